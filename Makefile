@@ -1,0 +1,43 @@
+# Two commands do everything on a machine that has only Python, git and make:
+#   make run    set up, then curate the sample week that ships with the project
+#   make test   set up, then lint and test
+PYTHON ?= python3
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+.PHONY: help install run test lint format lock clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+# The stamp is newer than the locks exactly when the environment holds what they name.
+install: .venv/.installed
+
+.venv/.installed: requirements/dev.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("memcurate needs Python 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+run: install
+	$(BIN)/python examples/sample_week.py
+
+test: install lint
+	$(BIN)/python -m pytest -n auto -q
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Locks every dependency for every platform, with hashes; needs uv.
+lock:
+	uv pip compile --quiet --universal --generate-hashes --no-header --upgrade --group dev pyproject.toml -o requirements/dev.txt
+	uv pip compile --quiet --universal --generate-hashes --no-header --upgrade pyproject.toml -o requirements/run.txt
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

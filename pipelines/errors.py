@@ -1,0 +1,160 @@
+"""The one tree of errors: each class owns its sentence, what to do next, and its exit code.
+
+Exit codes: 0 fine, 1 an expected failure, 2 wrong usage, 3 a bug, 75 another run holds the lock, 130 interrupted.
+A command never shows a traceback for what a user can cause; `pipelines.commands.run_command` prints these instead.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+FINE, EXPECTED, USAGE, BUG, LOCKED, INTERRUPTED = 0, 1, 2, 3, 75, 130
+
+
+class CurateError(Exception):
+    """Raised when a command cannot do what was asked, for a reason that a person can act on.
+
+    Args:
+        sentence: what is wrong, one sentence with its facts.
+        advice: what to do next, one sentence; may be empty.
+    """
+
+    exit_code = EXPECTED
+
+    def __init__(self, sentence: str, advice: str = "") -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.sentence} {self.advice}".strip()
+
+
+class UsageFault(CurateError):
+    """Raised when what was typed on the command line cannot be meant."""
+
+    exit_code = USAGE
+
+
+class NoMemory(CurateError):
+    """Raised when no memory is where the command looked for one."""
+
+    exit_code = USAGE
+
+    def __init__(self, where: Path) -> None:
+        super().__init__(
+            f"There is no memory at {where} (no curate.toml there or in a folder above).",
+            "Make one with `curate init DIR`, or name one with --memory DIR or CURATE_MEMORY.",
+        )
+
+
+class BadSettings(CurateError):
+    """Raised when a settings file has faults; all of them are named at once, with key and value."""
+
+    def __init__(self, path: Path, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
+        lines = "".join(f"\n  {fault}" for fault in faults)
+        super().__init__(f"{path} has {count}:{lines}", "\nNothing was changed; mend the file and run again.")
+
+
+class BadFile(CurateError):
+    """Raised when a file of the memory cannot be read or understood, and the command cannot go on without it."""
+
+    def __init__(self, path: str | Path, why: str, advice: str = "Mend or move the file, then run again.") -> None:
+        self.path, self.why = path, why
+        super().__init__(f"{path} {why}.", advice)
+
+
+class NotWritable(CurateError):
+    """Raised when the disk refuses a write: read-only, full, or no permission. Nothing is left half written."""
+
+    def __init__(self, path: str | Path, why: str) -> None:
+        super().__init__(f"{path} cannot be written: {why}.", "Nothing was left half written; free it and run again.")
+
+
+class GitFault(CurateError):
+    """Raised when git refuses or is in a state in which a commit would be wrong."""
+
+
+class NotARepository(GitFault):
+    """Raised when the memory is not under git, so that no run could be undone."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(f"{root} is not a git repository.", f"Run `curate init {root}`: it adds what is missing.")
+
+
+class DetachedHead(GitFault):
+    """Raised when HEAD names no branch: a commit made there would be lost at the next checkout."""
+
+    def __init__(self, root: Path, commit: str) -> None:
+        super().__init__(
+            f"The git repository at {root} is on no branch (HEAD is detached at {commit[:10]}).",
+            "Check out a branch first, for example `git switch main`.",
+        )
+
+
+class GitMissing(GitFault):
+    """Raised when there is no git program."""
+
+    def __init__(self) -> None:
+        super().__init__("The program `git` was not found.", "Install git 2.30 or newer.")
+
+
+class LockHeld(CurateError):
+    """Raised when another run works on the memory."""
+
+    exit_code = LOCKED
+
+    def __init__(self, holder: str) -> None:
+        super().__init__(f"Another run holds the lock of this memory: {holder}.", "Wait for it, or try again later.")
+
+
+class ChangedUnderRun(CurateError):
+    """Raised when people or agents kept changing the same files while a run was about to write them."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = tuple(paths)
+        super().__init__(
+            f"These files kept changing while the run was about to write them: {', '.join(paths)}.",
+            "Their text stands as it is, and the run wrote nothing; run again when they rest.",
+        )
+
+
+class BrokenChangeSet(CurateError):
+    """Raised when the changes of a run would break a promise; nothing of them is written."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        lines = "".join(f"\n  {fault}" for fault in faults)
+        super().__init__(f"The run's changes were refused, and nothing was written:{lines}", "\nPlease report this.")
+
+
+class ModelFailed(CurateError):
+    """Raised when a language model gave no usable answer; the entries it was asked about stay pending."""
+
+    def __init__(self, provider: str, why: str) -> None:
+        self.provider, self.why = provider, why
+        super().__init__(f"{provider} {why}.", "The log entries stay pending; the next run takes them up.")
+
+
+class UnknownItem(CurateError):
+    """Raised when no item, or more than one, has the id that was named."""
+
+    def __init__(self, prefix: str, matches: Sequence[str]) -> None:
+        if matches:
+            shown = ", ".join(matches[:5])
+            super().__init__(f"The id {prefix} is not unique: {shown}.", "Give more of its digits.")
+        else:
+            super().__init__(f"No item has the id {prefix}.", "`curate items` lists them.")
+
+
+class IndexUnusable(CurateError):
+    """Raised when the index cannot answer and could not be mended by itself."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"The index cannot be used: {why}.", "`curate index --full` builds it anew from the files.")
