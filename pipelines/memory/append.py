@@ -1,0 +1,67 @@
+"""Appending to a log: one line, whole, whoever else writes at the same moment."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pipelines.errors import BadFile
+from pipelines.memory.files import make_folders, sync_folder, writing
+from pipelines.memory.items import fold
+from pipelines.memory.layout import LOGS, log_path
+from pipelines.memory.lock import log_lock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def log_line(clock: str, text: str, project: str) -> str:
+    """Return the line that `curate log` writes.
+
+    Args:
+        clock: `HH:MM`.
+        text: what happened; folded to one line.
+        project: a project's name, or empty.
+    """
+    marker = f"[project: {fold(project.replace('[', '(').replace(']', ')'))}] " if project.strip() else ""
+    return f"- {clock} {marker}{fold(text)}"
+
+
+def append_line(root: Path, day: str, line: str) -> str:
+    """Append one line to the log of a day, made where it is missing, and return the log's path.
+
+    The line is written by one call at the end of the file under the log's lock, and is on the disk on return.
+
+    Raises:
+        NotWritable: the disk refused; the log is as it was.
+        BadFile: the log is a symbolic link.
+    """
+    path = log_path(day)
+    target = root / path
+    if target.is_symlink():
+        raise BadFile(path, "is a symbolic link, which is never followed")
+    with log_lock(root), writing(path):
+        make_folders(root, root / LOGS)
+        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        try:
+            size = os.fstat(descriptor).st_size
+            before = f"# {day}\n\n" if size == 0 else "" if os.pread(descriptor, 1, size - 1) == b"\n" else "\n"
+            _write_whole(descriptor, size, f"{before}{line}\n".encode())
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if size == 0:
+            sync_folder(target.parent)
+    return path
+
+
+def _write_whole(descriptor: int, size: int, data: bytes) -> None:
+    """Write all of `data` or nothing: what a full disk took only in part is cut off again, if nobody wrote after it."""
+    written = 0
+    try:
+        while written < len(data):
+            written += os.write(descriptor, data[written:])
+    except OSError:
+        if os.fstat(descriptor).st_size == size + written:
+            os.ftruncate(descriptor, size)
+        raise

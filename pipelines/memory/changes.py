@@ -1,0 +1,84 @@
+"""The change set of a run: all that it would write, checked whole before the first byte is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipelines.memory.items import parse_item, render_item
+from pipelines.memory.layout import BRIEFING, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pipelines.memory.documents import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file before and after; None where it is not there."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+def document_changes(before: Mapping[str, Document], after: Mapping[str, Document]) -> list[Change]:
+    """Return the changes that lead from one set of documents to the other, in order of paths."""
+    return [
+        Change(path, _data(before.get(path)), _data(after.get(path)))
+        for path in sorted(before.keys() | after.keys())
+        if _text(before.get(path)) != _text(after.get(path))
+    ]
+
+
+def _text(document: Document | None) -> str | None:
+    return document.text if document else None
+
+
+def _data(document: Document | None) -> bytes | None:
+    return document.text.encode() if document else None
+
+
+def check_documents(before: Mapping[str, Document], after: Mapping[str, Document], cap: int) -> list[str]:
+    """Return what the new documents would break; an empty list means that they may be written.
+
+    Conservation: every item that stood somewhere stands somewhere still. Ids stay unique, every item line reads back
+    as itself, and MEMORY.md is under its cap unless what people wrote in it alone exceeds it.
+    """
+    faults = []
+    was, now = _places(before.values()), _places(after.values())
+    faults += [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in now]
+    faults += [
+        f"{ident} would stand in {' and '.join(places)}"
+        for ident, places in now.items()
+        if len(places) > max(1, len(was.get(ident, ())))
+    ]
+    for path, document in after.items():
+        if document is before.get(path):
+            continue
+        if kind_of(path) is None:
+            faults.append(f"{path} is no place for a document")
+        faults += [
+            f"{placed.item.id} in {path} would not read back as itself"
+            for placed in document.items
+            if placed.item.id and parse_item(render_item(placed.item)) != placed.item
+        ]
+    briefing = after.get(BRIEFING)
+    if briefing and briefing is not before.get(BRIEFING) and briefing.size > cap and _has_own_items(briefing):
+        faults.append(f"{BRIEFING} would have {briefing.size:,} bytes, over its cap of {cap:,}")
+    return faults
+
+
+def _places(documents: Iterable[Document]) -> dict[str, list[str]]:
+    places: dict[str, list[str]] = {}
+    for document in documents:
+        for placed in document.items:
+            if placed.item.id:
+                places.setdefault(placed.item.id, []).append(document.path)
+    return places
+
+
+def _has_own_items(document: Document) -> bool:
+    """Whether a document holds items that a run extracted, as against lines that people wrote."""
+    return any(placed.item.by and not placed.item.pinned for placed in document.items)

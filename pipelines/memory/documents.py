@@ -1,0 +1,222 @@
+"""The curated document: Markdown that people own, in which the pipeline owns only its item lines.
+
+Reading never fails. Editing changes lines that hold items, their sections where they are missing, and the named keys
+of the front matter; every other line keeps its bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.items import ItemType, Status, parse_item, render_comment, render_item
+from pipelines.memory.layout import Kind, document_id, kind_of
+from pipelines.memory.markdown import (
+    body_lines,
+    line_end,
+    read_front_matter,
+    read_headings,
+    set_front_matter,
+    split_lines,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pipelines.memory.items import Item
+    from pipelines.memory.markdown import (
+        FrontMatter,
+        Heading,
+    )
+
+SECTIONS: Final = {
+    ItemType.DECISION: "Decisions",
+    ItemType.FACT: "Facts",
+    ItemType.RULE: "Rules",
+    ItemType.TODO: "Next steps",
+    ItemType.RISK: "Risks",
+}
+HISTORY: Final = "History"
+_ORDER: Final = (*SECTIONS.values(), HISTORY)
+_CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An item where it stands: its line (from 0), the line past its continuation, and the section's title."""
+
+    item: Item
+    line: int
+    end: int
+    section: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """One curated file, read once. `path` is relative to the memory; `text` is the whole file."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Its lines, with their ends."""
+        return split_lines(self.text)
+
+    @cached_property
+    def front(self) -> FrontMatter:
+        """Its front matter."""
+        return read_front_matter(self.lines)
+
+    @cached_property
+    def headings(self) -> list[Heading]:
+        """Its headings, in order."""
+        return read_headings(self.lines, self.front.lines)
+
+    @cached_property
+    def items(self) -> tuple[Placed, ...]:
+        """Its items, in order; lines in code fences and comments are none."""
+        return tuple(_read_items(self))
+
+    @property
+    def id(self) -> str:
+        """Its id, its path without `.md`."""
+        return document_id(self.path)
+
+    @property
+    def kind(self) -> Kind:
+        """What it is for; its place in the memory tells."""
+        return kind_of(self.path) or Kind.RESOURCE
+
+    @property
+    def title(self) -> str:
+        """Its title: the front matter's, else its first heading, else its file name."""
+        first = next((h.title for h in self.headings if h.level == 1 and h.title), "")
+        return self.front.get("title") or first or self.id.rpartition("/")[2]
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is broken in it, each with its line."""
+        return self.front.faults
+
+    @property
+    def size(self) -> int:
+        """Its size in bytes."""
+        return len(self.text.encode())
+
+
+def _read_items(document: Document) -> Iterable[Placed]:
+    lines, titles = document.lines, {h.line: h.title for h in document.headings}
+    section = ""
+    for number, line in body_lines(lines, document.front.lines):
+        if number in titles:
+            section = titles[number]
+        elif line[:1] in "-*+" and (item := parse_item(line)):
+            yield Placed(item, number, _continuation_end(lines, number), section)
+
+
+def _continuation_end(lines: list[str], number: int) -> int:
+    """Return the line past an item's indented continuation: notes that a person wrote under it move with it."""
+    end = number + 1
+    while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
+        end += 1
+    return end
+
+
+def section_of(item: Item) -> str:
+    """Return the title of the section that an item belongs in: by its type, or History once it is closed."""
+    return HISTORY if item.status in _CLOSED else SECTIONS[item.type]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """An item on its way into a document, with the notes that a person wrote under it (whole lines, with ends)."""
+
+    item: Item
+    notes: tuple[str, ...] = ()
+
+
+def block_of(document: Document, placed: Placed) -> Block:
+    """Return an item of a document as a block that can be moved elsewhere whole."""
+    return Block(placed.item, tuple(document.lines[placed.line + 1 : placed.end]))
+
+
+def edited(
+    document: Document,
+    *,
+    add: Iterable[Block] = (),
+    replace: Mapping[str, Item] | None = None,
+    remove: Iterable[str] = (),
+) -> Document:
+    """Return the document with items added to their sections, replaced in place, or removed.
+
+    Args:
+        document: the document as it stands.
+        add: blocks to put at the end of their sections, in order; missing sections are made.
+        replace: items by id; the line is written anew, its notes stay.
+        remove: ids whose lines go, with their notes.
+    """
+    replace, gone, lines = replace or {}, set(remove), list(document.lines)
+    end = line_end(lines)
+    for placed in reversed(document.items):
+        if placed.item.id in gone:
+            del lines[placed.line : placed.end]
+        elif new := replace.get(placed.item.id):
+            lines[placed.line] = render_item(new) + end
+    sections: dict[str, list[str]] = {}
+    for block in add:
+        rows = sections.setdefault(section_of(block.item), [])
+        rows += [render_item(block.item) + end, *block.notes]
+    for title in (title for title in _ORDER if title in sections):
+        lines = insert_rows(lines, title, sections[title], _ORDER)
+    return Document(document.path, "".join(lines))
+
+
+def numbered(document: Document, items: Mapping[int, Item]) -> Document:
+    """Return the document with a comment put behind lines that people wrote; the lines themselves keep their bytes.
+
+    Args:
+        document: the document.
+        items: line (from 0) → the item as it reads, with its new id.
+    """
+    lines = list(document.lines)
+    for line, item in items.items():
+        body = lines[line].rstrip("\r\n")
+        lines[line] = f"{body.rstrip()} {render_comment(item)}{lines[line][len(body) :]}"
+    return Document(document.path, "".join(lines))
+
+
+def with_front_matter(document: Document, values: dict[str, str]) -> Document:
+    """Return the document with these keys of its front matter set; one without front matter stays as it is."""
+    return Document(document.path, "".join(set_front_matter(document.lines, values)))
+
+
+def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str, ...]) -> list[str]:
+    """Return `lines` with list rows put at the end of the section `title`, which is made where `order` has it."""
+    lines = list(lines)
+    end, start = line_end(lines), read_front_matter(lines).lines
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += end
+    headings = read_headings(lines, start)
+    at = next((n for n, h in enumerate(headings) if h.level > 1 and h.title.casefold() == title.casefold()), None)
+    if at is None:
+        place = _place_of(headings, title, order, len(lines))
+        before = [end] if place and lines[place - 1].strip() else []
+        after = [end] if place < len(lines) else []
+        return [*lines[:place], *before, f"## {title}{end}", end, *rows, *after, *lines[place:]]
+    first, stop = headings[at].line + 1, headings[at + 1].line if at + 1 < len(headings) else len(lines)
+    place = stop
+    while place > first and not lines[place - 1].strip():
+        place -= 1
+    if place == first:
+        return [*lines[:first], end, *rows, *([end] if stop < len(lines) else []), *lines[stop:]]
+    listed = lines[place - 1][:1] in {"-", "*", "+", " ", "\t"}
+    before, after = [] if listed else [end], [end] if place == stop < len(lines) else []
+    return [*lines[:place], *before, *rows, *after, *lines[place:]]
+
+
+def _place_of(headings: list[Heading], title: str, order: tuple[str, ...], length: int) -> int:
+    """Return the line where a missing section goes: before the next one of `order` that is there, else at the end."""
+    later = {name.casefold() for name in order[order.index(title) + 1 :]} if title in order else set()
+    return next((h.line for h in headings if h.level > 1 and h.title.casefold() in later), length)

@@ -1,0 +1,129 @@
+"""Files as bytes: read without following links, written whole or not at all.
+
+A write is staged beside the target, flushed to the disk, renamed over it, and the folder is flushed: after a crash the
+file holds the old bytes or the new ones. `must` here means that data is lost otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from pipelines.errors import BadFile, NotWritable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def read_bytes(root: Path, path: str) -> bytes | None:
+    """Return the bytes of a regular file of the memory, or None where there is none.
+
+    Raises:
+        BadFile: the file is there and cannot be read, or is a link or no regular file.
+    """
+    try:
+        descriptor = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.EMLINK}:
+            raise BadFile(path, "is a symbolic link, which is never followed") from None
+        raise BadFile(path, f"cannot be read: {error.strerror}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise BadFile(path, "is no regular file")
+        try:
+            return file.read()
+        except OSError as error:
+            raise BadFile(path, f"cannot be read: {error.strerror}") from None
+
+
+def list_files(root: Path, folder: str, suffix: str) -> list[str]:
+    """Return the regular files below a folder whose names end so, sorted; hidden ones and links are passed over."""
+    found: list[str] = []
+    pending = [folder]
+    while pending:
+        here = pending.pop()
+        try:
+            with os.scandir(root / here) as entries:
+                for entry in entries:
+                    if entry.name.startswith(".") or entry.is_symlink():
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(f"{here}/{entry.name}")
+                    elif entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
+                        found.append(f"{here}/{entry.name}")
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            raise BadFile(here, f"cannot be listed: {error.strerror}") from None
+    return sorted(found)
+
+
+@contextlib.contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Turn a refusal of the disk inside the block into the error that names the path."""
+    try:
+        yield
+    except OSError as error:
+        raise NotWritable(path, (error.strerror or str(error)).lower()) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder, so that the renames in it last."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folders(root: Path, folder: Path) -> None:
+    """Make a folder below `root` and its parents, each flushed into its own parent.
+
+    Raises:
+        BadFile: a component is a symbolic link; a write through it could leave the memory.
+    """
+    missing: list[Path] = []
+    while folder != root:
+        if folder.is_symlink():
+            raise BadFile(folder.relative_to(root), "is a symbolic link, which is never followed")
+        if not folder.is_dir():
+            missing.append(folder)
+        folder = folder.parent
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def write_synced(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write a new file and flush it; an existing one is truncated (for staging, never for a file that people own)."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(descriptor)
+
+
+def replace_file(root: Path, path: str, data: bytes) -> None:
+    """Put `data` at `path` whole: staged under `.curate/`, flushed, renamed, the folder flushed.
+
+    Raises:
+        NotWritable: the disk refused; the old file stands.
+    """
+    target = root / path
+    with writing(path):
+        stage = root / ".curate" / "tmp"
+        make_folders(root, stage)
+        make_folders(root, target.parent)
+        temporary = stage / f"{os.getpid()}-{target.name}"
+        try:
+            write_synced(temporary, data)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+        sync_folder(target.parent)

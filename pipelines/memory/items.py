@@ -1,0 +1,310 @@
+"""The item: one typed line worth keeping, and the grammar that writes it to Markdown and reads it back.
+
+    - Decision: Use Terraform, not Pulumi. <!-- k7f3a9c2b10 since=2026-02-11 trust=owner confidence=high ... -->
+    - [ ] Todo: Ask legal about the DPA. <!-- k55b01aa07c ... -->
+    - ~~Fact: The office is in Bern.~~ <!-- k1c02d9e441 ... until=2026-03-01 superseded-by=k9d... -->
+
+The promise, tested by property: `parse_item(render_item(item)) == item` for every item. What a person wrote by hand
+(`* **decision**: ...`, no comment) is read by the same parser; such a line has no id until a run gives it one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+
+class ItemType(StrEnum):
+    """What kind of thing is worth keeping."""
+
+    DECISION = "Decision"
+    FACT = "Fact"
+    RULE = "Rule"
+    TODO = "Todo"
+    RISK = "Risk"
+
+
+class Status(StrEnum):
+    """Where an item stands. It is read from its line, never from the section that holds it."""
+
+    LIVE = "live"
+    OPEN = "open"
+    WAITING = "waiting"
+    DONE = "done"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    RETRACTED = "retracted"
+    MERGED = "merged"
+    FORGOTTEN = "forgotten"
+
+
+class Trust(StrEnum):
+    """Whose word an item rests on, highest first."""
+
+    OWNER = "owner"
+    SELF = "self"
+    EXTERNAL = "external"
+    UNTRUSTED = "untrusted"
+
+
+class Confidence(StrEnum):
+    """How sure the extraction was, highest first."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+    SPECULATIVE = "speculative"
+
+
+ACTIVE: Final = frozenset({Status.LIVE, Status.OPEN})
+LINK_KINDS: Final = ("because", "supports", "contradicts", "supersedes", "related", "part-of", "next")
+ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
+ID_DIGITS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where an item comes from: lines of a file as a hint, and the quote found there by its hash.
+
+    Args:
+        path: relative to the memory, with `/`.
+        start_line: first line, counted from 1.
+        end_line: last line, inclusive.
+        digest: `quote_digest` of the text of those lines when they were read.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    digest: str
+
+    def render(self) -> str:
+        """Return `PATH#L42~HASH`, or `PATH#L42-L44~HASH` for more than one line."""
+        lines = f"L{self.start_line}" if self.end_line == self.start_line else f"L{self.start_line}-L{self.end_line}"
+        return f"{self.path}#{lines}~{self.digest}"
+
+    @classmethod
+    def parse(cls, text: str) -> Evidence | None:
+        """Return the evidence that `render` wrote as `text`, or None where it is none."""
+        found = _EVIDENCE.fullmatch(text)
+        if not found:
+            return None
+        start = int(found["start"])
+        return cls(found["path"], start, int(found["end"] or start), found["digest"])
+
+
+_EVIDENCE = re.compile(r"(?P<path>.+)#L(?P<start>\d{1,9})(?:-L(?P<end>\d{1,9}))?~(?P<digest>[0-9a-f]{4,64})")
+
+
+def quote_digest(quote_text: str) -> str:
+    """Return the hash by which a quote is named: eight hex digits of SHA-256 over its text with white space folded."""
+    return hashlib.sha256(fold(quote_text).encode()).hexdigest()[:8]
+
+
+def fold(text: str) -> str:
+    """Return `text` as one line: every run of white space and control characters a single blank, none at the ends."""
+    return _BLANKS.sub(" ", text).strip(" ")
+
+
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One typed line.
+
+    `text` is the sentence alone: no label, box or comment; it is folded to one line. `id` is empty for a line that a
+    person wrote and no run has numbered yet. Days are `YYYY-MM-DD` or empty. `evidence` holds the first and the last
+    place; `seen` counts all of them. `extra` keeps keys that this version does not know, in their order.
+    """
+
+    type: ItemType
+    text: str
+    id: str = ""
+    status: Status = Status.LIVE
+    since: str = ""
+    until: str = ""
+    confirmed: str = ""
+    trust: Trust = Trust.OWNER
+    confidence: Confidence = Confidence.HIGH
+    evidence: tuple[Evidence, ...] = ()
+    seen: int = 0
+    by: str = ""
+    superseded_by: str = ""
+    merged_into: str = ""
+    links: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    pinned: bool = False
+    extra: tuple[tuple[str, str], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        """Fold the text, so that no item can ever carry structure into a document."""
+        object.__setattr__(self, "text", fold(self.text))
+
+    @property
+    def active(self) -> bool:
+        """Whether the item is believed now: live, or an open Todo."""
+        return self.status in ACTIVE
+
+
+def new_id(item: Item, document: str, taken: Container[str]) -> str:
+    """Return the id of an item at its birth: a hash of type, text, document and day, longer until unique in `taken`."""
+    birth = f"{item.type}\x1f{item.text}\x1f{document}\x1f{item.since}"
+    digest = hashlib.sha256(birth.encode()).hexdigest()
+    for length in range(ID_DIGITS, len(digest) + 1):
+        if (candidate := "k" + digest[:length]) not in taken:
+            return candidate
+    return new_id(item, document + "\x1f", taken)
+
+
+# ---------------------------------------------------------------- rendering
+
+
+def render_item(item: Item) -> str:
+    """Return the item's line, without a line end. The inverse of `parse_item`."""
+    body = f"{item.type}: {_escape(item.text)}".rstrip(" ")
+    if item.status in _STRUCK:
+        body = f"~~{body}~~"
+    box = ""
+    if item.type is ItemType.TODO:
+        box = "[x] " if item.status is Status.DONE else "[ ] "
+    comment = render_comment(item)
+    return f"- {box}{body} {comment}" if comment else f"- {box}{body}"
+
+
+_STRUCK = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
+
+
+def render_comment(item: Item) -> str:
+    """Return the trailing comment that holds what the machine needs; empty for an item without an id."""
+    if not item.id:
+        return ""
+    pairs: list[tuple[str, str]] = [("since", item.since), ("until", item.until), ("confirmed", item.confirmed)]
+    pairs += [("trust", item.trust), ("confidence", item.confidence)]
+    pairs += [("from", ",".join(_encode(e.render()) for e in item.evidence))]
+    pairs += [("seen", str(item.seen) if item.seen else ""), ("by", _encode(item.by))]
+    pairs += [("superseded-by", item.superseded_by), ("merged-into", item.merged_into)]
+    pairs += [(kind, ",".join(ids)) for kind, ids in item.links]
+    if item.pinned:
+        pairs.append(("pinned", "yes"))
+    if item.status is not implied_status(item):
+        pairs.append(("status", item.status))
+    pairs += [(key, _encode(value) or "%") for key, value in item.extra]
+    return f"<!-- {item.id} {' '.join(f'{key}={value}' for key, value in pairs if value)} -->"
+
+
+def implied_status(item: Item) -> Status:
+    """Return the status that the line alone tells: its box, its strike-through and the ids it names."""
+    struck, done = item.status in _STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
+    return _status(item.type, struck=struck, done=done, superseded=item.superseded_by, merged=item.merged_into)
+
+
+def _status(kind: ItemType, *, struck: bool, done: bool, superseded: str, merged: str) -> Status:
+    if struck:
+        return Status.SUPERSEDED if superseded else Status.MERGED if merged else Status.RETRACTED
+    if done:
+        return Status.DONE
+    return Status.OPEN if kind is ItemType.TODO else Status.LIVE
+
+
+# A comment mark in the text is broken by an entity; a text that holds the entity already gains an `amp;`, so that
+# decoding is exact. Nothing else is touched: what a person wrote reads as written.
+_OPENING, _OPENING_ENTITY = re.compile(r"(?:<|&(?:amp;)*lt;)!--"), re.compile(r"&(?:amp;)*lt;!--")
+_CLOSING, _CLOSING_ENTITY = re.compile(r"--(?:>|&(?:amp;)*gt;)"), re.compile(r"--&(?:amp;)*gt;")
+
+
+def _escape(text: str) -> str:
+    text = _OPENING.sub(lambda m: "&lt;!--" if m[0] == "<!--" else m[0].replace("&", "&amp;", 1), text)
+    return _CLOSING.sub(lambda m: "--&gt;" if m[0] == "-->" else m[0].replace("&", "&amp;", 1), text)
+
+
+def _unescape(text: str) -> str:
+    text = _CLOSING_ENTITY.sub(lambda m: "-->" if m[0] == "--&gt;" else m[0].replace("&amp;", "&", 1), text)
+    return _OPENING_ENTITY.sub(lambda m: "<!--" if m[0] == "&lt;!--" else m[0].replace("&amp;", "&", 1), text)
+
+
+def _encode(value: str) -> str:
+    return quote(value, safe="/#~:@+.-_()!$*'").replace("--", "-%2D")
+
+
+# ---------------------------------------------------------------- parsing
+
+_HEAD = r"(?P<bullet>[-*+][ \t]+)(?:\[(?P<box>[ xX])\][ \t]+)?(?P<struck>~~)?"
+_LABEL = r"(?P<label>decision|fact|rule|todo|risk)"
+_PLAIN = re.compile(rf"{_HEAD}{_LABEL}:[ \t]*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
+_MARKED = re.compile(
+    rf"{_HEAD}(?P<mark>\*\*|__|\*|_){_LABEL}(?:(?P=mark):|:(?P<close>(?P=mark))?)[ \t]*(?P<text>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_COMMENT = re.compile(rf"[ \t]*<!-- (?P<id>{ID_PATTERN})(?P<pairs>(?: [^\s=<>]+=[^\s<>]+)*) ?-->[ \t]*\Z")
+_TYPES: Final = {kind.lower(): kind for kind in ItemType}
+
+
+def parse_item(line: str) -> Item | None:
+    """Return the item that a line of a document holds, or None for any other line.
+
+    A line is an item when it is a top-level list item with one of the five labels; the label may be bold, and in any
+    case. Broken or missing values in the comment fall back to what an owner's own line means.
+    """
+    line = line.rstrip("\r\n")
+    comment = _COMMENT.search(line)
+    body = line[: comment.start()] if comment else line.rstrip(" \t")
+    found = _PLAIN.match(body) or _MARKED.match(body)
+    if not found:
+        return None
+    text, struck = found["text"], bool(found["struck"])
+    if struck and text.endswith("~~"):
+        text = text[:-2]
+    elif struck:
+        text, struck = "~~" + text, False
+    kind = _TYPES[found["label"].lower()]
+    values = _pairs(comment["pairs"]) if comment else {}
+    done = kind is ItemType.TODO and (found["box"] or " ") in "xX"
+    return _build(kind, _unescape(text), comment["id"] if comment else "", values, struck=struck, done=done)
+
+
+def _pairs(text: str) -> dict[str, str]:
+    return dict(pair.split("=", 1) for pair in text.split())
+
+
+_KNOWN: Final = frozenset(
+    {"since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "superseded-by", "merged-into"}
+    | {"pinned", "status", *LINK_KINDS}
+)
+
+
+def _build(kind: ItemType, text: str, ident: str, values: Mapping[str, str], *, struck: bool, done: bool) -> Item:
+    superseded, merged = values.get("superseded-by", ""), values.get("merged-into", "")
+    status = _status(kind, struck=struck, done=done, superseded=superseded, merged=merged)
+    if (named := values.get("status", "")) in _STATUSES and not done and (named in _STRUCK) == struck:
+        status = Status(named)
+    trust, confidence = values.get("trust", ""), values.get("confidence", "")
+    evidence = (Evidence.parse(unquote(part)) for part in values.get("from", "").split(",") if part)
+    return Item(
+        type=kind,
+        text=text,
+        id=ident,
+        status=status,
+        since=values.get("since", ""),
+        until=values.get("until", ""),
+        confirmed=values.get("confirmed", ""),
+        trust=Trust(trust) if trust in _TRUSTS else Trust.OWNER,
+        confidence=Confidence(confidence) if confidence in _CONFIDENCES else Confidence.HIGH,
+        evidence=tuple(e for e in evidence if e),
+        seen=int(values["seen"]) if values.get("seen", "").isdecimal() else 0,
+        by=unquote(values.get("by", "")),
+        superseded_by=superseded,
+        merged_into=merged,
+        links=tuple((k, tuple(values[k].split(","))) for k in values if k in LINK_KINDS),
+        pinned=values.get("pinned") == "yes",
+        extra=tuple((k, unquote(v) if v != "%" else "") for k, v in values.items() if k not in _KNOWN),
+    )
+
+
+_STATUSES, _TRUSTS, _CONFIDENCES = (frozenset(kind) for kind in (Status, Trust, Confidence))

@@ -1,0 +1,112 @@
+"""Where things stand in a memory: its files and folders, and the one way to find it and to name its documents."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from pipelines.errors import NoMemory
+
+SETTINGS: Final = "curate.toml"
+BRIEFING: Final = "MEMORY.md"
+USER: Final = "USER.md"
+REVIEW: Final = "Review.md"
+LOGS: Final = "Logs"
+PARTIAL: Final = "Logs/partial"
+STATE: Final = "State"
+PROGRESS: Final = "State/progress.jsonl"
+PRIVATE: Final = ".curate"
+GENERAL: Final = "Areas/general.md"
+
+FOLDERS: Final = ("Projects", "Areas", "Resources", "Archives")
+TRACKED: Final = (
+    "MEMORY.md", "SOUL.md", "USER.md", "AGENTS.md", "Review.md", "curate.toml", ".gitignore", ".gitattributes",
+    "Logs", "Projects", "Areas", "Resources", "Archives", "State",
+)  # fmt: skip
+
+
+class Kind(StrEnum):
+    """What a document is for."""
+
+    PROJECT = "project"
+    AREA = "area"
+    RESOURCE = "resource"
+    ARCHIVE = "archive"
+    USER = "user"
+    BRIEFING = "briefing"
+
+
+_KINDS: Final = {
+    "Projects": Kind.PROJECT,
+    "Areas": Kind.AREA,
+    "Resources": Kind.RESOURCE,
+    "Archives": Kind.ARCHIVE,
+    USER: Kind.USER,
+    BRIEFING: Kind.BRIEFING,
+}
+
+
+def kind_of(path: str) -> Kind | None:
+    """Return the kind of the document at `path` (relative, with `/`), or None where no document may stand."""
+    return _KINDS.get(PurePosixPath(path).parts[0]) if path.endswith(".md") else None
+
+
+def find_memory(start: Path) -> Path:
+    """Return the nearest folder from `start` upward that holds curate.toml.
+
+    Raises:
+        NoMemory: there is none.
+    """
+    start = Path(start).absolute()
+    for folder in (start, *start.parents):
+        if (folder / SETTINGS).is_file():
+            return folder
+    raise NoMemory(start)
+
+
+def document_id(path: str) -> str:
+    """Return a document's id, its path without `.md`: `Projects/alpha`, `USER`, `MEMORY`."""
+    return path.removesuffix(".md")
+
+
+def document_path(ident: str) -> str:
+    """Return the path of the document with that id."""
+    return f"{ident}.md"
+
+
+def slug(title: str) -> str:
+    """Return the file name that code gives a title: lower case ASCII where it can be, words joined by `-`, 60 at most.
+
+    Letters of other scripts are kept in their composed form; a title without any letter or digit gives `untitled`.
+    """
+    plain = unicodedata.normalize("NFKD", title)
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", plain).casefold().replace("_", " "))
+    name = "-".join(words)[:60].strip("-")
+    return f"{name}-" if name.upper() in _RESERVED else name or "untitled"
+
+
+_RESERVED: Final = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{p}{n}" for p in ("COM", "LPT") for n in range(1, 10))})
+
+_LOG_NAME: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})\.md")
+
+
+def log_path(day: str) -> str:
+    """Return the path of the log of a day (`YYYY-MM-DD`)."""
+    return f"{LOGS}/{day}.md"
+
+
+def log_day(name: str) -> str:
+    """Return the day that a log's file name tells, or an empty string where it names no day of the calendar."""
+    from datetime import date  # noqa: PLC0415  small, but not needed by every start
+
+    found = _LOG_NAME.fullmatch(name)
+    if not found:
+        return ""
+    try:
+        return date(*map(int, found.groups())).isoformat()
+    except ValueError:
+        return ""

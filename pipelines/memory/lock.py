@@ -1,0 +1,64 @@
+"""One writer: a kernel lock held by the process, so that a killed run never leaves one in the way."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from typing import TYPE_CHECKING
+
+from pipelines.errors import LockHeld
+from pipelines.memory.files import writing
+from pipelines.memory.layout import PRIVATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@contextlib.contextmanager
+def run_lock(root: Path, holder: str) -> Iterator[None]:
+    """Hold the memory's run lock.
+
+    Args:
+        root: the memory.
+        holder: who holds it and since when, for the sentence that others are shown.
+
+    Raises:
+        LockHeld: another process holds it.
+    """
+    path = private_folder(root) / "lock"
+    with writing(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "r+") as file:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LockHeld(file.read().strip() or "a run that has just begun") from None
+        file.truncate(0)
+        file.write(holder)
+        file.flush()
+        yield
+        file.seek(0)
+        file.truncate(0)
+
+
+@contextlib.contextmanager
+def log_lock(root: Path) -> Iterator[None]:
+    """Hold the lock that writers of logs take, for as short a time as a write needs."""
+    path = private_folder(root) / "log.lock"
+    with writing(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def private_folder(root: Path) -> Path:
+    """Return `.curate/`, made readable by its owner only."""
+    folder = root / PRIVATE
+    with writing(folder):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    return folder

@@ -1,0 +1,129 @@
+"""The memory as a run finds it: every file read once, so that all stages decide on the same bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import BadFile
+from pipelines.memory.documents import Document
+from pipelines.memory.files import list_files, read_bytes
+from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, PARTIAL, STATE, USER, log_day
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from pipelines.memory.documents import Placed
+
+MAX_LOG_BYTES: Final = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A file that was passed over, or is odd.
+
+    Args:
+        path: the file.
+        why: the end of a sentence that begins with the path.
+        pending: whether something stays unread because of it, so that the run ends with exit code 1.
+    """
+
+    path: str
+    why: str
+    pending: bool
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.why}."
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What the memory held when it was read.
+
+    Args:
+        root: the memory.
+        documents: path → document, for every curated file that could be read.
+        logs: path → bytes of each log that is named after a day, in order of days.
+        partials: path → bytes of each partial log.
+        state: path → bytes of each file under State.
+        warnings: what could not be read, and why.
+    """
+
+    root: Path
+    documents: Mapping[str, Document]
+    logs: Mapping[str, bytes]
+    partials: Mapping[str, bytes]
+    state: Mapping[str, bytes]
+    warnings: tuple[Warned, ...] = ()
+
+    def items(self) -> Iterator[tuple[Document, Placed]]:
+        """Yield every item with its document, in order of paths and lines."""
+        for path in sorted(self.documents):
+            for placed in self.documents[path].items:
+                yield self.documents[path], placed
+
+    def unreadable(self) -> frozenset[str]:
+        """The files that are there and could not be read; nothing may be written over them."""
+        return frozenset(warned.path for warned in self.warnings)
+
+
+def read_snapshot(root: Path) -> Snapshot:
+    """Read a memory. Nothing in it makes this fail: what cannot be read is passed over with a warning."""
+    warnings: list[Warned] = []
+    documents = _read_documents(root, warnings)
+    logs: dict[str, bytes] = {}
+    partials: dict[str, bytes] = {}
+    for path in list_files(root, LOGS, ""):
+        partial = path.startswith(f"{PARTIAL}/")
+        if not partial and not log_day(path.removeprefix(f"{LOGS}/")):
+            why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
+            warnings.append(Warned(path, why, pending=False))
+        elif (data := _read_log(root, path, warnings)) is not None:
+            (partials if partial else logs)[path] = data
+    state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
+    return Snapshot(root, documents, logs, partials, state, tuple(warnings))
+
+
+def read_documents(root: Path) -> dict[str, Document]:
+    """Return the documents of a memory by path, for commands that ask about items and touch no log."""
+    return _read_documents(root, [])
+
+
+def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
+    documents = {}
+    for path in (BRIEFING, USER, *(path for folder in FOLDERS for path in list_files(root, folder, ".md"))):
+        try:
+            data = read_bytes(root, path)
+            if data is not None:
+                documents[path] = Document(path, data.decode())
+                warnings += [
+                    Warned(path, f"{fault}; it was left as it is", pending=False) for fault in documents[path].faults
+                ]
+        except UnicodeDecodeError as error:
+            warnings.append(Warned(path, f"is not UTF-8 at byte {error.start}; it was left alone", pending=True))
+        except BadFile as error:
+            warnings.append(Warned(path, f"{error.why}; it was left alone", pending=True))
+    return documents
+
+
+def _read_log(root: Path, path: str, warnings: list[Warned]) -> bytes | None:
+    """Return a log's bytes, or None, with a warning, where it cannot be curated."""
+    try:
+        size = (root / path).lstat().st_size
+        if size > MAX_LOG_BYTES:
+            why = f"has {size:,} bytes, more than the {MAX_LOG_BYTES:,} that are read; its entries stay pending"
+            warnings.append(Warned(path, why, pending=True))
+            return None
+        data = read_bytes(root, path)
+        if data is not None:
+            data.decode()
+    except UnicodeDecodeError as error:
+        warnings.append(Warned(path, f"is not UTF-8 at byte {error.start}; its entries stay pending", pending=True))
+    except BadFile as error:
+        warnings.append(Warned(path, f"{error.why}; its entries stay pending", pending=True))
+    except FileNotFoundError:
+        return None
+    else:
+        return data
+    return None

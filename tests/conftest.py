@@ -1,0 +1,95 @@
+"""What every test stands on: no home directory, no user's git config, no key, no clock but the one it is given."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.commands import run_command
+from pipelines.memory.template import lay_down
+from pipelines.resources import resource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_FOREIGN = ("ANTHROPIC_", "GEMINI_", "GOOGLE_", "VOYAGE_", "OPENAI_", "CURATE_", "GIT_", "XDG_")
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take away what the machine's user has set."""
+    for key in list(os.environ):
+        if key.startswith(_FOREIGN):
+            monkeypatch.delenv(key)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("TZ", "UTC")
+
+
+class Memory:
+    """A memory in a folder of the test's own, and the command line on it."""
+
+    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root, self._capsys = root, capsys
+
+    def curate(self, *arguments: str, exits: int = 0) -> str:
+        """Run `curate ARGUMENTS --memory ROOT`, and return what it printed on both streams."""
+        self._capsys.readouterr()
+        code = run_command([*arguments, "--memory", str(self.root)])
+        said = self._capsys.readouterr()
+        assert code == exits, said.out + said.err
+        return said.out + said.err
+
+    def write(self, path: str, text: str) -> Path:
+        """Write a file of the memory as a person would."""
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode())
+        return target
+
+    def read(self, path: str) -> str:
+        """Return a file's text, line ends as they are."""
+        return (self.root / path).read_bytes().decode()
+
+    def git(self, *arguments: str) -> str:
+        """Run git in the memory, as its owner would."""
+        told = subprocess.run(["git", *arguments], cwd=self.root, check=True, capture_output=True, text=True)
+        return told.stdout
+
+    def files(self) -> dict[str, bytes]:
+        """Return every file below the memory but those of git and of the derived folder."""
+        return {
+            str(file.relative_to(self.root)): file.read_bytes()
+            for file in sorted(self.root.rglob("*"))
+            if file.is_file() and file.relative_to(self.root).parts[0] not in {".git", ".curate"}
+        }
+
+
+@pytest.fixture
+def memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Memory:
+    """Return a fresh memory as `curate init` makes it."""
+    root = tmp_path / "memory"
+    assert run_command(["init", str(root), "--now", "2026-03-01T12:00"]) == 0
+    return Memory(root, capsys)
+
+
+@pytest.fixture
+def bare_memory(tmp_path: Path) -> Path:
+    """Return the template laid down, without git."""
+    root = tmp_path / "bare"
+    lay_down(root, resource("memory_template"), "UTC")
+    return root
+
+
+@pytest.fixture
+def at() -> Callable[[str], datetime]:
+    """Return how to write a moment."""
+    return lambda text: datetime.fromisoformat(text).astimezone()

@@ -1,0 +1,113 @@
+"""Documents: the pipeline changes the lines that it owns, and no other byte."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.memory.documents import Block, Document, block_of, edited, numbered, with_front_matter
+from pipelines.memory.items import Item, ItemType, Status, parse_item
+from pipelines.memory.markdown import split_lines
+
+ONE = Item(ItemType.DECISION, "use one", id="k1111111111")
+TWO = Item(ItemType.RULE, "never two", id="k2222222222")
+
+LINES = st.sampled_from(
+    ["# Title", "## Decisions", "## Notes", "## Rules", "text", "- a list", "  note under it", "", "```", "<!--", "-->", "---",
+     "- Decision: mine", "- Rule: by hand <!-- kabcdefabcd since=2026-01-01 -->", "title: x", "~~~", "  "]
+)  # fmt: skip
+
+
+@given(st.lists(LINES, max_size=14), st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_adding_keeps_every_line_that_was_there(lines: list[str], end: str, ended: bool) -> None:  # noqa: FBT001
+    text = end.join(lines) + (end if ended else "")
+    after = edited(Document("Areas/a.md", text), add=[Block(ONE), Block(TWO)])
+    before, now = split_lines(text), split_lines(after.text)
+    if before and not before[-1].endswith("\n"):
+        before[-1] += end if len(lines) > 1 else "\n"
+    rest = iter(now)
+    assert all(line in rest for line in before if line.strip()), (before, now)
+
+
+@given(st.lists(LINES, max_size=14))
+def test_what_was_added_and_removed_leaves_the_items_as_before(lines: list[str]) -> None:
+    document = Document("Areas/a.md", "\n".join(lines))
+    after = edited(edited(document, add=[Block(ONE)]), remove=[ONE.id])
+    assert [placed.item for placed in after.items] == [placed.item for placed in document.items]
+
+
+@given(st.text())
+def test_any_text_is_a_document(text: str) -> None:
+    document = Document("Areas/a.md", text)
+    assert "".join(document.lines) == text
+    assert document.title
+    assert edited(document).text == text
+
+
+def test_sections_are_made_where_the_layout_has_them() -> None:
+    document = Document("Projects/p.md", "# P\n\n## Decisions\n\n## Risks\n\n## My notes\n\nhere\n")
+    todo = Item(ItemType.TODO, "do", id="k3333333333", status=Status.OPEN)
+    after = edited(document, add=[Block(TWO), Block(todo), Block(ONE)])
+    assert [heading.title for heading in after.headings] == [
+        "P",
+        "Decisions",
+        "Rules",
+        "Next steps",
+        "Risks",
+        "My notes",
+    ]
+    assert [placed.section for placed in after.items] == ["Decisions", "Rules", "Next steps"]
+
+
+def test_items_follow_the_last_one_and_its_notes() -> None:
+    text = "# P\n\n## Decisions\n\n- Decision: first\n  because of that\n\nA closing word.\n\n## Facts\n"
+    after = edited(Document("Projects/p.md", text), add=[Block(ONE)])
+    line = next(placed.line for placed in after.items if placed.item.id == ONE.id)
+    assert after.lines[line - 2] == "A closing word.\n"
+    assert after.headings[-1].title == "Facts"
+    assert after.items[0].item.text == "first"
+
+
+def test_notes_move_with_their_item() -> None:
+    document = edited(Document("a.md", "# A\n"), add=[Block(ONE, ("  a note\n", "  - and more\n")), Block(TWO)])
+    block = block_of(document, document.items[0])
+    without = edited(document, remove=[ONE.id])
+    assert block.notes == ("  a note\n", "  - and more\n")
+    assert "note" not in without.text
+    assert "a note" in edited(Document("b.md", ""), add=[block]).text
+
+
+def test_lines_in_fences_and_comments_are_no_items() -> None:
+    text = "```\n- Decision: a\n```\n<!--\n- Decision: b\n-->\n- Decision: c\n~~~~\n- Decision: d\n~~~\n- Decision: e\n"
+    assert [placed.item.text for placed in Document("a.md", text).items] == ["c"]
+
+
+def test_windows_line_ends_stay() -> None:
+    after = edited(Document("a.md", "# A\r\n\r\ntext\r\n"), add=[Block(ONE)])
+    assert after.text.count("\r\n") == after.text.count("\n")
+
+
+def test_front_matter_keeps_what_it_does_not_set() -> None:
+    text = "---\ntitle: 'Old: one'\n# a comment\nmine: [1, 2]\nupdated: 2026-01-01\n---\nbody\n"
+    document = Document("Areas/a.md", text)
+    after = with_front_matter(document, {"updated": "2026-02-02", "trust": "self"})
+    assert document.title == "Old: one"
+    assert after.text == text.replace("2026-01-01\n", "2026-02-02\ntrust: self\n")
+
+
+def test_broken_front_matter_is_named_and_left_alone() -> None:
+    open_ended = Document("Areas/a.md", "---\ntitle: x\n\n# A\n")
+    odd = Document("Areas/b.md", "---\ntitle: x\nnonsense\n---\n# B\n")
+    assert "never closed" in open_ended.faults[0]
+    assert "line 3" in odd.faults[0]
+    assert with_front_matter(open_ended, {"updated": "x"}).text == open_ended.text
+    assert with_front_matter(odd, {"updated": "x"}).text == odd.text
+
+
+def test_a_line_by_hand_gets_its_comment_and_keeps_its_bytes() -> None:
+    document = Document("a.md", "* **Decision:** use  it   \r\n")
+    placed = document.items[0]
+    after = numbered(document, {placed.line: Item(ItemType.DECISION, placed.item.text, id="k4444444444")})
+    assert after.text.startswith("* **Decision:** use  it <!-- k4444444444")
+    assert after.text.endswith("-->\r\n")
+    assert parse_item(after.text) == after.items[0].item

@@ -1,0 +1,153 @@
+"""Git: commits by plumbing, nothing of the person's is touched, nothing of the repository's is run."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from pipelines.errors import DetachedHead, GitFault, NotARepository
+from pipelines.memory.edits import commit_edits, uncommitted
+from pipelines.memory.git import Author, Git, blob_id
+
+WHEN = datetime(2026, 3, 18, 2, tzinfo=UTC)
+AUTHOR = Author("Night", "night@example.org", WHEN)
+
+
+@pytest.fixture
+def git(bare_memory: Path) -> Git:
+    made = Git(bare_memory)
+    made.init()
+    commit_edits(bare_memory, made, "first\n", AUTHOR)
+    return made
+
+
+def commit_file(git: Git, path: str, text: str) -> str | None:
+    file = git.root / path
+    file.write_text(text)
+    return git.commit({path: ("100644", git.write_blobs([file])[0])}, "change\n\nRun-Id: 1\n", AUTHOR)
+
+
+def test_a_commit_holds_just_what_was_named(git: Git) -> None:
+    (git.root / "Areas" / "other.md").write_text("mine")
+    made = commit_file(git, "MEMORY.md", "new")
+    assert made == git.head()
+    assert git.show(str(made), "MEMORY.md") == b"new"
+    assert uncommitted(git.root, git, made) == ["Areas/other.md"]
+    assert git.run("log", "-1", "--format=%an %ae %at %(trailers:key=Run-Id)").decode().split() == [
+        "Night", "night@example.org", str(int(WHEN.timestamp())), "Run-Id:", "1",
+    ]  # fmt: skip
+
+
+def test_a_commit_that_changes_nothing_is_none(git: Git) -> None:
+    head = git.head()
+    assert commit_file(git, "MEMORY.md", (git.root / "MEMORY.md").read_text()) is None
+    assert git.head() == head
+
+
+def test_what_a_person_has_staged_stays_staged(git: Git) -> None:
+    (git.root / "NOTES.txt").write_text("staged")
+    (git.root / "SOUL.md").write_text("staged soul")
+    git.run("add", "NOTES.txt", "SOUL.md")
+    before = git.run("diff", "--cached")
+    commit_file(git, "MEMORY.md", "new")
+    assert git.run("diff", "--cached") == before
+    assert git.run("status", "--porcelain") == b"A  NOTES.txt\nM  SOUL.md\n"
+
+
+def test_a_stale_lock_on_the_index_stops_no_commit(git: Git) -> None:
+    (git.root / ".git" / "index.lock").touch()
+    (git.root / ".curate" / "git-index.lock").touch()
+    assert commit_file(git, "MEMORY.md", "new")
+    assert (git.root / ".git" / "index.lock").exists()
+
+
+def test_nothing_of_the_repository_runs(git: Git, tmp_path: Path) -> None:
+    fired = tmp_path / "fired"
+    trap = tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {fired}\ncat\n")
+    trap.chmod(0o755)
+    for hook in ("pre-commit", "commit-msg", "post-commit", "reference-transaction", "post-index-change"):
+        (git.root / ".git" / "hooks").mkdir(exist_ok=True)
+        (git.root / ".git" / "hooks" / hook).symlink_to(trap)
+    for key in ("core.fsmonitor", "filter.x.clean", "filter.x.smudge", "core.editor", "core.pager", "gpg.program"):
+        git.run("config", key, str(trap))
+    git.run("config", "commit.gpgSign", "true")
+    (git.root / ".gitattributes").write_text("*.md filter=x\n")
+    (git.root / "Areas" / "a.md").write_text("a")
+    commit_edits(git.root, git, "edits\n", AUTHOR)
+    commit_file(git, "MEMORY.md", "new")
+    assert not fired.exists()
+    assert git.show("HEAD", "Areas/a.md") == b"a"
+
+
+def test_a_foreign_git_environment_is_not_passed_on(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
+    assert git.head()
+
+
+def test_states_in_which_a_commit_would_be_wrong(git: Git, tmp_path: Path) -> None:
+    with pytest.raises(NotARepository):
+        Git(tmp_path).check()
+    git.run("checkout", "--detach", "--quiet")
+    with pytest.raises(DetachedHead, match="no branch"):
+        git.check()
+
+
+def test_a_damaged_repository_is_named(git: Git) -> None:
+    (git.root / ".git" / "HEAD").write_text("nonsense")
+    with pytest.raises(GitFault):
+        git.check()
+
+
+def test_a_memory_in_a_folder_of_a_larger_repository(bare_memory: Path) -> None:
+    Git(bare_memory.parent).run("init", "--quiet", "--initial-branch=main")
+    (bare_memory.parent / "other.txt").write_text("theirs")
+    git = Git(bare_memory)
+    git.check()
+    assert commit_edits(bare_memory, git, "edits\n", AUTHOR)
+    assert "MEMORY.md" in git.tree(git.head())
+    assert uncommitted(bare_memory, git, git.head()) == []
+    assert git.run("status", "--porcelain").decode().split() == ["??", "other.txt"]
+
+
+def test_edits_are_found_without_filters_and_ignored_files_left_out(git: Git) -> None:
+    (git.root / ".gitattributes").write_text("* text=auto\n")
+    (git.root / "Areas" / "crlf.md").write_bytes(b"a\r\nb\r\n")
+    (git.root / "Areas" / "ignored.md").write_text("x")
+    (git.root / ".gitignore").write_text("ignored.md\n")
+    (git.root / "SOUL.md").unlink()
+    (git.root / "Areas" / "link.md").symlink_to("/etc/passwd")
+    assert uncommitted(git.root, git, git.head()) == [".gitattributes", ".gitignore", "Areas/crlf.md", "SOUL.md"]
+    commit_edits(git.root, git, "edits\n", AUTHOR)
+    assert uncommitted(git.root, git, git.head()) == []
+    assert git.show("HEAD", "Areas/crlf.md") == b"a\r\nb\r\n"
+
+
+def test_a_file_that_cannot_be_read_waits_and_the_rest_is_committed(git: Git) -> None:
+    (git.root / "Areas" / "a\nb.md").write_text("odd name")
+    (git.root / "Areas" / "good.md").write_text("good")
+    commit_edits(git.root, git, "edits\n", AUTHOR)
+    assert git.show("HEAD", "Areas/good.md") == b"good"
+    assert (git.root / "Areas" / "a\nb.md").read_text() == "odd name"
+
+
+def test_blob_ids_are_those_of_git(git: Git) -> None:
+    for path, (_, blob) in git.tree(git.head()).items():
+        assert blob_id((git.root / path).read_bytes(), blob) == blob
+
+
+def test_the_environment_holds_no_key(git: Git, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    told = tmp_path / "environment"
+    shim = tmp_path / "bin" / "git"
+    shim.parent.mkdir()
+    shim.write_text(f"#!/bin/sh\nenv > {told}\n")
+    shim.chmod(0o755)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "canary")
+    monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
+    git.head()
+    assert "PATH=" in told.read_text()
+    assert "canary" not in told.read_text()

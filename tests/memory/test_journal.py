@@ -1,0 +1,162 @@
+"""The journal: a change set is applied whole, finished by the next start, or never begun."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from pipelines.errors import ChangedUnderRun
+from pipelines.memory import journal
+from pipelines.memory.changes import Change
+from pipelines.memory.documents import Block, Document, edited
+from pipelines.memory.edits import commit_edits, uncommitted
+from pipelines.memory.git import Author, Git
+from pipelines.memory.items import Item, ItemType
+from pipelines.memory.journal import Signature, apply_changes, recover
+
+WHEN = datetime(2026, 3, 18, 2, tzinfo=UTC)
+SIGNATURE = Signature("night\n\nRun-Id: 1\n", "Night", "night@example.org", WHEN)
+ITEM = Item(ItemType.DECISION, "use one", id="k1111111111")
+BASE = Document("Areas/a.md", "# A\n\nmine\n")
+AFTER = edited(BASE, add=[Block(ITEM)])
+
+
+@pytest.fixture
+def git(bare_memory: Path) -> Git:
+    (bare_memory / BASE.path).write_text(BASE.text)
+    made = Git(bare_memory)
+    made.init()
+    commit_edits(bare_memory, made, "first\n", Author("A", "a@example.org", WHEN))
+    return made
+
+
+def changes() -> list[Change]:
+    return [
+        Change(BASE.path, BASE.text.encode(), AFTER.text.encode()),
+        Change("Areas/new.md", None, b"# New\n"),
+        Change("SOUL.md", b"", None),
+    ]
+
+
+def real_changes(git: Git) -> list[Change]:
+    soul = (git.root / "SOUL.md").read_bytes()
+    return [*changes()[:2], Change("SOUL.md", soul, None)]
+
+
+def assert_applied(git: Git) -> None:
+    assert (git.root / BASE.path).read_text() == AFTER.text
+    assert (git.root / "Areas/new.md").read_text() == "# New\n"
+    assert not (git.root / "SOUL.md").exists()
+    assert not (git.root / ".curate" / "pending").exists()
+    assert uncommitted(git.root, git, git.head()) == []
+    assert git.run("log", "-1", "--format=%s").decode().strip() == "night"
+
+
+def test_a_change_set_is_written_and_committed(git: Git) -> None:
+    applied = apply_changes(git.root, git, real_changes(git), SIGNATURE)
+    assert applied.commit == git.head()
+    assert_applied(git)
+
+
+def test_a_file_that_is_not_what_was_read_stops_everything(git: Git) -> None:
+    (git.root / "Areas/new.md").write_text("somebody's")
+    head = git.head()
+    with pytest.raises(ChangedUnderRun, match=r"Areas/new\.md"):
+        apply_changes(git.root, git, real_changes(git), SIGNATURE)
+    assert (git.root / BASE.path).read_text() == BASE.text
+    assert (git.root / "Areas/new.md").read_text() == "somebody's"
+    assert git.head() == head
+    assert not (git.root / ".curate" / "pending").exists()
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def kill_at(monkeypatch: pytest.MonkeyPatch, name: str, count: int) -> None:
+    """Let the `count`-th call of a step of the journal end the process."""
+    real: Callable[..., object] = getattr(journal, name)
+    calls = iter(range(1, 10**6))
+
+    def step(*arguments: object, **more: object) -> object:
+        if next(calls) == count:
+            raise Killed
+        return real(*arguments, **more)
+
+    monkeypatch.setattr(journal, name, step)
+
+
+@pytest.mark.parametrize(
+    ("step", "count"),
+    [("write_synced", n) for n in range(1, 6)] + [("_write_manifest", 1)],
+)
+def test_killed_before_the_manifest_nothing_was_begun(
+    git: Git, monkeypatch: pytest.MonkeyPatch, step: str, count: int
+) -> None:
+    planned = real_changes(git)
+    with monkeypatch.context() as patch:
+        kill_at(patch, step, count)
+        with pytest.raises(Killed):
+            apply_changes(git.root, git, planned, SIGNATURE)
+    assert recover(git.root, git) is None
+    assert (git.root / BASE.path).read_text() == BASE.text
+    apply_changes(git.root, git, planned, SIGNATURE)
+    assert_applied(git)
+
+
+@pytest.mark.parametrize(("step", "count"), [("_complete", 1), ("_put", 1), ("_put", 2), ("_put", 3), ("_drop", 2)])
+def test_killed_after_the_manifest_the_next_start_finishes(
+    git: Git, monkeypatch: pytest.MonkeyPatch, step: str, count: int
+) -> None:
+    planned = real_changes(git)
+    with monkeypatch.context() as patch:
+        kill_at(patch, step, count)
+        with pytest.raises(Killed):
+            apply_changes(git.root, git, planned, SIGNATURE)
+    assert recover(git.root, git) is not None
+    assert_applied(git)
+    assert recover(git.root, git) is None
+
+
+def test_an_edit_between_the_kill_and_the_next_start_stands(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = real_changes(git)
+    with monkeypatch.context() as patch:
+        kill_at(patch, "_put", 1)
+        with pytest.raises(Killed):
+            apply_changes(git.root, git, planned, SIGNATURE)
+    (git.root / BASE.path).write_text("# A\n\nmine, and more\n")
+    applied = recover(git.root, git)
+    assert applied is not None
+    assert applied.merged == (BASE.path,)
+    text = (git.root / BASE.path).read_text()
+    assert "mine, and more" in text
+    assert "use one" in text
+
+
+def test_a_commit_that_a_person_made_since_is_not_taken_back(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = real_changes(git)
+    with monkeypatch.context() as patch:
+        kill_at(patch, "_drop", 2)
+        with pytest.raises(Killed):
+            apply_changes(git.root, git, planned, SIGNATURE)
+    (git.root / BASE.path).write_text("# A\n\nrewritten\n")
+    commit_edits(git.root, git, "by hand\n", Author("A", "a@example.org", WHEN))
+    recover(git.root, git)
+    assert git.show("HEAD", BASE.path) == b"# A\n\nrewritten\n"
+
+
+@pytest.mark.parametrize("torn", ["manifest.json", "0.after", "1.after"])
+def test_a_torn_journal_is_dropped(git: Git, monkeypatch: pytest.MonkeyPatch, torn: str) -> None:
+    planned = real_changes(git)
+    with monkeypatch.context() as patch:
+        kill_at(patch, "_complete", 1)
+        with pytest.raises(Killed):
+            apply_changes(git.root, git, planned, SIGNATURE)
+    file = git.root / ".curate" / "pending" / torn
+    file.write_bytes(file.read_bytes()[:-3])
+    assert recover(git.root, git) is None
+    assert (git.root / BASE.path).read_text() == BASE.text
+    assert not (git.root / ".curate" / "pending").exists()
