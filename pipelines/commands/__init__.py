@@ -1,0 +1,103 @@
+"""The `curate` command: one module a verb, each imported only when it is called, and one place for what goes wrong."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from pipelines import __version__
+from pipelines.errors import BUG, INTERRUPTED, USAGE, CurateError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VERBS: Final = {
+    "init": "Make a memory, or add what one lacks.",
+    "log": "Append a line to today's log.",
+    "add": "File an item of your own at once.",
+    "run": "Curate: read the logs, keep what matters, reindex, commit.",
+    "search": "Find things in the memory.",
+    "items": "List every item, whatever its status.",
+    "context": "Print what a new session should start with.",
+    "status": "Say how the memory fares.",
+    "index": "Bring the search index up to date.",
+}
+
+
+class Verbs(click.Group):
+    """The group of verbs. It knows their names and one-line helps by heart, so that help imports none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
+        """Return the verbs in the order in which a newcomer needs them."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  as above
+        """Return a verb's command, imported now, or None for an unknown one."""
+        if cmd_name not in VERBS:
+            return None
+        command = importlib.import_module(f"pipelines.commands.{cmd_name}").command
+        if not isinstance(command, click.Command):
+            raise TypeError(cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the verbs and their one-line helps."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Each verb has its own --help.",
+)
+@click.version_option(__version__, prog_name="curate")
+@click.option(
+    "--memory",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The memory to work on (else CURATE_MEMORY, else the nearest folder upward with curate.toml).",
+)
+def curate(memory: Path | None) -> None:
+    """Curate the memory of an AI agent: plain Markdown, kept by a nightly run, with git as its history."""
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    sys.exit(run_command(sys.argv[1:]))
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; whatever goes wrong is said on standard error, without a traceback.
+
+    A verb says its own exit code by returning a number.
+    """
+    try:
+        answer: Any = curate.main(list(arguments), prog_name="curate", standalone_mode=False)
+        sys.stdout.flush()
+    except CurateError as fault:
+        return _say(str(fault), fault.exit_code)
+    except click.ClickException as fault:
+        context = getattr(fault, "ctx", None)
+        usage = f"{context.get_usage()}\n" if context else ""
+        return _say(f"{usage}{fault.format_message()}", USAGE)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("Interrupted; the next run takes up where this one was.", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: a closed pipe is no failure
+        return 0
+    except Exception as bug:  # noqa: BLE001  the last line of defence: a person gets a report to paste, not a traceback
+        from pipelines.commands.bug_report import bug_report  # noqa: PLC0415  only ever needed here
+
+        return _say(bug_report(bug, arguments), BUG)
+    return answer if isinstance(answer, int) else 0
+
+
+def _say(sentence: str, code: int) -> int:
+    print(f"curate: {sentence}", file=sys.stderr)  # noqa: T201  the command's own voice
+    return code

@@ -1,0 +1,68 @@
+"""`curate add`: file an item of the owner's at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.clock import day_of, moment
+from pipelines.commands.items import named_documents
+from pipelines.commands.options import memory_option, memory_root, now_option
+from pipelines.commands.output import say
+from pipelines.errors import UsageFault
+from pipelines.memory.edits import commit_edits
+from pipelines.memory.git import Author, Git
+from pipelines.memory.items import ItemType, fold
+from pipelines.memory.journal import Signature, apply_changes, recover
+from pipelines.memory.layout import Kind
+from pipelines.memory.lock import run_lock
+from pipelines.memory.snapshot import read_snapshot
+from pipelines.settings import load_settings
+from pipelines.stages.filing import Shelves
+from pipelines.stages.owner import file_own_item
+from pipelines.stages.reindex import reindex
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
+@click.argument("text", nargs=-1, required=True)
+@click.option("--document", metavar="NAME", help="Where it goes: a document's path, id, title or file name.")
+@memory_option
+@now_option
+def command(kind: str, text: tuple[str, ...], document: str | None, memory: Path | None, now: str | None) -> None:
+    """File an item of your own at once: TYPE is Decision, Fact, Rule, Todo or Risk.
+
+    Without --document it goes where a run would file it. The change is committed.
+    """
+    root = memory_root(memory)
+    settings = load_settings(root)
+    sentence = fold(" ".join(text))
+    if not sentence:
+        raise UsageFault("There is nothing to file.", "Give a TEXT.")
+    git, when = Git(root), moment(now, settings)
+    git.check()
+    with run_lock(root, "curate add"):
+        recover(root, git)
+        commit_edits(root, git, "Edits by hand\n", Author(*(git.identity() or settings.author), when))
+        snapshot = read_snapshot(root)
+        shelves = Shelves(snapshot.documents, snapshot.unreadable())
+        path = _document(shelves, document) if document else ""
+        filed = file_own_item(ItemType(kind), sentence, path, day_of(when, settings), snapshot, shelves, settings.caps)
+        if filed.changes:
+            message = f"Add {filed.item.id}: one {kind.lower()} by its owner\n"
+            apply_changes(root, git, filed.changes, Signature(message, *(git.identity() or settings.author), when))
+            reindex(root)
+    say(f"{'Added' if filed.changes else 'The memory holds it already:'} {filed.item.id} in {filed.path}.")
+
+
+def _document(shelves: Shelves, name: str) -> str:
+    """Return the path of the one document that a name means; archives take nothing new."""
+    found = named_documents(dict(shelves.documents), name)
+    open_ones = [path for path in found if shelves.documents[path].kind is not Kind.ARCHIVE]
+    if len(open_ones) == 1:
+        return open_ones[0]
+    raise UsageFault(f"{name} means {' and '.join(found)}.", "Name one by its path; archives take no new items.")

@@ -1,0 +1,44 @@
+"""`curate log`: append one line to today's log."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.clock import day_of, moment
+from pipelines.commands.options import memory_option, memory_root, now_option
+from pipelines.errors import UsageFault
+from pipelines.memory.append import append_line, log_line
+from pipelines.settings import load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@click.argument("text", nargs=-1, required=True)
+@click.option("--project", default="", metavar="NAME", help="The project that the line belongs to.")
+@memory_option
+@now_option
+def command(text: tuple[str, ...], project: str, memory: Path | None, now: str | None) -> None:
+    """Append `- HH:MM TEXT` to today's log; a TEXT of `-` is read from standard input.
+
+    The line is whole and on the disk on return, whoever else writes at the same moment.
+    """
+    root = memory_root(memory)
+    settings = load_settings(root)
+    told = _standard_input() if text == ("-",) else " ".join(text)
+    if not told.strip():
+        raise UsageFault("There is nothing to log.", "Give a TEXT, or pipe one in with `curate log -`.")
+    when = moment(now, settings)
+    append_line(root, day_of(when, settings), log_line(f"{when:%H:%M}", told, project))
+
+
+def _standard_input() -> str:
+    data = sys.stdin.buffer.read()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as fault:
+        raise UsageFault(f"Standard input is not UTF-8 at byte {fault.start}.", "Convert it first.") from None

@@ -1,0 +1,97 @@
+"""`curate run`: one night, now."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.clock import moment
+from pipelines.commands.options import memory_option, memory_root, now_option
+from pipelines.commands.output import on_terminal, say, say_json
+from pipelines.commands.progress import watch_for_people
+from pipelines.memory.git import Git
+from pipelines.nightly import Night, curate_night, plan_night
+from pipelines.settings import load_settings
+from pipelines.watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pipelines.memory.changes import Change
+    from pipelines.report import RunReport
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and write nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the run report as JSON.")
+@memory_option
+@now_option
+def command(*, dry_run: bool, as_json: bool, memory: Path | None, now: str | None) -> int:
+    """Curate the memory: read what is new in the logs, keep what matters, reindex and commit.
+
+    Running again with nothing new changes nothing.
+    """
+    root = memory_root(memory)
+    night = _night(root, now)
+    if dry_run:
+        return _rehearse(night, as_json=as_json)
+    report = curate_night(night, watch_for_people())
+    if as_json:
+        say_json(report.to_json())
+    else:
+        _tell(report)
+    return report.exit_code
+
+
+def _night(root: Path, now: str | None) -> Night:
+    import os  # noqa: PLC0415
+
+    from pipelines.models.choose import choose_extractor  # noqa: PLC0415  the user's settings are read only here
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415
+
+    settings = load_settings(root)
+    return Night(root, settings, choose_extractor(load_user_settings(os.environ)), moment(now, settings))
+
+
+def _rehearse(night: Night, *, as_json: bool) -> int:
+    git = Git(night.root)
+    git.check()
+    plan = plan_night(night, git, Watch())
+    diff = "".join(_diff(plan.changes))
+    if as_json:
+        say_json({**plan.report.to_json(), "diff": diff})
+    else:
+        say(diff.rstrip("\n") or "Nothing would change.")
+        say(f"\n{plan.report.summary()} (dry run: nothing was written)")
+    return plan.report.exit_code
+
+
+def _diff(changes: Sequence[Change]) -> list[str]:
+    lines: list[str] = []
+    for change in changes:
+        before, after = (
+            (side or b"").decode(errors="replace").splitlines(keepends=True) for side in (change.before, change.after)
+        )
+        old = f"a/{change.path}" if change.before is not None else "/dev/null"
+        new = f"b/{change.path}" if change.after is not None else "/dev/null"
+        lines += [
+            line if line.endswith("\n") else f"{line}\n" for line in difflib.unified_diff(before, after, old, new)
+        ]
+    return lines
+
+
+def _tell(report: RunReport) -> None:
+    """Print the run: one line where nobody looks, with its parts on a terminal."""
+    commit = f" (commit {report.commit[:10]})" if report.commit else ""
+    say(f"{report.summary()}{commit}.")
+    for warning in report.warnings:
+        say(f"Note: {warning}")
+    if report.failure:
+        say(f"{report.failure} {report.entries_pending} entries stay pending for the next run.")
+    if on_terminal() and report.added:
+        for path, count in sorted(report.documents.items()):
+            say(f"  {path}: {count} added")
+        say(f"  MEMORY.md has {report.briefing_bytes:,} of {report.briefing_cap:,} bytes.")

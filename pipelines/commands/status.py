@@ -1,0 +1,84 @@
+"""`curate status`: how the memory fares, at a glance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines import __version__
+from pipelines.clock import day_of, moment
+from pipelines.commands.options import memory_option, memory_root, now_option
+from pipelines.commands.output import say, say_json
+from pipelines.memory.git import Git
+from pipelines.memory.layout import BRIEFING, PROGRESS
+from pipelines.memory.progress import read_progress
+from pipelines.memory.snapshot import read_snapshot
+from pipelines.report import last_report
+from pipelines.settings import load_settings
+from pipelines.stages.capture import capture
+from pipelines.stages.extract import days_to_read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@memory_option
+@now_option
+def command(*, as_json: bool, memory: Path | None, now: str | None) -> None:
+    """Say when the last run was and how it ended, what waits, and how full the briefing is."""
+    root = memory_root(memory)
+    facts = status_facts(root, now)
+    if as_json:
+        say_json(facts)
+        return
+    for line in status_lines(facts):
+        say(line)
+
+
+def status_facts(root: Path, now: str | None) -> dict[str, object]:
+    """Return what `--json` prints."""
+    settings = load_settings(root)
+    today = day_of(moment(now, settings), settings)
+    snapshot = read_snapshot(root)
+    logs = capture(snapshot.logs, snapshot.partials, today).logs
+    waiting = days_to_read(logs, read_progress(snapshot.state.get(PROGRESS)), today, lambda *_: None)
+    last = last_report(root)
+    briefing = snapshot.documents.get(BRIEFING)
+    return {
+        "memory": str(root),
+        "version": __version__,
+        "day": today,
+        "last_run": {key: last[key] for key in ("run", "now", "exit_code", "commit") if key in last} if last else None,
+        "days_waiting": [day.day for day in waiting if day.fresh],
+        "briefing": {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing},
+        "items": sum(1 for _ in snapshot.items()),
+        "documents": len(snapshot.documents),
+        "repository": Git(root).is_repository(),
+        "warnings": [str(warned) for warned in snapshot.warnings],
+    }
+
+
+def status_lines(facts: dict[str, object]) -> list[str]:
+    """Return the status as a person reads it."""
+    last, waiting, briefing = facts["last_run"], facts["days_waiting"], facts["briefing"]
+    if not (isinstance(waiting, list) and isinstance(briefing, dict) and isinstance(facts["warnings"], list)):
+        raise TypeError(facts)
+    ended = "no run yet"
+    if isinstance(last, dict):
+        ended = f"{last['now']}, {'ended well' if last['exit_code'] == 0 else 'left something pending'}"
+    waits = "nothing"
+    if waiting:
+        waits = f"{len(waiting)} {'day' if len(waiting) == 1 else 'days'}, from {waiting[0]}"
+    lines = [
+        f"Memory    {facts['memory']}",
+        f"Last run  {ended}",
+        f"Waiting   {waits}",
+        f"MEMORY.md {briefing['bytes']:,} of {briefing['cap']:,} bytes",
+        f"Holds     {facts['items']:,} items in {facts['documents']:,} documents",
+    ]
+    if briefing["bytes"] > briefing["cap"]:
+        lines.append("Note      MEMORY.md is over its cap by what was written in it by hand; shorten it.")
+    return lines + [f"Note      {warning}" for warning in facts["warnings"]]

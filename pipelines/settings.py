@@ -1,0 +1,90 @@
+"""The memory's own settings, `curate.toml`: what is safe to share.
+
+What could spend money, name an endpoint or run a command lives in the user's own settings, outside the memory.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import time
+from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespace
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from pipelines.errors import BadSettings
+from pipelines.faults import faults_of, read_toml
+from pipelines.memory.layout import SETTINGS
+
+
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        raise ValueError("no such time zone; write an IANA name such as Europe/Zurich") from None
+    return name
+
+
+def _clock(text: str) -> str:
+    try:
+        time.fromisoformat(text)
+    except ValueError:
+        raise ValueError("no time of day; write it like 04:00") from None
+    if not re.fullmatch(r"\d{2}:\d{2}", text):
+        raise ValueError("no time of day; write it like 04:00")
+    return text
+
+
+def _person(text: str) -> str:
+    if not re.fullmatch(r"[^<>\n\x00]*[^<>\s\x00][^<>\n\x00]* <[^<>\s\x00]+>", text):
+        raise ValueError('no author; write it like "Name <name@example.org>"')
+    return text
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Caps(_Strict):
+    """How large documents may grow, in bytes."""
+
+    briefing: Annotated[int, Field(ge=1024, le=1_000_000)] = 8192
+    user: Annotated[int, Field(ge=1024, le=1_000_000)] = 4096
+    document: Annotated[int, Field(ge=4096, le=10_000_000)] = 65_536
+
+
+class Commit(_Strict):
+    """How a run signs its commits."""
+
+    author: Annotated[str, AfterValidator(_person)] = "memcurate <memcurate@localhost>"
+
+
+class Settings(_Strict):
+    """Everything that curate.toml may say; every key has a default."""
+
+    timezone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    day_end: Annotated[str, AfterValidator(_clock)] = "00:00"
+    track_sessions: bool = False
+    caps: Caps = Caps()
+    commit: Commit = Commit()
+
+    @property
+    def author(self) -> tuple[str, str]:
+        """The name and the mail address of the commits' author."""
+        name, _, mail = self.commit.author.rpartition(" <")
+        return name.strip(), mail.rstrip(">")
+
+
+def load_settings(root: Path) -> Settings:
+    """Return the settings of the memory at `root`.
+
+    Raises:
+        BadSettings: the file has faults; every one of them is named, with key and value.
+    """
+    path = root / SETTINGS
+    raw = read_toml(path)
+    try:
+        return Settings.model_validate(raw)
+    except ValidationError as error:
+        raise BadSettings(path, faults_of(error, raw)) from None

@@ -1,0 +1,97 @@
+"""Capture: what was said outside the day's log is folded into it, in time order, once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.layout import PARTIAL, log_day, log_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_TIMED: Final = re.compile(r"[-*+][ \t]+(?:\*\*)?(\d{1,2}):(\d{2})\b")
+_TITLE: Final = re.compile(r"#[ \t]")
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """The logs after capture.
+
+    Args:
+        logs: every log by path, in order of days.
+        folded: the partial logs that went into them, and so go.
+        odd: partial logs whose names tell no day; they stay where they are.
+    """
+
+    logs: Mapping[str, bytes]
+    folded: tuple[str, ...] = ()
+    odd: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    """A timed entry of a flat log: minutes of the day, and its lines with their ends."""
+
+    minute: int
+    lines: list[str] = field(default_factory=list)
+
+
+def capture(logs: Mapping[str, bytes], partials: Mapping[str, bytes], today: str) -> Captured:
+    """Fold the partial logs of days up to `today` into the logs of their days.
+
+    Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`. Where the day's log and its partial logs are flat
+    lists of timed lines, the entries are merged by their time; a log with headings keeps its lines as they are, and
+    each partial log is appended under a heading of its own.
+    """
+    by_day: dict[str, list[str]] = {}
+    odd = []
+    for path in sorted(partials):
+        name = path.removeprefix(f"{PARTIAL}/")
+        if day := log_day(f"{name[:10]}.md") if re.fullmatch(r".{10}(?:\.md|-.*\.md)", name) else "":
+            by_day.setdefault(day, []).append(path)
+        else:
+            odd.append(path)
+    out, folded = dict(logs), []
+    for day, paths in sorted(by_day.items()):
+        if day <= today:
+            current = out.get(log_path(day), f"# {day}\n\n".encode()).decode()
+            out[log_path(day)] = _fold(current, [(path, partials[path].decode()) for path in paths]).encode()
+            folded += paths
+    return Captured(dict(sorted(out.items())), tuple(folded), tuple(odd))
+
+
+def _fold(log: str, partials: Sequence[tuple[str, str]]) -> str:
+    head, timed = _flat(log)
+    parts = [entries for _, text in partials if (entries := _flat(text)[1]) is not None]
+    if timed is None or len(parts) < len(partials):
+        return _append(log, partials)
+    merged = [*timed, *(entry for entries in parts for entry in entries)]
+    merged.sort(key=lambda entry: entry.minute)
+    return "".join([*head, *(line for entry in merged for line in entry.lines)])
+
+
+def _flat(text: str) -> tuple[list[str], list[_Timed] | None]:
+    """Return a log's head lines (its title) and its timed entries, or None for the entries where it is no flat list."""
+    head: list[str] = []
+    entries: list[_Timed] = []
+    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
+        ended = line if line.endswith("\n") else f"{line}\n"
+        if found := _TIMED.match(line):
+            entries.append(_Timed(int(found[1]) * 60 + int(found[2]), [ended]))
+        elif not line.strip() or line[:1] in " \t":
+            (entries[-1].lines if entries else head).append(ended)
+        elif not entries and _TITLE.match(line):
+            head.append(ended)
+        else:
+            return head, None
+    return head, entries
+
+
+def _append(log: str, partials: Sequence[tuple[str, str]]) -> str:
+    out = log if not log or log.endswith("\n") else f"{log}\n"
+    for path, text in partials:
+        name = path.removeprefix(f"{PARTIAL}/").removesuffix(".md")
+        out += f"\n## {name}\n\n{text if text.endswith(chr(10)) else text + chr(10)}"
+    return out

@@ -1,0 +1,192 @@
+"""Prune: every document is brought under its cap; what leaves one goes to a named place, and nothing is dropped.
+
+MEMORY.md and USER.md give their lowest-priority items to Areas/general.md; other documents give theirs, closed ones
+first, to `Archives/NAME-YEAR.md`. What people wrote stays where it is, whatever its size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.documents import Block, block_of, edited
+from pipelines.memory.items import Status, render_item
+from pipelines.memory.layout import BRIEFING, GENERAL, USER, Kind
+from pipelines.memory.priority import priority
+from pipelines.stages.pointers import newest_day, pointer_rows, with_pointers, without_pointers
+from pipelines.stages.promote import new_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pipelines.memory.documents import Document, Placed
+    from pipelines.memory.items import Item
+    from pipelines.settings import Caps
+
+POINTER_SHARE: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An item that left a document because of its cap."""
+
+    id: str
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The documents under their caps, and what was moved."""
+
+    documents: Mapping[str, Document]
+    moved: tuple[Moved, ...]
+
+
+def prune(documents: Mapping[str, Document], caps: Caps, closed: frozenset[str]) -> Pruned:
+    """Bring every document under its cap, and write the briefing's pointers anew.
+
+    Args:
+        documents: all documents by path.
+        caps: the caps, in bytes.
+        closed: files that are there and cannot be read; nothing is moved into them.
+    """
+    after, newest = dict(documents), newest_day(documents.values())
+    moved: list[Moved] = []
+    general = _free_path(GENERAL, closed)
+    if BRIEFING in after:
+        bare = without_pointers(after[BRIEFING])
+        reserve = min(_pointer_bytes(bare, after), caps.briefing // POINTER_SHARE)
+        kept, out = _shrunk(bare, caps.briefing - reserve, newest)
+        after[BRIEFING] = kept
+        _move(after, out, BRIEFING, general, moved)
+    if USER in after:
+        after[USER], out = _shrunk(after[USER], caps.user, newest)
+        _move(after, out, USER, general, moved)
+    for path in sorted(after):
+        if after[path].kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE} and after[path].size > caps.document:
+            _overflow(after, path, caps.document, newest, closed, moved)
+    if BRIEFING in after:
+        after[BRIEFING] = _pointed(after[BRIEFING], after, caps.briefing)
+    return Pruned(after, tuple(moved))
+
+
+def _free_path(path: str, closed: frozenset[str]) -> str:
+    """Return `path`, or the first numbered variant of it that is not closed to writing."""
+    stem, number = path.removesuffix(".md"), 1
+    while path in closed:
+        number += 1
+        path = f"{stem}-{number}.md"
+    return path
+
+
+# ------------------------------------------------------------ the briefing
+
+
+def _pointer_bytes(bare: Document, documents: Mapping[str, Document]) -> int:
+    return with_pointers(bare, pointer_rows(documents)).size - bare.size
+
+
+def _pointed(bare: Document, documents: Mapping[str, Document], cap: int) -> Document:
+    """Return the briefing with as many pointers as its cap leaves room for, each section's last ones cut first."""
+    rows = pointer_rows(documents)
+    while rows and with_pointers(bare, rows).size > cap:
+        longest = max({title for title, _ in rows}, key=lambda title: sum(name == title for name, _ in rows))
+        last = max(number for number, (title, _) in enumerate(rows) if title == longest)
+        rows.pop(last)
+    return with_pointers(bare, rows)
+
+
+def _shrunk(document: Document, cap: int, newest: str) -> tuple[Document, list[Block]]:
+    """Return the document under `cap` bytes, and the items that left it, lowest priority first.
+
+    Only what runs extracted leaves. Where people's own text exceeds the cap alone, all of that leaves.
+    """
+    candidates = [placed for placed in document.items if _may_leave(placed)]
+    candidates.sort(key=lambda placed: (priority(placed.item, newest), placed.item.since, placed.item.id))
+    over, out = document.size - cap, []
+    for placed in candidates:
+        if over <= 0:
+            break
+        over -= _size(document, placed)
+        out.append(block_of(document, placed))
+    return edited(document, remove=[block.item.id for block in out]) if out else document, out
+
+
+def _may_leave(placed: Placed) -> bool:
+    item = placed.item
+    return bool(item.id and item.by) and not item.pinned
+
+
+def _size(document: Document, placed: Placed) -> int:
+    return len("".join(document.lines[placed.line : placed.end]).encode())
+
+
+def _move(
+    documents: dict[str, Document], blocks: Iterable[Block], source: str, target: str, moved: list[Moved]
+) -> None:
+    blocks = list(blocks)
+    if not blocks:
+        return
+    home = documents.get(target) or new_document(target, "", max(block.item.since for block in blocks))
+    documents[target] = edited(home, add=blocks)
+    moved += [Moved(block.item.id, source, target) for block in blocks]
+
+
+# ------------------------------------------------------------ the other documents
+
+
+def _overflow(
+    documents: dict[str, Document], path: str, cap: int, newest: str, closed: frozenset[str], moved: list[Moved]
+) -> None:
+    """Move items out of a document until it is under `cap`: closed ones first, oldest first, then by priority."""
+    document = documents[path]
+    ranked = sorted((p for p in document.items if _may_leave(p)), key=lambda p: _leaving_order(p.item, newest))
+    over, out = document.size - cap, []
+    for placed in ranked:
+        if over <= 0:
+            break
+        over -= _size(document, placed)
+        out.append(placed)
+    documents[path] = edited(document, remove=[placed.item.id for placed in out])
+    shelves: dict[str, list[Block]] = {}
+    room: dict[str, int] = {}
+    for placed in sorted(out, key=lambda p: p.line):
+        block = block_of(document, placed)
+        block = Block(archived(block.item), block.notes)
+        shelves.setdefault(_archive_for(documents, path, block, cap, closed, room), []).append(block)
+    for target, blocks in shelves.items():
+        _move(documents, blocks, path, target, moved)
+
+
+def _leaving_order(item: Item, newest: str) -> tuple[int, float, str, str]:
+    if item.status is Status.OPEN:
+        return (2, priority(item, newest), item.since, item.id)
+    return (1, priority(item, newest), item.since, item.id) if item.active else (0, 0.0, item.since, item.id)
+
+
+def archived(item: Item) -> Item:
+    """Return the item as it stands in an archive: what was believed is archived, what was closed stays as it was."""
+    return replace(item, status=Status.ARCHIVED) if item.active else item
+
+
+def _archive_for(
+    documents: Mapping[str, Document],
+    path: str,
+    block: Block,
+    cap: int,
+    closed: frozenset[str],
+    room: dict[str, int],
+) -> str:
+    """Return the archive of the item's year, or the first numbered part of it that has room under `cap`."""
+    name = path.removesuffix(".md").rpartition("/")[2]
+    stem, number = f"Archives/{name}-{block.item.since[:4] or 'undated'}", 1
+    need = len(render_item(block.item).encode()) + 1 + sum(len(note.encode()) for note in block.notes)
+    while True:
+        target = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"
+        if target not in room:
+            room[target] = cap - 512 - (documents[target].size if target in documents else 0)
+        if target not in closed and (room[target] >= need or (target not in documents and room[target] == cap - 512)):
+            room[target] -= need
+            return target
+        number += 1

@@ -1,0 +1,37 @@
+"""Progress as a run tells it: which stage it is in and how far; what becomes of that is the command's matter."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Watch:
+    """Takes the time of each stage and shows nothing; a command for people shows more (`commands.progress`)."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Be told that a stage runs inside the block; a stage that runs twice adds up."""
+        begun = time.perf_counter()
+        self.begin(name)
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
+            self.end(name)
+
+    def begin(self, name: str) -> None:
+        """Be told that a stage begins."""
+
+    def advance(self, done: int, total: int) -> None:
+        """Be told how far the current stage is."""
+
+    def end(self, name: str) -> None:
+        """Be told that a stage is over."""
