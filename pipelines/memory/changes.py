@@ -40,15 +40,18 @@ def _data(document: Document | None) -> bytes | None:
     return document.text.encode() if document else None
 
 
-def check_documents(before: Mapping[str, Document], after: Mapping[str, Document], cap: int) -> list[str]:
+def check_documents(
+    before: Mapping[str, Document], after: Mapping[str, Document], added: Iterable[str], cap: int
+) -> list[str]:
     """Return what the new documents would break; an empty list means that they may be written.
 
-    Conservation: every item that stood somewhere stands somewhere still. Ids stay unique, every item line reads back
-    as itself, and MEMORY.md is under its cap unless what people wrote in it alone exceeds it.
+    Conservation: every item that stood somewhere stands somewhere still, and so does every new one. Ids stay unique,
+    every item line reads back as itself, and MEMORY.md is under its cap unless what people wrote in it alone exceeds it.
     """
     faults = []
     was, now = _places(before.values()), _places(after.values())
     faults += [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in now]
+    faults += [f"{ident} is new and would stand nowhere" for ident in added if ident not in now]
     faults += [
         f"{ident} would stand in {' and '.join(places)}"
         for ident, places in now.items()

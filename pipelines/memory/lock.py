@@ -30,17 +30,17 @@ def run_lock(root: Path, holder: str) -> Iterator[None]:
     path = private_folder(root) / "lock"
     with writing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "r+") as file:
+    try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise LockHeld(file.read().strip() or "a run that has just begun") from None
-        file.truncate(0)
-        file.write(holder)
-        file.flush()
+            raise LockHeld(os.pread(descriptor, 500, 0).decode().strip() or "a run that has just begun") from None
+        with writing(path):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, holder.encode(), 0)
         yield
-        file.seek(0)
-        file.truncate(0)
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

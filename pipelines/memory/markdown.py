@@ -9,12 +9,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pipelines.memory.fences import fenced
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)", re.DOTALL)
 _KEY: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
 
 
@@ -86,23 +87,34 @@ def set_front_matter(lines: Sequence[str], values: dict[str, str]) -> list[str]:
 def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
     """Yield number (from 0) and text of each line that is neither in a code fence nor inside a comment block.
 
-    A comment that opens a line and does not close on it hides the lines up to its end. A fence that is never closed
-    ends with the document, as Markdown has it.
+    A fence that is never closed ends before the next blank line or heading, and a comment that is never closed hides
+    nothing: one forgotten mark must not make a document's items vanish.
     """
-    fence, comment = "", False
+    hidden = fenced([line.rstrip("\r\n") for line in lines])
+    closed, comment = _comment_closes(lines), False
     for number in range(start, len(lines)):
         line = lines[number]
-        if fence:
-            if (mark := _FENCE.match(line)) and mark[1].startswith(fence) and not mark[2].strip():
-                fence = ""
-        elif comment:
+        if comment:
             comment = "-->" not in line
-        elif mark := _FENCE.match(line):
-            fence = mark[1]
-        elif line.lstrip().startswith("<!--") and "-->" not in line:
+        elif number in hidden:
+            continue
+        elif line.lstrip().startswith("<!--") and "-->" not in line and closed[number + 1]:
             comment = True
         else:
             yield number, line
+
+
+def _comment_closes(lines: Sequence[str]) -> list[bool]:
+    """Return for each line, and for the end, whether the next comment mark from there on closes a comment.
+
+    A mark that opens one first means that what was open before was never closed.
+    """
+    closes = [False] * (len(lines) + 1)
+    for number in range(len(lines) - 1, -1, -1):
+        opens, ends = lines[number].find("<!--"), lines[number].find("-->")
+        told = ends >= 0 or opens >= 0
+        closes[number] = (ends >= 0 and not 0 <= opens < ends) if told else closes[number + 1]
+    return closes
 
 
 def read_headings(lines: Sequence[str], start: int) -> list[Heading]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +14,8 @@ ONE = Item(ItemType.DECISION, "use one", id="k1111111111")
 TWO = Item(ItemType.RULE, "never two", id="k2222222222")
 
 LINES = st.sampled_from(
-    ["# Title", "## Decisions", "## Notes", "## Rules", "text", "- a list", "  note under it", "", "```", "<!--", "-->", "---",
-     "- Decision: mine", "- Rule: by hand <!-- kabcdefabcd since=2026-01-01 -->", "title: x", "~~~", "  "]
+    ["# Title", "## Decisions", "## Notes", "## Rules", "text", "- a list", "  note under it", "", "```", "<!--", "-->",
+     "---", "- Decision: mine", "- Rule: by hand <!-- kabcdefabcd since=2026-01-01 -->", "title: x", "~~~", "  "]
 )  # fmt: skip
 
 
@@ -78,8 +79,16 @@ def test_notes_move_with_their_item() -> None:
 
 
 def test_lines_in_fences_and_comments_are_no_items() -> None:
-    text = "```\n- Decision: a\n```\n<!--\n- Decision: b\n-->\n- Decision: c\n~~~~\n- Decision: d\n~~~\n- Decision: e\n"
+    fences = "~~~~\n- Decision: d\n~~~\n- Decision: e\n~~~~\n"
+    text = "```\n- Decision: a\n```\n<!--\n- Decision: b\n-->\n- Decision: c\n" + fences
     assert [placed.item.text for placed in Document("a.md", text).items] == ["c"]
+
+
+@pytest.mark.parametrize("opened", ["```", "~~~~ python", "<!--", "<!-- a word"])
+def test_a_mark_that_is_never_closed_makes_no_item_vanish(opened: str) -> None:
+    text = f"{opened}\ntext\n\n## Rules\n\n- Rule: stays\n"
+    document = edited(Document("a.md", text), add=[Block(ONE)])
+    assert [placed.item.text for placed in document.items] == ["use one", "stays"]
 
 
 def test_windows_line_ends_stay() -> None:

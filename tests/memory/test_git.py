@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.errors import DetachedHead, GitFault, NotARepository
 from pipelines.memory.edits import commit_edits, uncommitted
 from pipelines.memory.git import Author, Git, blob_id
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WHEN = datetime(2026, 3, 18, 2, tzinfo=UTC)
 AUTHOR = Author("Night", "night@example.org", WHEN)

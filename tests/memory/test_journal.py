@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +15,10 @@ from pipelines.memory.edits import commit_edits, uncommitted
 from pipelines.memory.git import Author, Git
 from pipelines.memory.items import Item, ItemType
 from pipelines.memory.journal import Signature, apply_changes, recover
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 WHEN = datetime(2026, 3, 18, 2, tzinfo=UTC)
 SIGNATURE = Signature("night\n\nRun-Id: 1\n", "Night", "night@example.org", WHEN)

@@ -1,0 +1,33 @@
+"""What a provider needs to be asked: its model, where it is, its key and its limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+DEFAULT_MODELS: Final = {"anthropic": "claude-haiku-5-5", "gemini": "gemini-3.8-flash"}
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """One provider, as the user set it.
+
+    Args:
+        model: the model's name, as the provider spells it.
+        api_key: the key itself; it is in no `repr` and no message.
+        base_url: where the provider's wire is spoken; empty for the provider's own address.
+        max_tokens: the most a reply may hold, thinking included.
+        timeout_seconds: how long one call may take.
+        max_retries: how often a call is made again after a failure that may pass.
+        retry_seconds: the first pause before that, where the provider does not name one.
+        input_tokens: the most log text in one call, at four bytes a token; longer days are cut.
+    """
+
+    model: str
+    api_key: str = field(repr=False)
+    base_url: str = ""
+    max_tokens: int = 8192
+    timeout_seconds: float = 120.0
+    max_retries: int = 2
+    retry_seconds: float = 1.0
+    input_tokens: int = 24_000

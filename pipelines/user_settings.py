@@ -1,0 +1,151 @@
+"""The user's own settings: who may read the logs, with which key. They live outside the memory.
+
+A memory may be somebody else's repository, so nothing in it can name a provider, an address or a key. The file is
+`$XDG_CONFIG_HOME/memcurate/config.toml`, or the one that `CURATE_CONFIG` names; without it, the keys in the environment
+decide. Importing this module brings in pydantic: import it where the settings are needed, not before.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from pipelines.errors import BadSettings
+from pipelines.faults import fault_line, faults_of, read_toml
+from pipelines.models.settings import DEFAULT_MODELS, ProviderSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KEY_VARIABLES: Final = {"anthropic": ("ANTHROPIC_API_KEY",), "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY")}
+
+
+@dataclass(frozen=True, slots=True)
+class UserSettings:
+    """The user's settings, complete.
+
+    Args:
+        providers: who extracts, in order; never empty.
+        anthropic: how Claude is asked, or None without a key.
+        gemini: how Gemini is asked, or None without a key.
+    """
+
+    providers: tuple[str, ...] = ("rules",)
+    anthropic: ProviderSettings | None = None
+    gemini: ProviderSettings | None = None
+
+
+class _Provider(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    base_url: str = ""
+    api_key_env: str = ""
+    api_key: object = None
+    max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
+    timeout_seconds: Annotated[float, Field(ge=1, le=3600)] = 120.0
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        if value and not re.fullmatch(r"https?://[^\s/]\S*", value):
+            raise ValueError("it should be an address that begins with https:// or http://")
+        return value
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _is_a_variable(cls, value: str) -> str:
+        if value and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+            raise ValueError("it should be the name of an environment variable, not the key itself")
+        return value
+
+    @field_validator("api_key")
+    @classmethod
+    def _is_elsewhere(cls, _: object) -> object:
+        raise ValueError("a key does not belong in this file; put it into the environment and name it in api_key_env")
+
+
+class _UserFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    providers: Annotated[list[Literal["anthropic", "gemini", "rules"]], Field(min_length=1)] | None = None
+    anthropic: _Provider = _Provider()
+    gemini: _Provider = _Provider()
+
+
+def load_user_settings(environ: Mapping[str, str]) -> UserSettings:
+    """Return the user's settings from their file and from the keys in `environ`; both may be missing.
+
+    Without `providers`, the first with a key is taken: Claude, Gemini, and the rules that need none.
+
+    Raises:
+        BadSettings: the file cannot be read, has faults (all are named), or asks for a provider whose key is missing.
+    """
+    path = _path(environ)
+    raw = read_toml(path) if path else {}
+    faults: list[str] = []
+    wrong: frozenset[object] = frozenset()
+    try:
+        file = _UserFile.model_validate(raw)
+    except ValidationError as error:
+        faults = faults_of(error, raw)
+        wrong = frozenset(fault["loc"][0] for fault in error.errors(include_url=False) if fault["loc"])
+        file = _UserFile.model_validate({key: value for key, value in raw.items() if key not in wrong})
+    # Missing keys are named in the same breath, except where the fault may be in the very name of the variable.
+    faults += [line for name, line in _missing_keys(file, environ) if name not in wrong]
+    if faults and path:
+        raise BadSettings(path, faults)
+    found = {name: _provider(file, name, environ) for name in KEY_VARIABLES}
+    providers = file.providers or [*(name for name, settings in found.items() if settings), "rules"][:1]
+    return UserSettings(tuple(providers), anthropic=found["anthropic"], gemini=found["gemini"])
+
+
+def _path(environ: Mapping[str, str]) -> Path | None:
+    if named := environ.get("CURATE_CONFIG"):
+        path = Path(named).expanduser()
+        if not path.exists():
+            raise BadSettings(path, ["CURATE_CONFIG names this file, and it does not exist"])
+        return path
+    config, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
+    if Path(config).is_absolute():  # the XDG rules say that a relative one is to be ignored
+        return Path(config, "memcurate", "config.toml")
+    return Path(home, ".config", "memcurate", "config.toml") if home else None
+
+
+def _variables(file: _UserFile, name: str) -> tuple[str, ...]:
+    table = file.anthropic if name == "anthropic" else file.gemini
+    return (table.api_key_env,) if table.api_key_env else KEY_VARIABLES[name]
+
+
+def _key(file: _UserFile, name: str, environ: Mapping[str, str]) -> str:
+    values = (environ.get(variable, "").strip() for variable in _variables(file, name))
+    return next((value for value in values if value), "")
+
+
+def _missing_keys(file: _UserFile, environ: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return each provider that is asked for without a key, and the sentence that says so."""
+    lines: list[tuple[str, str]] = []
+    for at, name in enumerate(file.providers or ()):
+        if name != "rules" and not _key(file, name, environ):
+            wanted = " or ".join(_variables(file, name))
+            what = f"its key is missing; put it into the environment variable {wanted}"
+            lines.append((name, fault_line(f"providers[{at}]", name, what)))
+    return lines
+
+
+def _provider(file: _UserFile, name: str, environ: Mapping[str, str]) -> ProviderSettings | None:
+    table = file.anthropic if name == "anthropic" else file.gemini
+    key = _key(file, name, environ)
+    if not key:
+        return None
+    return ProviderSettings(
+        model=table.model or DEFAULT_MODELS[name],
+        api_key=key,
+        base_url=table.base_url,
+        max_tokens=table.max_tokens,
+        timeout_seconds=table.timeout_seconds,
+    )

@@ -1,0 +1,168 @@
+"""The user's own settings: the keys in the environment, the file, and every fault of it at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.errors import BadSettings
+from pipelines.models.anthropic import AnthropicExtractor
+from pipelines.models.choose import choose_extractor
+from pipelines.models.gemini import GeminiExtractor
+from pipelines.models.rules import RulesExtractor
+from pipelines.user_settings import UserSettings, load_user_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEY = "key-of-nobody"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    folder = tmp_path / "memcurate"
+    folder.mkdir()
+    return folder / "config.toml"
+
+
+def load(config: Path, text: str = "", **environ: str) -> UserSettings:
+    config.write_text(text, encoding="utf-8")
+    return load_user_settings({"XDG_CONFIG_HOME": str(config.parent.parent), **environ})
+
+
+def faults(config: Path, text: str, **environ: str) -> tuple[str, ...]:
+    with pytest.raises(BadSettings) as caught:
+        load(config, text, **environ)
+    assert str(config) in str(caught.value)
+    return caught.value.faults
+
+
+@pytest.mark.parametrize(
+    ("environ", "providers"),
+    [
+        ({}, ("rules",)),
+        ({"ANTHROPIC_API_KEY": KEY}, ("anthropic",)),
+        ({"GEMINI_API_KEY": KEY}, ("gemini",)),
+        ({"GOOGLE_API_KEY": KEY}, ("gemini",)),
+        ({"ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY}, ("anthropic",)),
+        ({"ANTHROPIC_API_KEY": "  ", "GEMINI_API_KEY": ""}, ("rules",)),
+    ],
+)
+def test_without_a_file_the_keys_decide(environ: dict[str, str], providers: tuple[str, ...]) -> None:
+    assert load_user_settings(environ).providers == providers
+
+
+def test_the_defaults_of_both_providers() -> None:
+    user = load_user_settings({"ANTHROPIC_API_KEY": f" {KEY}\n", "GEMINI_API_KEY": "a", "GOOGLE_API_KEY": "b"})
+    assert user.anthropic
+    assert user.gemini
+    assert (user.anthropic.model, user.anthropic.api_key) == ("claude-haiku-5-5", KEY)
+    assert (user.gemini.model, user.gemini.api_key) == ("gemini-3.8-flash", "a")
+    assert (user.anthropic.base_url, user.anthropic.max_tokens, user.anthropic.timeout_seconds) == ("", 8192, 120)
+
+
+def test_the_file_sets_each_provider(config: Path) -> None:
+    user = load(
+        config,
+        """
+        providers = ["gemini", "rules"]
+        [gemini]
+        model = "gemini-3.5-flash-lite"
+        base_url = "http://127.0.0.1:8080"
+        api_key_env = "WORK_KEY"
+        max_tokens = 4096
+        timeout_seconds = 30
+        """,
+        WORK_KEY=KEY,
+        ANTHROPIC_API_KEY=KEY,
+    )
+    assert user.providers == ("gemini", "rules")
+    assert user.gemini
+    assert (user.gemini.model, user.gemini.api_key) == ("gemini-3.5-flash-lite", KEY)
+    assert user.gemini.base_url == "http://127.0.0.1:8080"
+    assert (user.gemini.max_tokens, user.gemini.timeout_seconds) == (4096, 30)
+
+
+def test_all_faults_are_named_at_once_and_no_secret_is_shown(config: Path) -> None:
+    secret = "sk-" + "ant-0123456789"
+    found = faults(
+        config,
+        f"""
+        providers = ["gemini", "openai"]
+        pings = true
+        [anthropic]
+        api_key = "{secret}"
+        max_tokens = 1
+        temperature = 0.5
+        base_url = "file:///etc/passwd"
+        [gemini]
+        api_key_env = "{secret}"
+        """,
+    )
+    text = "\n".join(found)
+    assert len(found) == 7
+    assert "providers[1] = \"openai\": it should be 'anthropic', 'gemini' or 'rules'" in found
+    assert "pings = true: there is no such key" in found
+    assert "anthropic.max_tokens = 1: it should be greater than or equal to 256" in found
+    assert "anthropic.temperature = 0.5: there is no such key" in found
+    assert 'anthropic.base_url = "file:///etc/passwd": it should be an address' in text
+    assert "anthropic.api_key = (not shown): a key does not belong in this file" in text
+    assert "gemini.api_key_env = (not shown): it should be the name of an environment variable" in text
+    assert secret not in text
+
+
+def test_a_provider_without_its_key_is_a_fault_beside_the_others(config: Path) -> None:
+    found = faults(config, 'providers = ["anthropic", "gemini"]\nrate = 1\n[gemini]\napi_key_env = "WORK_KEY"')
+    assert found == (
+        "rate = 1: there is no such key",
+        'providers[0] = "anthropic": its key is missing; put it into the environment variable ANTHROPIC_API_KEY',
+        'providers[1] = "gemini": its key is missing; put it into the environment variable WORK_KEY',
+    )
+
+
+def test_a_key_whose_variable_cannot_be_read_is_not_called_missing(config: Path) -> None:
+    assert len(faults(config, 'providers = ["gemini"]\n[gemini]\napi_key_env = "-"')) == 1
+
+
+def test_no_providers_at_all_is_a_fault(config: Path) -> None:
+    assert len(faults(config, "providers = []")) == 1
+
+
+@pytest.mark.parametrize("text", ["providers = [", 'providers = "rules"', "[[anthropic]]\n", "anthropic = 1"])
+def test_a_file_of_another_shape_is_one_fault(config: Path, text: str) -> None:
+    assert len(faults(config, text)) == 1
+
+
+def test_where_the_file_is_looked_for(tmp_path: Path) -> None:
+    text = 'providers = ["rules"]\n[anthropic]\nmodel = "mine"\n'
+    named = tmp_path / "named.toml"
+    named.write_text(text, encoding="utf-8")
+    at_home = tmp_path / "home" / ".config" / "memcurate" / "config.toml"
+    at_home.parent.mkdir(parents=True)
+    at_home.write_text(text, encoding="utf-8")
+    key = {"ANTHROPIC_API_KEY": KEY}
+    home = str(tmp_path / "home")
+    for environ in ({"CURATE_CONFIG": str(named)}, {"HOME": home}, {"HOME": home, "XDG_CONFIG_HOME": "relative"}):
+        user = load_user_settings({**key, **environ})
+        assert user.anthropic
+        assert user.anthropic.model == "mine"
+    elsewhere = load_user_settings({**key, "HOME": home, "XDG_CONFIG_HOME": str(tmp_path)})
+    assert elsewhere.anthropic
+    assert elsewhere.anthropic.model == "claude-haiku-5-5"
+
+
+def test_a_named_file_that_is_missing_is_said(tmp_path: Path) -> None:
+    with pytest.raises(BadSettings, match="does not exist"):
+        load_user_settings({"CURATE_CONFIG": str(tmp_path / "none.toml")})
+
+
+def test_the_first_usable_provider_reads_the_logs() -> None:
+    both = load_user_settings({"ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY})
+    assert isinstance(choose_extractor(both), AnthropicExtractor)
+    swapped = UserSettings(("gemini", "anthropic"), both.anthropic, both.gemini)
+    assert isinstance(choose_extractor(swapped), GeminiExtractor)
+    keyless = UserSettings(("anthropic", "gemini"))
+    assert isinstance(choose_extractor(keyless), RulesExtractor)
+    assert isinstance(choose_extractor(load_user_settings({})), RulesExtractor)
+    assert KEY not in repr(both)
