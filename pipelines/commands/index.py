@@ -1,0 +1,44 @@
+"""`curate index`: bring the search index up to date, or build it anew."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.commands.options import memory_option, memory_root
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.index.build import IndexReport
+
+
+@click.command("index")
+@click.option("--full", is_flag=True, help="Build it anew from the files, aside, and swap it in whole.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
+@memory_option
+def command(*, full: bool, as_json: bool, memory: Path | None) -> None:
+    """Bring the search index up to date with the files.
+
+    The index is derived from the files, and safe to delete at any time. A file that cannot be indexed is named with
+    its reason, and tried again when it changes.
+    """
+    from pipelines.index.build import rebuild_index, update_index  # noqa: PLC0415  the verb's work, not its help
+
+    root = memory_root(memory)
+    report = rebuild_index(root) if full else update_index(root)
+    click.echo(json.dumps(report.to_json(), ensure_ascii=False).encode() if as_json else _told(report))
+
+
+def _told(report: IndexReport) -> str:
+    counts = [f"{report.files:,} files"]
+    if report.added:
+        counts.append(f"{report.added:,} new")
+    counts.append(f"{report.changed:,} changed")
+    if report.removed:
+        counts.append(f"{report.removed:,} removed")
+    counts += [f"{report.units:,} units", f"{len(report.skipped):,} skipped"]
+    skipped = "".join(f"\n  {one.path} {one.reason}." for one in report.skipped)
+    return f"Index: {', '.join(counts)} in {report.seconds:.1f} s{skipped}"

@@ -1,0 +1,104 @@
+"""`curate search`: find what the memory holds on a question."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from pipelines.commands.options import memory_option, memory_root
+from pipelines.errors import IndexUnusable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pipelines.index.fresh import Freshness
+    from pipelines.index.search import Hit
+
+# A person reads the first few; a program that asked for JSON takes as many as its own budget of words has room for.
+SHOWN: Final = 10
+GIVEN: Final = 100
+MOST: Final = 1000
+
+
+@click.command("search")
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, MOST),
+    metavar="N",
+    help=f"How many hits at most, up to {MOST} [default: {SHOWN}; {GIVEN} with --json or `-`].",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the query and its results.")
+@memory_option
+def command(query: tuple[str, ...], *, limit: int | None, as_json: bool, memory: Path | None) -> None:
+    """Find what the memory holds on QUERY: a question in plain words, a name, an id, #tag, project:NAME or type:TYPE.
+
+    `-` reads one query a line from standard input, and prints one JSON object a line, in the same order.
+    """
+    from pipelines.index.fresh import freshen  # noqa: PLC0415  the verb's work, not its help
+
+    root = memory_root(memory)
+    fresh = freshen(root)
+    _tell(fresh)
+    if query == ("-",):
+        for line in _queries():
+            _print_json(line, _answer(root, line, limit or GIVEN, fresh))
+        return
+    # What the shell passed that is not UTF-8 is no text to look for, and could not be printed.
+    asked = " ".join(query).encode(errors="surrogateescape").decode(errors="replace")
+    if as_json:
+        _print_json(asked, _answer(root, asked, limit or GIVEN, fresh))
+    else:
+        _print_hits(asked, _answer(root, asked, limit or SHOWN, fresh))
+
+
+def _queries() -> Iterator[str]:
+    for line in sys.stdin.buffer:
+        yield line.decode(errors="replace").rstrip("\r\n")
+
+
+def _answer(root: Path, query: str, limit: int, fresh: Freshness) -> list[Hit]:
+    """Search; an index that turns out to be damaged is built anew once."""
+    from pipelines.index.fresh import rebuilt  # noqa: PLC0415  as above
+    from pipelines.index.search import search  # noqa: PLC0415  as above
+
+    try:
+        return search(root, query, limit, fresh.stale)
+    except IndexUnusable as error:
+        _tell(rebuilt(root, error))
+        return search(root, query, limit)
+
+
+def _tell(fresh: Freshness) -> None:
+    for note in fresh.notes:
+        click.echo(note, err=True)
+
+
+def _print_json(query: str, hits: list[Hit]) -> None:
+    found = {"query": query, "results": [hit.to_json() for hit in hits]}
+    click.echo(json.dumps(found, ensure_ascii=False).encode())
+
+
+def _print_hits(query: str, hits: list[Hit]) -> None:
+    from pipelines.index.marks import CLOSE, OPEN, snippets  # noqa: PLC0415  programs need no snippets
+
+    coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    opening, closing = (click.style("", bold=True, reset=False), click.style("", reset=True)) if coloured else ("", "")
+    for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
+        click.echo(_place(hit))
+        click.echo(f"    {snippet.replace(OPEN, opening).replace(CLOSE, closing)}")
+    if not hits:
+        click.echo("Nothing was found.")
+
+
+def _place(hit: Hit) -> str:
+    lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"
+    quality = [*hit.types, hit.status if hit.status not in {"", "live"} else "", f"trust {hit.trust}"]
+    quality += [f"confidence {hit.confidence}" if hit.confidence else ""]
+    path = "".join(c if c.isprintable() else "?" for c in hit.path)
+    return "  ".join(part for part in (f"{path}:{lines}", hit.date, ", ".join(filter(None, quality))) if part)

@@ -1,0 +1,155 @@
+"""Cut a text into the small blocks that are found and given back: list item, turn, paragraph, table, code fence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.chatlines import is_message, starts_with_clock
+from pipelines.memory.markdown import body_lines, read_headings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+PIECE_BYTES: Final = 1600
+"""Long prose is cut near 400 tokens, a token estimated as four bytes."""
+WHOLE_BYTES: Final = 8 * PIECE_BYTES
+"""A table or a code fence is kept whole up to here: beyond it, it is no answer but a file."""
+NESTED_BYTES: Final = 400
+"""A list item keeps what is nested under it up to here; a longer one gives each nested item on its own."""
+
+_BLANK: Final = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
+_LISTED: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+_TABLE: Final = re.compile(r"[ \t]*\|")
+_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
+# The beginning of a turn: a speaker's name with a colon, often in bold, and perhaps quoted.
+_SPEAKER: Final = re.compile(
+    r"\s{0,3}(?:>\s?)*"
+    r"(?:(?P<mark>\*\*|__|\*|_)[^*_\n]{1,60}(?::(?P=mark)|(?P=mark):)(?:\s|$)"
+    r"|[A-Z][\w.'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3}:\s)"
+)
+_SENTENCE_END: Final = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some lines of a text that belong together.
+
+    Args:
+        start_line: first line, counted from 1.
+        end_line: last line, inclusive.
+        text: those lines, or a part of one that is too long; not empty.
+        headings: the headings above, outermost first.
+        verbatim: whether it is a code fence, whose every character counts.
+    """
+
+    start_line: int
+    end_line: int
+    text: str
+    headings: tuple[str, ...]
+    verbatim: bool = False
+
+
+def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[Block]:
+    """Yield the blocks of a Markdown or plain text, in order, none of them empty.
+
+    Args:
+        lines: the lines of the whole file, with their ends.
+        start: where to begin, counted from 0: past the front matter.
+    """
+    for headings, numbers, verbatim in _groups(lines, start):
+        first = lines[numbers[0]]
+        limit = WHOLE_BYTES if verbatim or _TABLE.match(first) else PIECE_BYTES
+        if "<!-- k" in first:  # an item is whole, with the comment that tells whether it still holds
+            limit = max(limit, len(first.encode()))
+        yield from _pieces([(n, lines[n].rstrip()) for n in numbers], headings, limit, verbatim=verbatim)
+
+
+_Group = tuple[tuple[str, ...], list[int], bool]
+
+
+def _groups(lines: Sequence[str], start: int) -> Iterator[_Group]:
+    titles = {heading.line: heading for heading in read_headings(lines, start)}
+    path: list[tuple[int, str]] = []
+    group: list[int] = []
+    bare: int | None = None  # a heading that nothing stands under yet
+    at = start
+    for number, line in _with_end(lines, start):
+        hidden, at = list(range(at, number)), number + 1
+        heading = titles.get(number)
+        closes = heading is not None or line is None or _BLANK.fullmatch(line) is not None
+        if group and (hidden or closes or _begins(lines, group, number)):
+            yield tuple(title for _, title in path), group, False
+            group, bare = [], None
+        if hidden and not lines[hidden[0]].lstrip().startswith("<!--"):
+            yield tuple(title for _, title in path), hidden, True
+            bare = None
+        if heading is not None or line is None:
+            if bare is not None and (heading is None or heading.level <= path[-1][0]):
+                yield tuple(title for _, title in path[:-1]), [bare], False
+            if heading is not None:
+                path = [
+                    *((level, title) for level, title in path if level < heading.level),
+                    (heading.level, heading.title),
+                ]
+                bare = number
+        elif not closes:
+            group.append(number)
+
+
+def _with_end(lines: Sequence[str], start: int) -> Iterator[tuple[int, str | None]]:
+    yield from body_lines(lines, start)
+    yield len(lines), None
+
+
+def _begins(lines: Sequence[str], group: Sequence[int], number: int) -> bool:
+    """Return whether a line begins a block of its own rather than continuing the one above it."""
+    first, line = lines[group[0]], lines[number]
+    if _TABLE.match(line) or _TABLE.match(first):
+        return not (_TABLE.match(line) and _TABLE.match(first))
+    if listed := _LISTED.match(line):
+        nested = listed[1] and (above := _LISTED.match(first)) and len(above[1]) < len(listed[1])
+        return not nested or sum(len(lines[n].encode()) for n in (*group, number)) > NESTED_BYTES
+    chat = is_message(first, in_chat=False)
+    clocks = starts_with_clock(line) and starts_with_clock(first)
+    return clocks or is_message(line, in_chat=chat) or _SPEAKER.match(line) is not None
+
+
+def _pieces(rows: list[tuple[int, str]], headings: tuple[str, ...], limit: int, *, verbatim: bool) -> Iterator[Block]:
+    """Yield one block, or several near the limit, cut between lines where possible and else between sentences."""
+    piece: list[tuple[int, str]] = []
+    size = 0
+    for number, part in ((n, part) for n, row in rows for part in _parts(row, limit)):
+        if piece and size + len(part.encode()) > limit:
+            yield from _block(piece, headings, verbatim=verbatim)
+            piece, size = [], 0
+        piece.append((number, part))
+        size += len(part.encode()) + 1
+    yield from _block(piece, headings, verbatim=verbatim)
+
+
+def _block(piece: list[tuple[int, str]], headings: tuple[str, ...], *, verbatim: bool) -> Iterator[Block]:
+    text, before = "", -1
+    for number, part in piece:
+        text += ("" if before < 0 else " " if number == before else "\n") + part
+        before = number
+    if text.strip():
+        yield Block(piece[0][0] + 1, piece[-1][0] + 1, text, headings, verbatim)
+
+
+def _parts(row: str, limit: int) -> Iterator[str]:
+    """Yield a line in parts that fit: cut at the last end of a sentence, else at the last blank, else anywhere."""
+    at = 0
+    while len(row) - at > limit // 4 and len(row[at : at + limit + 1].encode()) > limit:
+        window = row[at : at + limit].encode()[:limit].decode(errors="ignore")
+        ends = [found.end() for found in _SENTENCE_END.finditer(window)]
+        cut = next((end for end in reversed(ends) if end > len(window) // 2), 0) or window.rfind(" ") + 1 or len(window)
+        yield row[at : at + cut].strip()
+        at += cut
+    yield row[at:].strip() if at else row
+
+
+def without_comments(text: str) -> str:
+    """Return `text` without its HTML comments: they are for machines and template authors, not for reading."""
+    return _COMMENT.sub("", text).strip() if "<!--" in text else text.strip()

@@ -1,0 +1,193 @@
+"""Bring the index up to date with the files, or build it anew. Both give the same answers to every query."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import asdict, astuple, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import IndexUnusable, NotWritable
+from pipelines.index.changes import compare, recorded, skipped_files
+from pipelines.index.rows import put, take_out
+from pipelines.index.schema import migrate
+from pipelines.index.sources import scan
+from pipelines.index.store import INDEX, is_broken, open_writing, reading, replacing, transaction, writer_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pipelines.index.changes import Changes, Recorded
+    from pipelines.index.sources import Scan, Skipped
+
+PATIENCE: Final = 60.0
+"""Seconds to wait for another process that writes the index."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What an update or a rebuild did.
+
+    Args:
+        files: files in the index now.
+        added: files that were not in it.
+        changed: files whose bytes changed.
+        removed: files that are no more.
+        unchanged: files whose bytes are as they were.
+        units: units in the index now.
+        skipped: every file that belongs in the index and is not in it, with its reason.
+        seconds: how long it took.
+    """
+
+    files: int
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    units: int
+    skipped: tuple[Skipped, ...]
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json` can write."""
+        return asdict(self) | {"seconds": round(self.seconds, 3)}
+
+
+def update_index(root: Path, patience: float = PATIENCE) -> IndexReport:
+    """Check the index for damage, and bring it up to date; only files whose bytes changed are read into it again.
+
+    A missing or damaged index, or one of another version, is built anew. The check reads the whole index, some 5 µs a
+    unit.
+
+    Args:
+        root: the memory.
+        patience: seconds to wait for another process that writes the index.
+
+    Raises:
+        LockHeld: another process still writes it.
+        NotWritable: the disk refuses.
+    """
+    return _bring(root, patience, _checked)
+
+
+def refresh_index(root: Path, patience: float = PATIENCE) -> IndexReport:
+    """Bring the index up to date as `update_index` does, without the check: its time follows what changed.
+
+    Args:
+        root: the memory.
+        patience: seconds to wait for another process that writes the index.
+
+    Raises:
+        LockHeld: another process still writes it.
+        NotWritable: the disk refuses.
+    """
+    return _bring(root, patience, _update)
+
+
+def _bring(root: Path, patience: float, update: Callable[[Path, float], IndexReport]) -> IndexReport:
+    began = time.monotonic()
+    with writer_lock(root, patience):
+        try:
+            return update(root, began)
+        except IndexUnusable:
+            return _rebuild(root, began)
+        except sqlite3.Error as error:
+            if not is_broken(error):
+                raise NotWritable(INDEX, str(error)) from error
+            return _rebuild(root, began)
+
+
+def rebuild_index(root: Path, patience: float = PATIENCE) -> IndexReport:
+    """Build the index anew from the files, aside, and swap it in whole; searches meanwhile use the old one.
+
+    Args:
+        root: the memory.
+        patience: seconds to wait for another process that writes the index.
+
+    Raises:
+        LockHeld: another process still writes it.
+        NotWritable: the disk refuses.
+    """
+    began = time.monotonic()
+    with writer_lock(root, patience):
+        return _rebuild(root, began)
+
+
+def _checked(root: Path, began: float) -> IndexReport:
+    with reading(root):
+        pass  # it is there, and of this version
+    with closing(open_writing(root / INDEX)) as connection:
+        (answer,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        if answer != "ok":
+            raise IndexUnusable(f"it is damaged ({answer})")
+        for table in ("units_fts", "passages_fts"):
+            # With rank 1 the words are compared with the texts they stand for.
+            connection.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608  ours
+    return _update(root, began)
+
+
+def _update(root: Path, began: float) -> IndexReport:
+    checked_ns = time.time_ns()
+    found = scan(root)
+    with reading(root) as connection:
+        changes = compare(root, found, recorded(connection))
+        if not (changes.stale or changes.touched):
+            return _report(connection, found, changes, began)
+    with closing(open_writing(root / INDEX)) as connection:
+        with transaction(connection):
+            _apply(connection, root, found, changes, checked_ns)
+        return _report(connection, found, changes, began)
+
+
+def _apply(connection: sqlite3.Connection, root: Path, found: Scan, changes: Changes, checked_ns: int) -> None:
+    for path in (*changes.removed, *changes.changed):
+        take_out(connection, path)
+    for path in (*changes.added, *changes.changed):
+        put(connection, root, path, found.files[path], checked_ns)
+    for path in changes.touched:
+        values = (*astuple(found.files[path]), checked_ns, path)
+        connection.execute("UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, checked_ns=? WHERE path=?", values)
+
+
+def _rebuild(root: Path, began: float) -> IndexReport:
+    checked_ns = time.time_ns()
+    found = scan(root)
+    try:
+        changes = compare(root, found, _known(root))
+        with replacing(root) as connection:
+            migrate(connection)
+            with transaction(connection):
+                for path, stamp in found.files.items():
+                    put(connection, root, path, stamp, checked_ns)
+                for table in ("units", "passages"):
+                    connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
+            return _report(connection, found, changes, began)
+    except OSError as error:
+        raise NotWritable(INDEX, (error.strerror or str(error)).lower()) from error
+    except sqlite3.Error as error:
+        raise NotWritable(INDEX, str(error)) from error
+
+
+def _known(root: Path) -> dict[str, Recorded]:
+    try:
+        with reading(root) as connection:
+            return recorded(connection)
+    except IndexUnusable:
+        return {}
+
+
+def _report(connection: sqlite3.Connection, found: Scan, changes: Changes, began: float) -> IndexReport:
+    (files,) = connection.execute("SELECT count(*) FROM files WHERE reason = ''").fetchone()
+    (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
+    return IndexReport(
+        files=files,
+        added=len(changes.added),
+        changed=len(changes.changed),
+        removed=len(changes.removed),
+        unchanged=len(changes.unchanged),
+        units=units,
+        skipped=skipped_files(found, connection),
+        seconds=time.monotonic() - began,
+    )

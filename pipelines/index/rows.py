@@ -1,0 +1,77 @@
+"""A file's rows in the index: put in whole, taken out whole."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Final
+
+from pipelines.index.schema import SEPARATOR
+from pipelines.index.sources import read_source
+from pipelines.index.surroundings import surround
+from pipelines.index.units import read_units
+from pipelines.index.words import grams
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
+
+    from pipelines.index.sources import Stamp
+    from pipelines.index.surroundings import Placed
+
+_FILE: Final = (
+    "INSERT INTO files(path, size, mtime_ns, ctime_ns, checked_ns, sha256, reason) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_UNIT: Final = (
+    "INSERT INTO units(id, file, start_line, end_line, first_passage, last_passage, hidden, date, types, project, tags,"
+    " trust, confidence, status, item, headings, text, grams, about, around)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, checked_ns: int) -> None:
+    """Read a file and add its rows; one that cannot be read is recorded with the reason, one that vanished is not.
+
+    Args:
+        connection: the index, in a transaction.
+        root: the memory.
+        path: the file, relative to the memory; it has no rows yet.
+        stamp: what the disk told of it before it was read.
+        checked_ns: when that was, in nanoseconds of the epoch.
+    """
+    source = read_source(root, path)
+    if source is None:
+        return
+    row = (path, *astuple(stamp), checked_ns, source.sha256, source.reason)
+    file = connection.execute(_FILE, row).lastrowid
+    # Numbers rise within a file, so that they order its units in every index that holds it.
+    placed, passages = surround(path, read_units(path, source.text))
+    unit, passage = _next_id(connection, "units"), _next_id(connection, "passages")
+    connection.executemany(_UNIT, ((unit + n, file, *_values(one, passage)) for n, one in enumerate(placed)))
+    texts = ((passage + n, file, text) for n, text in enumerate(passages))
+    connection.executemany("INSERT INTO passages(id, file, text) VALUES (?, ?, ?)", texts)
+
+
+def take_out(connection: sqlite3.Connection, path: str) -> None:
+    """Remove a file's rows, if it has any."""
+    found = connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+    if found:
+        connection.execute("DELETE FROM units WHERE file = ?", found)
+        connection.execute("DELETE FROM passages WHERE file = ?", found)
+        connection.execute("DELETE FROM files WHERE id = ?", found)
+
+
+def _next_id(connection: sqlite3.Connection, table: str) -> int:
+    (last,) = connection.execute(f"SELECT max(id) FROM {table}").fetchone()  # noqa: S608  a name of ours
+    return (last or 0) + 1
+
+
+def _values(placed: Placed, first_passage: int) -> tuple[str | int | None, ...]:
+    unit = placed.unit
+    passages = (None if n is None else n + first_passage for n in (placed.first_passage, placed.last_passage))
+    lists = (SEPARATOR.join(values) for values in (unit.types, unit.tags, unit.headings))
+    types, tags, headings = lists
+    return (
+        *(unit.start_line, unit.end_line, *passages, int(unit.hidden), unit.date, types, unit.project, tags),
+        *(unit.trust, unit.confidence, unit.status, unit.item, headings),
+        *(unit.text, grams(unit.text), placed.about, placed.around),
+    )

@@ -1,0 +1,69 @@
+"""The tables of the index, made and migrated through sqlite-utils.
+
+`PRAGMA user_version` counts the migrations that a file has seen, so that a reader knows at once whether it can read it.
+Everything in it is derived: a migration that would be hard may empty the tables instead, and the next update fills
+them. A change of how files are cut into units is such a migration, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from sqlite_utils import Database
+
+VERSION: Final = 1
+
+SEPARATOR: Final = "\x1f"
+"""Joins what a unit has several of: headings, types, tags."""
+
+# Stems, so that `painted` finds `painting`; accents do not matter.
+TOKENIZE: Final = "porter unicode61 remove_diacritics 2"
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring a database up to `VERSION`. Nothing else may write to it meanwhile.
+
+    After a `transform` of a table that has triggers, a migration makes its full-text table and triggers anew:
+    `transform` drops them without a word.
+    """
+    from sqlite_utils import Database, Migrations  # noqa: PLC0415  heavy, and only writers of a new file need it
+
+    migrations = Migrations("memcurate.index")
+    migrations(name="1 files, units and passages")(_first)
+    # Plugins of a user's own sqlite-utils have no business in here.
+    migrations.apply(Database(connection, execute_plugins=False))
+    connection.execute(f"PRAGMA user_version = {VERSION:d}")
+
+
+def _first(db: Database) -> None:
+    _table(
+        db,
+        "files",
+        {"id": int, "path": str, "size": int, "mtime_ns": int, "ctime_ns": int, "checked_ns": int, "sha256": str}
+        | {"reason": str},
+        (),
+    )
+    db.table("files").create_index(["path"], unique=True)
+    # What ranking looks at stands first in a row, and the texts last: they need not be read to sort.
+    _table(
+        db,
+        "units",
+        {"id": int, "file": int, "start_line": int, "end_line": int, "first_passage": int, "last_passage": int}
+        | {"hidden": int, "date": str, "types": str, "project": str, "tags": str, "trust": str, "confidence": str}
+        | {"status": str, "item": str, "headings": str, "text": str, "grams": str, "about": str, "around": str},
+        ("text", "grams", "about", "around"),
+    )
+    db.table("units").create_index(["file"])
+    db.table("units").create_index(["item"])
+    _table(db, "passages", {"id": int, "file": int, "text": str}, ("text",))
+    db.table("passages").create_index(["file"])
+
+
+def _table(db: Database, name: str, columns: dict[str, type], searched: tuple[str, ...]) -> None:
+    table = db.table(name)
+    table.create(columns, pk="id", not_null=set(columns) - {"id", "first_passage", "last_passage"})
+    if searched:
+        table.enable_fts(searched, create_triggers=True, tokenize=TOKENIZE)

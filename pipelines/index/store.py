@@ -1,0 +1,216 @@
+"""The file of the index: where it is, who may open it, and how a new one takes its place.
+
+Writers hold `.curate/index.lock` one at a time. Readers never wait for a writer's work: the database is in WAL mode.
+Only while a file built aside is renamed over the old one must nobody have it open, because a write-ahead log of the old
+file must never meet the new one; for those milliseconds `.curate/index.swap` keeps readers out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sqlite3
+import time
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from pipelines.errors import IndexUnusable, LockHeld, NotWritable
+from pipelines.index.schema import VERSION
+from pipelines.memory.layout import PRIVATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+INDEX: Final = f"{PRIVATE}/index.db"
+BUSY_SECONDS: Final = 5.0
+
+_LOCK: Final = f"{PRIVATE}/index.lock"
+_GATE: Final = f"{PRIVATE}/index.gate"
+_SWAP: Final = f"{PRIVATE}/index.swap"
+_ASIDE: Final = f"{INDEX}.new"
+_BESIDE: Final = ("-wal", "-shm", "-journal")
+# Errors that a rebuild would not mend: the disk or somebody else is in the way, not the file.
+_NOT_BROKEN: Final = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+    | {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT}
+)
+
+
+def is_broken(error: sqlite3.Error) -> bool:
+    """Return whether an error tells that the file itself is damaged, so that building it anew would help."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return code is None or code & 0xFF not in _NOT_BROKEN
+
+
+@contextlib.contextmanager
+def reading(root: Path) -> Iterator[sqlite3.Connection]:
+    """Open the index to read, without sqlite-utils, which would take longer to import than a search takes.
+
+    Raises:
+        IndexUnusable: there is none, it is damaged, or another version wrote it.
+    """
+    path = root / INDEX
+    if not path.is_file():
+        raise IndexUnusable("there is none yet")
+    with _swap_lock(root, fcntl.LOCK_SH), contextlib.closing(_open_reading(path)) as connection:
+        try:
+            connection.execute("BEGIN")  # every statement sees the same state, whatever a writer does meanwhile
+            yield connection
+        except sqlite3.Error as error:
+            raise IndexUnusable(f"it is damaged or cannot be read ({error})") from error
+
+
+def _open_reading(path: Path) -> sqlite3.Connection:
+    try:
+        return _connect(path, "mode=ro")
+    except sqlite3.OperationalError:
+        # A read-only disk has no room for the shared memory of WAL mode; there, nobody writes either.
+        with contextlib.suppress(sqlite3.Error):
+            return _connect(path, "immutable=1")
+        raise IndexUnusable("it cannot be opened") from None
+    except sqlite3.DatabaseError as error:
+        raise IndexUnusable(f"it is damaged ({error})") from None
+
+
+def _connect(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    if version != VERSION:
+        connection.close()
+        age = "a newer version of memcurate wrote it" if version > VERSION else "it is empty or of an older version"
+        raise IndexUnusable(f"{age} (format {version}, this version knows {VERSION})")
+    return connection
+
+
+def open_writing(path: Path) -> sqlite3.Connection:
+    """Open the index to write into it; it is there, and in WAL mode."""
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        # A lost last update after a power cut is found by the next scan; a damaged file cannot come of it.
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Write all or nothing. It begins as a writer at once: a reader that turns writer is refused without waiting."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextlib.contextmanager
+def writer_lock(root: Path, patience: float) -> Iterator[None]:
+    """Hold the right to write the index.
+
+    Args:
+        root: the memory.
+        patience: seconds to wait for another writer.
+
+    Raises:
+        LockHeld: another process still writes it after that time.
+        NotWritable: the disk refuses.
+    """
+    try:
+        (root / PRIVATE).mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise NotWritable(INDEX, (error.strerror or str(error)).lower()) from error
+    until = time.monotonic() + patience
+    try:
+        while not _locked(descriptor):
+            if time.monotonic() >= until:
+                raise LockHeld("it is bringing the search index up to date")
+            time.sleep(0.02)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _swap_lock(root: Path, kind: int) -> Iterator[None]:
+    """Keep a swap away from readers. Who swaps closes the gate first, so that ever new readers cannot keep it out."""
+    descriptors: list[int] = []
+    try:
+        for name in (_GATE, _SWAP):
+            # On a read-only disk nobody swaps, and there is nothing to hold.
+            with contextlib.suppress(OSError):
+                descriptors.append(os.open(root / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+                fcntl.flock(descriptors[-1], kind)
+        if kind == fcntl.LOCK_SH and descriptors:
+            os.close(descriptors.pop(0))
+        yield
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _create(path: Path) -> sqlite3.Connection:
+    """Make a new database with mode 0600: it holds all that the memory holds."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+    return sqlite3.connect(path, isolation_level=None)
+
+
+@contextlib.contextmanager
+def replacing(root: Path) -> Iterator[sqlite3.Connection]:
+    """Open an empty database aside, and put it in the index's place whole when the block ends without an error."""
+    aside, path = root / _ASIDE, root / INDEX
+    _remove(aside)
+    try:
+        with contextlib.closing(_create(aside)) as connection:
+            connection.execute("PRAGMA synchronous = OFF")  # nobody else sees it, and it is flushed whole
+            connection.execute("PRAGMA journal_mode = OFF")
+            yield connection
+            connection.execute("PRAGMA journal_mode = WAL")
+        _sync(aside)
+        with _swap_lock(root, fcntl.LOCK_EX):
+            _settle(path)
+            aside.replace(path)
+    finally:
+        _remove(aside)
+
+
+def _settle(path: Path) -> None:
+    """Fold the old file's write-ahead log into it, so that the file is whole even if the rename never comes."""
+    if path.is_file():
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for suffix in _BESIDE:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", *_BESIDE):
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).unlink()
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,116 @@
+"""`curate search` and `curate index` as a person and as a program use them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from pipelines.commands import index, search
+from pipelines.index.marks import CLOSE, OPEN, WIDTH, snippets
+from pipelines.index.store import INDEX
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+
+@pytest.fixture(name="root")
+def memory(tmp_path: Path) -> Path:
+    (tmp_path / "curate.toml").write_text("", encoding="utf-8")
+    (tmp_path / "Logs").mkdir()
+    text = "".join(f"- note {number} on the lake\n" for number in range(150))
+    (tmp_path / "Logs/2026-01-01.md").write_text(f"- Decision: we sail\n{text}", encoding="utf-8")
+    return tmp_path
+
+
+def run_search(root: Path, *arguments: str, stdin: bytes = b"") -> Result:
+    result = CliRunner().invoke(search.command, [*arguments, "--memory", str(root)], input=stdin)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def objects(result: Result) -> list[dict[str, Any]]:
+    assert result.exit_code == 0
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_one_object_a_line_in_order_even_for_an_empty_line(root: Path) -> None:
+    answers = objects(run_search(root, "-", stdin=b"who sails\n\n\xff lake\r\nnothing at all like this\nlake"))
+    assert [answer["query"] for answer in answers] == [
+        "who sails",
+        "",
+        "\ufffd lake",
+        "nothing at all like this",
+        "lake",
+    ]
+    assert [len(answer["results"]) for answer in answers] == [2, 0, 100, 0, 100]
+    assert answers[0]["results"][0]["path"] == "Logs/2026-01-01.md"
+    assert objects(run_search(root, "-", stdin=b"")) == []
+
+
+def test_a_single_query_prints_the_same_object(root: Path) -> None:
+    (single,) = objects(run_search(root, "who", "sails", "--json"))
+    assert [single] == objects(run_search(root, "-", stdin=b"who sails\n"))
+    hit = single["results"][0]
+    assert hit.items() >= {"start_line": 1, "end_line": 1, "date": "2026-01-01", "types": ["Decision"]}.items()
+    assert hit["text"] == "- Decision: we sail"
+
+
+def test_the_limit_is_kept_and_checked(root: Path) -> None:
+    (answer,) = objects(run_search(root, "lake", "--json", "--limit", "3"))
+    assert len(answer["results"]) == 3
+    for wrong in ("0", "-1", "many", "1001"):
+        assert run_search(root, "lake", "--limit", wrong).exit_code == 2
+    assert run_search(root).exit_code == 2
+
+
+def test_a_person_sees_place_date_type_trust_and_no_escape_codes(root: Path) -> None:
+    (root / "Logs/2026-01-02.md").write_text("- wild \x1b[31mred\x1b[0m berries\n", encoding="utf-8")
+    shown = run_search(root, "sail").stdout
+    assert shown.startswith("Logs/2026-01-01.md:1  2026-01-01  Decision, trust self\n    - Decision: we sail\n")
+    assert run_search(root, "lake").stdout.count("Logs/") == 10
+    assert "\x1b" not in run_search(root, "berries").stdout
+    assert run_search(root, "zebra").stdout == "Nothing was found.\n"
+
+
+def test_a_damaged_index_is_mended_and_said_on_standard_error(root: Path) -> None:
+    run_search(root, "sail")
+    (root / INDEX).write_bytes(b"x" * 5000)
+    result = run_search(root, "sail", "--json")
+    assert "built anew" in result.stderr
+    assert objects(result)[0]["results"]
+
+
+def test_a_snippet_marks_what_matched_and_stays_short() -> None:
+    marked, long, none = snippets("sailing 東京", ["We sailed to\n東京 there", f"{'x ' * 400}sails{' y' * 400}", "no"])
+    assert marked == f"We {OPEN}sailed{CLOSE} to {OPEN}東京{CLOSE} there"
+    assert f"{OPEN}sails{CLOSE}" in long
+    assert len(long) < WIDTH + 10
+    assert none == "no"
+
+
+def test_index_tells_what_it_did(root: Path) -> None:
+    runner = CliRunner()
+    (root / "Logs/2026-01-03.md").write_bytes(b"\xff")
+    first = runner.invoke(index.command, ["--memory", str(root)]).stdout
+    line = (
+        r"Index: 1 files, 2 new, 0 changed, 151 units, 1 skipped in \d\.\d s\n  Logs/2026-01-03\.md is not UTF-8 .*\.\n"
+    )
+    assert re.fullmatch(line, first)
+    report = json.loads(runner.invoke(index.command, ["--full", "--json", "--memory", str(root)]).stdout)
+    assert report | {"seconds": 0} == {
+        "files": 1,
+        "added": 0,
+        "changed": 0,
+        "removed": 0,
+        "unchanged": 2,
+        "units": 151,
+        "skipped": [{"path": "Logs/2026-01-03.md", "reason": "is not UTF-8 (byte 0)"}],
+        "seconds": 0,
+    }

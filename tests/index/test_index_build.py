@@ -1,0 +1,299 @@
+"""The index is derived: brought up to date or built anew, it gives the same answers, and a broken one is replaced."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from pipelines.errors import IndexUnusable, LockHeld, NotWritable
+from pipelines.index.build import rebuild_index, refresh_index, update_index
+from pipelines.index.changes import SETTLED_NS, Recorded
+from pipelines.index.schema import VERSION
+from pipelines.index.search import search
+from pipelines.index.sources import Skipped, Stamp
+from pipelines.index.store import INDEX, open_writing, reading
+
+if TYPE_CHECKING:
+    from pipelines.index.build import IndexReport
+
+
+def write(root: Path, path: str, text: str) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, encoding="utf-8")
+
+
+def counts(report: IndexReport) -> tuple[int, int, int, int, int]:
+    return report.files, report.added, report.changed, report.removed, report.unchanged
+
+
+def found(root: Path, query: str) -> list[str]:
+    return [f"{hit.path}:{hit.start_line}" for hit in search(root, query, 20)]
+
+
+def test_only_what_changed_is_read_again(root: Path) -> None:
+    write(root, "Logs/2026-01-01.md", "- apples\n- pears\n")
+    write(root, "Areas/a.md", "plums\n")
+    write(root, "Areas/b.md", "cherries\n")
+    first = update_index(root)
+    assert (counts(first), first.units) == ((3, 3, 0, 0, 0), 4)
+    assert counts(update_index(root)) == (3, 0, 0, 0, 3)
+    write(root, "Logs/2026-01-01.md", "- apples\n- quinces\n")
+    (root / "Areas/a.md").unlink()
+    (root / "Areas/b.md").rename(root / "Areas/c.md")
+    assert counts(update_index(root)) == (2, 1, 1, 2, 0)
+    assert found(root, "apples") == ["Logs/2026-01-01.md:1", "Logs/2026-01-01.md:2"]
+    assert found(root, "quince")
+    assert found(root, "pears plums") == []
+    assert found(root, "cherry") == ["Areas/c.md:1"]
+    assert rebuild_index(root).to_json()["unchanged"] == 2
+
+
+def test_a_skipped_file_is_named_each_time_and_tried_again_when_it_changes(root: Path) -> None:
+    write(root, "Logs/2026-01-01.md", "")
+    (root / "Logs/2026-01-01.md").write_bytes(b"caf\xe9 noir")
+    skipped = (Skipped("Logs/2026-01-01.md", "is not UTF-8 (byte 3)"),)
+    assert update_index(root).skipped == skipped
+    again = update_index(root)
+    assert (again.skipped, counts(again)) == (skipped, (0, 0, 0, 0, 1))
+    write(root, "Logs/2026-01-01.md", "café noir")
+    mended = update_index(root)
+    assert (mended.skipped, counts(mended)) == ((), (1, 0, 1, 0, 0))
+    assert found(root, "cafe") == ["Logs/2026-01-01.md:1"]
+
+
+def test_a_change_that_keeps_size_and_time_is_seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, "Areas/a.md", "plums\n")
+    os.utime(root / "Areas/a.md", ns=(1, 1))
+    monkeypatch.setattr(time, "time_ns", lambda: (root / "Areas/a.md").stat().st_ctime_ns + 2 * SETTLED_NS)
+    update_index(root)
+    write(root, "Areas/a.md", "pears\n")
+    os.utime(root / "Areas/a.md", ns=(1, 1))
+    assert update_index(root).changed == 1
+
+
+def test_a_stamp_is_believed_only_when_it_is_old_enough() -> None:
+    stamp = Stamp(5, 1_000, 2_000)
+    assert Recorded(stamp, 2_001 + SETTLED_NS, "", "").covers(stamp)
+    assert not Recorded(stamp, 2_000 + SETTLED_NS, "", "").covers(stamp)
+    assert not Recorded(stamp, 2_001 + SETTLED_NS, "", "").covers(Stamp(5, 1_001, 2_000))
+
+
+def test_the_file_is_private_and_in_wal_mode(root: Path) -> None:
+    write(root, "Areas/a.md", "plums\n")
+    for work in (update_index, rebuild_index):
+        work(root)
+        assert stat.S_IMODE((root / INDEX).stat().st_mode) == 0o600
+        with reading(root) as connection:
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert [path.name for path in (root / ".curate").iterdir() if ".new" in path.name] == []
+
+
+def test_flipped_bytes_are_noticed(root: Path) -> None:
+    write(root, "Logs/2026-01-01.md", "".join(f"- apples {number}\n" for number in range(200)))
+    update_index(root)
+    with closing(sqlite3.connect(root / INDEX)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = bytearray((root / INDEX).read_bytes())
+    for at in (place for place in range(len(data)) if data.startswith(b"apples 77", place)):
+        data[at : at + 6] = b"orange"
+    (root / INDEX).write_bytes(data)
+    assert update_index(root).seconds > 0
+    assert {hit.text for hit in search(root, "77", 20)} == {"- apples 76", "- apples 77", "- apples 78"}
+
+
+@pytest.mark.parametrize("damage", ["garbage", "empty", "truncated", "newer", "no tables", "torn full-text"])
+def test_a_broken_index_is_noticed_and_built_anew(root: Path, damage: str) -> None:
+    write(root, "Logs/2026-01-01.md", "".join(f"- apples {number}\n" for number in range(200)))
+    update_index(root)
+    with closing(sqlite3.connect(root / INDEX)) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+        if damage == "newer":
+            db.execute(f"PRAGMA user_version = {VERSION + 1}")
+        elif damage == "no tables":
+            db.execute("DROP TABLE units")
+        elif damage == "torn full-text":
+            db.execute("DELETE FROM units_fts_data WHERE id > 10")
+        db.commit()
+    whole = (root / INDEX).read_bytes()
+    if damage in {"garbage", "empty", "truncated"}:
+        (root / INDEX).write_bytes({"garbage": b"x" * 9000, "empty": b"", "truncated": whole[:5000]}[damage])
+    with pytest.raises(IndexUnusable):
+        search(root, "apples", 5)
+    write(root, "Logs/2026-01-01.md", "- apples and pears\n")
+    update_index(root)
+    assert found(root, "pears") == ["Logs/2026-01-01.md:1"]
+
+
+def test_a_second_writer_waits_and_then_says_so(root: Path) -> None:
+    update_index(root)
+    with (root / ".curate/index.lock").open("w") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        with pytest.raises(LockHeld):
+            update_index(root, patience=0.0)
+    update_index(root, patience=0.0)
+
+
+def test_a_disk_that_refuses_is_named(root: Path) -> None:
+    (root / ".curate").write_text("in the way", encoding="utf-8")
+    with pytest.raises(NotWritable, match=r"index\.db"):
+        update_index(root)
+
+
+def test_a_reader_sees_one_state_and_waits_for_no_writer(root: Path) -> None:
+    write(root, "Areas/a.md", "plums\n")
+    update_index(root)
+    with closing(open_writing(root / INDEX)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("DELETE FROM units")
+        assert found(root, "plums") == ["Areas/a.md:1"]
+        writer.execute("ROLLBACK")
+
+
+def test_every_statement_of_a_reader_sees_the_same_state(root: Path) -> None:
+    write(root, "Areas/a.md", "plums\n")
+    update_index(root)
+    with reading(root) as reader:
+        assert reader.execute("SELECT count(*) FROM units").fetchone() == (1,)
+        write(root, "Areas/b.md", "pears\n")
+        update_index(root)
+        assert reader.execute("SELECT count(*) FROM units").fetchone() == (1,)
+
+
+def test_no_file_is_swapped_in_under_a_reader(root: Path) -> None:
+    write(root, "Areas/a.md", "plums\n")
+    update_index(root)
+    rebuild = threading.Thread(target=rebuild_index, args=(root,))
+    with reading(root):
+        before = (root / INDEX).stat().st_ino
+        rebuild.start()
+        rebuild.join(0.3)
+        assert rebuild.is_alive()
+        assert (root / INDEX).stat().st_ino == before
+    rebuild.join()
+    assert (root / INDEX).stat().st_ino != before
+
+
+def test_searches_during_updates_and_rebuilds_answer_right(root: Path) -> None:
+    write(root, "Areas/a.md", "plums\n")
+    update_index(root)
+    done, wrong = threading.Event(), []
+
+    def ask() -> None:
+        while not done.is_set():
+            if (answer := found(root, "plums")) != ["Areas/a.md:1"]:
+                wrong.append(answer)
+
+    askers = [threading.Thread(target=ask) for _ in range(3)]
+    for asker in askers:
+        asker.start()
+    for number in range(24):
+        write(root, "Areas/a.md", f"plums {number}\n")
+        (rebuild_index if number % 2 else update_index)(root)
+    done.set()
+    for asker in askers:
+        asker.join()
+    assert wrong == []
+
+
+def test_a_write_ahead_log_that_a_killed_process_left_does_not_meet_the_new_file(root: Path) -> None:
+    write(root, "Areas/a.md", "plums\n" * 500)
+    update_index(root)
+    log = root / f"{INDEX}-wal"
+    with closing(open_writing(root / INDEX)) as writer:
+        writer.execute("PRAGMA wal_autocheckpoint = 0")
+        writer.execute("DELETE FROM units")
+        left = log.read_bytes()
+    log.write_bytes(left)
+    write(root, "Areas/a.md", "pears\n")
+    rebuild_index(root)
+    assert found(root, "pears") == ["Areas/a.md:1"]
+    assert counts(update_index(root)) == (1, 0, 0, 0, 1)
+
+
+def test_an_update_and_a_search_do_without_heavy_imports(root: Path) -> None:
+    write(root, "Areas/a.md", "plums\n")
+    update_index(root)
+    write(root, "Areas/a.md", "pears\n")
+    code = (
+        "import sys; from pathlib import Path; from pipelines.index.fresh import freshen;"
+        " from pipelines.index.search import search;"
+        " root = Path(sys.argv[1]); freshen(root); assert search(root, 'pears', 1);"
+        " assert not {'sqlite_utils', 'rich', 'pydantic', 'numpy', 'git'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code, root], check=True)
+
+
+NAMES = st.sampled_from(["Logs/2026-01-01.md", "Logs/2026-01-02.md", "Projects/p.md", "Areas/a.md"])
+LINES = st.lists(
+    st.sampled_from(
+        ["- apples", "- pears #fruit", "", "# Heading", "- Fact: apples are red", "we ate plums", "**Ann:** plums?"]
+    ),
+    max_size=12,
+)
+QUERIES = ("apples", "pears plums", "type:fact red", "#fruit", "2 January 2026", "heading ann")
+
+
+class Edits(RuleBasedStateMachine):
+    """Whatever happens to the files, an updated index answers as one built anew."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.root, self.fresh = self.folder / "memory", self.folder / "fresh"
+        self.root.mkdir()
+
+    @rule(name=NAMES, lines=LINES)
+    def write(self, name: str, lines: list[str]) -> None:
+        write(self.root, name, "\n".join(lines))
+
+    @rule(name=NAMES, line=st.sampled_from(["\n- apples", "\nplums", "\n## More"]))
+    def append(self, name: str, line: str) -> None:
+        (self.root / name).parent.mkdir(exist_ok=True)
+        with (self.root / name).open("a", encoding="utf-8") as file:
+            file.write(line)
+
+    @rule(name=NAMES, other=NAMES)
+    def rename(self, name: str, other: str) -> None:
+        if (self.root / name).exists():
+            (self.root / other).parent.mkdir(exist_ok=True)
+            (self.root / name).rename(self.root / other)
+
+    @rule(name=NAMES)
+    def delete(self, name: str) -> None:
+        (self.root / name).unlink(missing_ok=True)
+
+    @rule()
+    def update(self) -> None:
+        update_index(self.root)
+
+    @invariant()
+    def same_answers(self) -> None:
+        shutil.rmtree(self.fresh, ignore_errors=True)
+        shutil.copytree(self.root, self.fresh, ignore=shutil.ignore_patterns(".curate"))
+        report, full = refresh_index(self.root), rebuild_index(self.fresh)
+        assert (report.files, report.units, report.skipped) == (full.files, full.units, full.skipped)
+        for query in QUERIES:
+            assert search(self.root, query, 50) == search(self.fresh, query, 50)
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.folder)
+
+
+TestEdits = Edits.TestCase
+TestEdits.settings = settings(max_examples=10, stateful_step_count=8, deadline=None)

@@ -1,0 +1,181 @@
+"""What people ask for is found, by the words they use; what no longer holds is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipelines.errors import IndexUnusable
+from pipelines.index import fresh as fresh_module
+from pipelines.index.build import update_index
+from pipelines.index.fresh import freshen
+from pipelines.index.search import search
+from pipelines.index.store import INDEX, writer_lock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOG = """# 2023-05-08
+
+## 13:56 session 1
+
+- **Ann:** I painted the lake at sunrise.
+- **Bob:** Lovely! Which colours?
+- **Ann:** Mostly ochre.
+
+## Later
+
+- We agreed to release v1.2.3 on Monday. #release
+- 今日は東京でラーメンを食べた
+- See alpha-notes.md for the rest.
+"""
+PROJECT = """---
+title: Alpha Station
+---
+## Decisions
+
+- Decision: Use Terraform for the servers. <!-- k7f3a9c2b10 since=2026-02-11 trust=self confidence=medium -->
+- [ ] Todo: Ask legal about the servers. <!-- k55b01aa07c since=2026-03-18 trust=owner confidence=high -->
+
+## History
+
+- ~~Decision: Use Pulumi for the servers.~~ <!-- k1c02d9e441 until=2026-02-11 superseded-by=k7f3a9c2b10 -->
+"""
+
+
+@pytest.fixture(name="root")
+def filled(root: Path) -> Path:
+    for path, text in {"Logs/2023-05-08.md": LOG, "Projects/alpha-notes.md": PROJECT}.items():
+        (root / path).parent.mkdir()
+        (root / path).write_text(text, encoding="utf-8")
+    update_index(root)
+    return root
+
+
+def found(root: Path, query: str, limit: int = 20) -> list[str]:
+    return [f"{hit.path.partition('/')[0]}:{hit.start_line}" for hit in search(root, query, limit)]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("When did Ann paint a sunrise?", "Logs:5"),
+        ("Which colours?", "Logs:6"),
+        ("what happened on 8 May 2023 with the release?", "Logs:11"),
+        ("2023-05-08 sunrise", "Logs:5"),
+        ("v1.2.3", "Logs:11"),
+        ("#release", "Logs:11"),
+        ("ラーメン", "Logs:12"),
+        ("東京", "Logs:12"),
+        ("食", "Logs:12"),
+        ("k7f3a9c2b10", "Projects:6"),
+        ("what of k7f3a9 and the lake", "Projects:6"),
+        ("type:todo", "Projects:7"),
+        ("type:decision servers", "Projects:6"),
+        ("project:Alpha legal", "Projects:7"),
+        ("what must we ask the lawyers in February or March about the legal servers?", "Projects:7"),
+    ],
+)
+def test_a_question_finds_its_line_first(root: Path, query: str, first: str) -> None:
+    assert found(root, query)[:1] == [first]
+
+
+def test_a_day_is_found_as_people_say_it(root: Path) -> None:
+    assert set(found(root, "What happened in May?")) == {f"Logs:{line}" for line in (5, 6, 7, 11, 12, 13)}
+    assert found(root, "June") == []
+
+
+def test_a_file_name_finds_its_units_and_who_names_it(root: Path) -> None:
+    assert set(found(root, "alpha-notes.md")) == {"Logs:13", "Logs:12", "Projects:6", "Projects:7"}
+
+
+def test_a_hit_tells_all_that_is_known(root: Path) -> None:
+    hit = search(root, "Terraform", 1)[0]
+    assert hit.score > 0
+    assert hit.to_json() | {"score": 0} == {
+        "path": "Projects/alpha-notes.md",
+        "start_line": 6,
+        "end_line": 6,
+        "text": "Decision: Use Terraform for the servers.",
+        "score": 0,
+        "date": "2026-02-11",
+        "headings": ("Decisions",),
+        "types": ("Decision",),
+        "project": "Alpha Station",
+        "tags": (),
+        "trust": "self",
+        "confidence": "medium",
+        "status": "live",
+        "item": "k7f3a9c2b10",
+        "kind": "document",
+    }
+    assert search(root, "sunrise", 1)[0].kind == "log"
+
+
+def test_what_was_superseded_stays_out_even_by_its_id(root: Path) -> None:
+    assert found(root, "Pulumi") == []
+    assert "Projects:11" not in found(root, "k1c02d9e441 servers")
+
+
+def test_a_small_unit_is_found_by_its_neighbours_words(root: Path) -> None:
+    assert "Logs:7" in found(root, "colours")
+    assert "Logs:7" not in found(root, "release")
+
+
+def test_equal_scores_come_in_order_of_path_and_line(root: Path) -> None:
+    for name in ("b", "a"):
+        (root / f"Projects/{name}.md").write_text("---\ntitle: t\n---\nkiwi\n\n# x\n\nkiwi\n\n# y\n\nkiwi\n", "utf-8")
+        update_index(root)
+    hits = [(hit.path, hit.start_line) for hit in search(root, "kiwi", 20)]
+    assert hits == [(f"Projects/{name}.md", line) for line in (4,) for name in "ab"] + [
+        (f"Projects/{name}.md", line) for name in "ab" for line in (8, 12)
+    ]
+    assert [(hit.path, hit.start_line) for hit in search(root, "kiwi", 3)] == hits[:3]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(query=st.text(max_size=60) | st.text(alphabet='"*()^:+-#k7f3 ', max_size=30))
+def test_any_text_is_answered(root: Path, query: str) -> None:
+    assert len(search(root, query, 3)) <= 3
+
+
+@pytest.mark.parametrize(
+    "query", ["", "   ", "?!…", '"', "AND OR NOT NEAR(", "🎉🎉", "x" * 10_000, "lake " * 2_000, "\0"]
+)
+def test_odd_questions_get_a_clear_answer(root: Path, query: str) -> None:
+    assert isinstance(search(root, query, 5), list)
+
+
+def test_without_an_index_search_says_so_and_freshen_builds_one(root: Path) -> None:
+    (root / INDEX).unlink()
+    with pytest.raises(IndexUnusable, match="none yet"):
+        search(root, "lake", 5)
+    assert freshen(root) == fresh_module.Freshness()
+    assert found(root, "lake")[:1] == ["Logs:5"]
+
+
+def test_a_changed_file_is_indexed_before_the_answer(root: Path) -> None:
+    (root / "Logs/2023-05-08.md").write_text("- kiwi\n", encoding="utf-8")
+    assert freshen(root).notes == ()
+    assert (found(root, "lake"), found(root, "kiwi")) == ([], ["Logs:1"])
+
+
+def test_what_cannot_be_indexed_now_is_left_out_and_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh_module, "PATIENCE", 0.0)
+    (root / "Logs/2023-05-08.md").write_text("- kiwi\n", encoding="utf-8")
+    with writer_lock(root, 0.0):
+        fresh = freshen(root)
+    assert fresh.stale == {"Logs/2023-05-08.md"}
+    assert fresh.notes[0].startswith("1 file changed and is left out of this answer.")
+    assert search(root, "lake", 5, fresh.stale) == []
+    monkeypatch.setattr(fresh_module, "CHEAP_BYTES", 1)
+    assert "`curate index`" in freshen(root).notes[0]
+
+
+def test_a_damaged_index_is_built_anew_and_said(root: Path) -> None:
+    (root / INDEX).write_bytes(b"x" * 5000)
+    assert "was built anew from 2 files" in freshen(root).notes[0]
+    assert found(root, "lake")[:1] == ["Logs:5"]

@@ -1,0 +1,71 @@
+"""Only the memory's own texts are indexed, nothing outside is read, and what is skipped has a reason."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pipelines.index.sources import MAX_BYTES, read_source, scan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write(root: Path, path: str, text: str = "text\n") -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, encoding="utf-8")
+
+
+def test_logs_and_documents_are_indexed_and_nothing_else(root: Path) -> None:
+    wanted = ["Archives/a/old.md", "Areas/b.TXT", "Logs/2026-01-01.md", "MEMORY.md", "Projects/p.md", "Resources/r.txt"]
+    left_out = [
+        *("SOUL.md", "AGENTS.md", "Review.md", "Logs/partial/2026-01-01.md", "State/s.md", "Sessions/s.md", "note.md"),
+        *(".curate/x.md", ".git/x.md", "Areas/.hidden.md", "Areas/.obsidian/x.md", "Areas/image.png"),
+    ]
+    for path in (*wanted, "USER.md", *left_out):
+        write(root, path)
+    found = scan(root)
+    assert list(found.files) == [*wanted, "USER.md"]
+    assert found.skipped == ()
+
+
+def test_no_link_is_followed(root: Path, tmp_path: Path) -> None:
+    write(tmp_path, "outside/secret.md")
+    write(root, "Areas/real.md")
+    (root / "Areas/link.md").symlink_to(tmp_path / "outside/secret.md")
+    (root / "Areas/folder.md").symlink_to(tmp_path / "outside")
+    (root / "Areas/folder").symlink_to(tmp_path / "outside")
+    (root / "Projects").symlink_to(tmp_path / "outside")
+    found = scan(root)
+    assert list(found.files) == ["Areas/real.md"]
+    assert [one.path for one in found.skipped] == ["Areas/folder.md", "Areas/link.md", "Projects"]
+    assert {one.reason for one in found.skipped} == {"is a symbolic link, which is never followed"}
+
+
+def test_odd_files_are_skipped_with_a_reason(root: Path) -> None:
+    write(root, "Logs/2026-01-01.md")
+    os.mkfifo(root / "Logs/pipe.md")
+    with (root / "Logs/huge.md").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    (root / os.fsdecode(b"Logs/caf\xe9.md")).write_text("x", encoding="utf-8")
+    found = scan(root)
+    assert list(found.files) == ["Logs/2026-01-01.md"]
+    assert [(one.path, one.reason) for one in found.skipped] == [
+        ("Logs/caf\\udce9.md", "has a name that is not UTF-8"),
+        ("Logs/huge.md", "is larger than 64 MB"),
+        ("Logs/pipe.md", "is no regular file"),
+    ]
+
+
+def test_what_is_no_text_has_a_reason_and_what_vanished_has_nothing(root: Path) -> None:
+    for path, data in {"a.md": b"caf\xe9", "b.md": b"a\0b", "c.md": b"\xef\xbb\xbf# ok\n"}.items():
+        (root / path).write_bytes(data)
+    sources = {path: read_source(root, path) for path in ("a.md", "b.md", "c.md", "gone.md")}
+    assert {path: source and source.reason for path, source in sources.items()} == {
+        "a.md": "is not UTF-8 (byte 3)",
+        "b.md": "holds NUL characters, so it is no text",
+        "c.md": "",
+        "gone.md": None,
+    }
+    assert sources["c.md"] is not None
+    assert sources["c.md"].text == "# ok\n"

@@ -1,0 +1,110 @@
+"""Units know what they are: an item by its comment, a log entry by its day, prose by its document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.index.surroundings import surround
+from pipelines.index.units import read_units
+
+if TYPE_CHECKING:
+    from pipelines.index.units import Unit
+
+PROJECT = """---
+title: Alpha
+updated: 2026-03-02
+trust: self
+confidence: medium
+tags: [infra, cloud]
+---
+# Alpha
+
+## Goals
+<!-- What is it for? -->
+
+Move the servers. <!-- by June --> #urgent
+
+## Decisions
+
+- Decision: Use Terraform, not Pulumi. <!-- k7f3a9c2b10 since=2026-02-11 trust=owner confidence=low -->
+  - because its state handling is proven
+- [x] Todo: Ask legal. <!-- k55b01aa07c since=2026-03-18 trust=self confidence=high -->
+
+## History
+
+- ~~Fact: The office is in Bern.~~ <!-- k1c02d9e441 until=2026-03-01 superseded-by=k9d1c02d9e4 -->
+"""
+
+
+def one(units: tuple[Unit, ...], word: str) -> Unit:
+    (found,) = [unit for unit in units if word in unit.text]
+    return found
+
+
+def test_an_item_is_shown_as_label_and_sentence_with_its_notes() -> None:
+    unit = one(read_units("Projects/alpha.md", PROJECT), "Terraform")
+    assert unit.text == "Decision: Use Terraform, not Pulumi.\n- because its state handling is proven"
+    assert (unit.start_line, unit.end_line, unit.headings) == (17, 18, ("Alpha", "Decisions"))
+    assert (unit.types, unit.date, unit.trust, unit.confidence) == (("Decision",), "2026-02-11", "owner", "low")
+    assert (unit.status, unit.item, unit.project, unit.hidden) == ("live", "k7f3a9c2b10", "Alpha", False)
+
+
+def test_a_done_todo_can_be_found_and_a_superseded_fact_is_hidden() -> None:
+    units = read_units("Projects/alpha.md", PROJECT)
+    assert (one(units, "legal").status, one(units, "legal").hidden) == ("done", False)
+    assert (one(units, "Bern").status, one(units, "Bern").hidden) == ("superseded", True)
+
+
+def test_prose_has_the_quality_of_its_document_and_no_comments() -> None:
+    unit = one(read_units("Projects/alpha.md", PROJECT), "servers")
+    assert unit.text == "Move the servers.  #urgent"
+    assert (unit.date, unit.trust, unit.confidence) == ("2026-03-02", "self", "medium")
+    assert (unit.title, unit.tags, unit.status) == ("Alpha", ("infra", "cloud", "urgent"), "")
+    assert not [u for u in read_units("Projects/alpha.md", PROJECT) if "What is it" in u.text or "title" in u.text]
+
+
+def test_a_log_unit_has_its_day_its_project_its_types_and_its_lines() -> None:
+    text = "# 2026-03-18\n\n## Call\nproject: Alpha\n\n- 10:00 Decision: we go #fast\n- other\n\n## Lunch with Bob\n"
+    units = read_units("Logs/2026-03-18.md", text)
+    first = one(units, "we go")
+    assert (first.start_line, first.date, first.project, first.trust) == (6, "2026-03-18", "Alpha", "self")
+    assert (first.headings, first.tags, first.confidence) == (("2026-03-18", "Call"), ("fast",), "")
+    assert one(read_units("Logs/2026-03-18.md", "- Decision: yes\n"), "yes").types == ("Decision",)
+    assert [(unit.start_line, unit.text) for unit in units] == [
+        (6, "- 10:00 Decision: we go #fast"),
+        (7, "- other"),
+        (9, "Lunch with Bob"),
+    ]
+
+
+def test_an_unclosed_fence_does_not_swallow_the_day() -> None:
+    units = read_units("Logs/2026-03-18.md", "```\ncode\n\n- said this\n- and that\n")
+    assert [unit.start_line for unit in units] == [1, 4, 5]
+
+
+def test_empty_and_odd_files_have_no_units_or_some_and_never_fail() -> None:
+    assert read_units("Logs/2026-03-18.md", "") == ()
+    assert read_units("Areas/x.md", "---\nnever: closed\n") != ()
+    assert [unit.start_line for unit in read_units("Areas/x.txt", "a\r\n\r\nb\r\n")] == [1, 3]
+
+
+def test_surroundings_stay_within_the_section_and_pass_over_what_is_hidden() -> None:
+    gone = "- ~~Fact: gone~~ <!-- k1c02d9e441 superseded-by=k9d1c02d9e4 -->\n"
+    text = f"# A\n\n- one\n- Fact: two\n{gone}- three\n\n# B\n\nfour\n"
+    placed, passages = surround("Areas/a.md", read_units("Areas/a.md", text))
+    assert [one.around for one in placed] == ["Fact: two", "- one - three", "", "Fact: two", ""]
+    assert [one.first_passage for one in placed] == [0, 0, None, 0, 1]
+    assert len(passages) == 2
+    assert "gone" not in "".join(passages)
+
+
+def test_each_unit_of_a_long_section_stands_in_the_passages_around_it() -> None:
+    text = "".join(f"- n{number}\n" for number in range(14))
+    placed, passages = surround("Areas/a.md", read_units("Areas/a.md", text))
+    assert [(one.first_passage, one.last_passage) for one in placed] == [
+        *[(0, 0)] * 4,
+        *[(0, 1)] * 4,
+        *[(1, 2)] * 4,
+        *[(2, 2)] * 2,
+    ]
+    assert [passage.count("- n") for passage in passages] == [8, 8, 6]

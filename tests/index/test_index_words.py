@@ -1,0 +1,58 @@
+"""Any text is a fair question: it becomes terms that FTS5 takes, and the terms find what a person means."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.index.words import MAX_TERMS, day_words, grams, identifiers, match_expression
+
+
+@given(st.text(max_size=300) | st.text(alphabet='"*()^:+-{}NEARORAND ab漢🎉', max_size=80))
+def test_no_text_is_a_syntax_error(query: str) -> None:
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute("CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter unicode61 remove_diacritics 2')")
+        if expression := match_expression(query):
+            db.execute("SELECT * FROM t WHERE t MATCH ?", (expression,)).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("query", "expression"),
+    [
+        ("When did Caroline go to the support group?", '"caroline" OR "go" OR "support" OR "group"'),
+        ("Caroline's dog didn't bark", '"caroline" OR "dog" OR "bark"'),
+        ("who are you", '"who" OR "are" OR "you"'),
+        ("v1.2.3", '"v1.2.3" OR "v1"'),
+        ("json-ld", '"json-ld" OR "json" OR "ld"'),
+        ("同意", '"同意"'),
+        ("我们同意", '"我们" OR "们同" OR "同意"'),
+        ("猫", '"猫" *'),
+        ("", ""),
+        ('"" * () 🎉', ""),
+    ],
+)
+def test_a_question_becomes_an_or_over_its_content_words(query: str, expression: str) -> None:
+    assert match_expression(query) == expression
+
+
+def test_labels_become_phrases_that_no_plain_word_matches() -> None:
+    expression = match_expression('project:Alpha type:decision #urgent project:"Big House"')
+    assert '"xproject Alpha" OR "xtype decision" OR "xtag urgent" OR "xproject Big House"' in expression
+    assert "xtype" not in match_expression("what type of decision")
+
+
+def test_a_long_question_is_bounded() -> None:
+    expression = match_expression(" ".join(f"word{number}" for number in range(2000)))
+    assert expression.count(" OR ") == MAX_TERMS - 1
+
+
+def test_ids_days_and_pairs() -> None:
+    assert identifiers("see k7f3a9c2b10 and k7f3a9, not kebab or K7F3A9") == ["k7f3a9c2b10", "k7f3a9"]
+    assert day_words("2023-05-08") == "8 May 2023"
+    assert [day_words(odd) for odd in ("", "today", "2023-13-01", "2023-05")] == ["", "", "", ""]
+    assert grams("tea 東京都 ok") == "東京 京都 都"
+    assert grams("plain") == ""
