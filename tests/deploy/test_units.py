@@ -1,0 +1,84 @@
+"""The files under deploy/: systemd accepts them, they fire at 02:00, and every line has its reason beside it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+UNITS = ("memcurate.service", "memcurate.timer")
+ANALYZE = shutil.which("systemd-analyze")
+needs_systemd = pytest.mark.skipif(ANALYZE is None, reason="this machine has no systemd-analyze")
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """Lay the units and a `curate` into a home directory of their own; systemd itself is not touched."""
+    units = tmp_path / ".config" / "systemd" / "user"
+    units.mkdir(parents=True)
+    for name in UNITS:
+        shutil.copy(DEPLOY / name, units)
+    command = tmp_path / ".local" / "bin" / "curate"
+    command.parent.mkdir(parents=True)
+    command.write_text("#!/bin/sh\n")
+    command.chmod(0o755)
+    return tmp_path
+
+
+def analyze(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": str(home), "LC_ALL": "C"}
+    return subprocess.run(
+        [ANALYZE or "", *arguments], capture_output=True, text=True, check=False, env=environ, cwd=home
+    )
+
+
+@needs_systemd
+def test_systemd_finds_no_fault_in_the_units(installed: Path) -> None:
+    paths = [str(installed / ".config" / "systemd" / "user" / name) for name in UNITS]
+    done = analyze(installed, "--user", "--man=no", "verify", *paths)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_systemd
+def test_systemd_would_find_one(installed: Path) -> None:
+    path = installed / ".config" / "systemd" / "user" / "memcurate.timer"
+    path.write_text(path.read_text().replace("Persistent=true", "Persistant=true\nOnCalendar=25:00"))
+    assert "Persistant" in analyze(installed, "--user", "--man=no", "verify", str(path)).stderr
+
+
+@needs_systemd
+def test_the_timer_fires_at_two(installed: Path) -> None:
+    found = re.search(r"^OnCalendar=(.+)$", (DEPLOY / "memcurate.timer").read_text(), re.MULTILINE)
+    assert found
+    done = analyze(installed, "calendar", "--base-time=2026-03-15 12:00:00", found[1])
+    assert "2026-03-16 02:00:00" in done.stdout
+
+
+def test_the_timer_makes_up_for_a_missed_night_and_names_the_service_by_its_own_name() -> None:
+    timer = settings_of("memcurate.timer")
+    assert "Persistent=true" in timer
+    assert not [line for line in timer if line.startswith("Unit=")]
+    assert "WantedBy=timers.target" in timer
+
+
+def test_cron_fires_at_two_and_is_told_where_things_are() -> None:
+    lines = settings_of("crontab")
+    assert [line for line in lines if not re.match(r"[A-Z_]+=", line)] == ["0 2 * * * nice curate run >/dev/null"]
+    assert {line.partition("=")[0] for line in lines[:-1]} == {"PATH", "CURATE_MEMORY", "MAILTO"}
+
+
+@pytest.mark.parametrize("name", ["crontab", *UNITS])
+def test_every_line_has_its_reason_above_it(name: str) -> None:
+    lines = (DEPLOY / name).read_text().splitlines()
+    for above, line in zip(["", *lines], lines, strict=False):
+        if line and not line.startswith(("#", "[")):
+            assert above.startswith("# "), line
+
+
+def settings_of(name: str) -> list[str]:
+    return [line for line in (DEPLOY / name).read_text().splitlines() if line and not line.startswith(("#", "["))]
