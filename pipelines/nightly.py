@@ -92,7 +92,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     snapshot = read_snapshot(night.root)
     template = missing_files(night.root, resource("memory_template"))
     with watch.stage("capture"):
-        captured = capture(snapshot.logs, snapshot.partials, night.today)
+        captured = capture(snapshot.logs, snapshot.partials, night.today, snapshot.unreadable())
     with watch.stage("extract"):
         documents = number_items({**snapshot.documents, **_template_documents(template)}, night.today)
         shelves = Shelves(documents, snapshot.unreadable())
@@ -110,7 +110,9 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     with watch.stage("prune"):
         pruned = prune(promoted.documents, night.settings.caps, shelves.closed)
         after = with_quality(snapshot.documents, pruned.documents)
-    if faults := check_documents(documents, after, night.settings.caps.briefing):
+    if faults := check_documents(
+        documents, after, (item.id for _, item in promoted.added), night.settings.caps.briefing
+    ):
         raise BrokenChangeSet(faults)
     state = {**progress} if not extracted.read else advanced_progress(progress, extracted.read, night.today)
     changes = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +15,7 @@ from pipelines.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _FOREIGN = ("ANTHROPIC_", "GEMINI_", "GOOGLE_", "VOYAGE_", "OPENAI_", "CURATE_", "GIT_", "XDG_")
 

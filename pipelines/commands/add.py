@@ -8,7 +8,7 @@ import click
 
 from pipelines.clock import day_of, moment
 from pipelines.commands.items import named_documents
-from pipelines.commands.options import memory_option, memory_root, now_option
+from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
 from pipelines.memory.edits import commit_edits
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command()
+@click.command(context_settings=TEXT_SETTINGS)
 @click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
 @click.argument("text", nargs=-1, required=True)
 @click.option("--document", metavar="NAME", help="Where it goes: a document's path, id, title or file name.")
@@ -40,7 +40,7 @@ def command(kind: str, text: tuple[str, ...], document: str | None, memory: Path
     """
     root = memory_root(memory)
     settings = load_settings(root)
-    sentence = fold(" ".join(text))
+    sentence = fold(words(text))
     if not sentence:
         raise UsageFault("There is nothing to file.", "Give a TEXT.")
     git, when = Git(root), moment(now, settings)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.clock import day_of, moment
-from pipelines.commands.options import memory_option, memory_root, now_option
+from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
 from pipelines.errors import UsageFault
 from pipelines.memory.append import append_line, log_line
 from pipelines.settings import load_settings
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command()
+@click.command(context_settings=TEXT_SETTINGS)
 @click.argument("text", nargs=-1, required=True)
 @click.option("--project", default="", metavar="NAME", help="The project that the line belongs to.")
 @memory_option
@@ -29,7 +29,7 @@ def command(text: tuple[str, ...], project: str, memory: Path | None, now: str |
     """
     root = memory_root(memory)
     settings = load_settings(root)
-    told = _standard_input() if text == ("-",) else " ".join(text)
+    told = _standard_input() if text == ("-",) else words(text)
     if not told.strip():
         raise UsageFault("There is nothing to log.", "Give a TEXT, or pipe one in with `curate log -`.")
     when = moment(now, settings)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.errors import NoMemory
+from pipelines.errors import NoMemory, UsageFault
 from pipelines.memory.layout import SETTINGS, find_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     Command = Callable[..., Any]
 
@@ -30,6 +31,22 @@ def memory_option(command: Command) -> Command:
 def now_option(command: Command) -> Command:
     """Give a verb `--now ISO-TIME`, passed on as `now: str | None`."""
     return click.option("--now", metavar="ISO-TIME", help="Act as of another moment (for replays and tests).")(command)
+
+
+# A text may begin with a dash ("- [ ] buy milk"): what is no option of the verb is its text, checked by `words`.
+TEXT_SETTINGS: Final = {"ignore_unknown_options": True}
+
+
+def words(text: Sequence[str]) -> str:
+    """Return the words of a text argument as one text.
+
+    Raises:
+        UsageFault: one of them looks like an option that the verb does not have.
+    """
+    odd = next((word for word in text if re.fullmatch(r"--[a-z][a-z-]*(=.*)?", word)), None)
+    if odd:
+        raise UsageFault(f"There is no option {odd}.", "Put -- before a text that begins with dashes.")
+    return " ".join(text)
 
 
 def memory_root(memory: Path | None) -> Path:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _TIMED: Final = re.compile(r"[-*+][ \t]+(?:\*\*)?(\d{1,2}):(\d{2})\b")
 _TITLE: Final = re.compile(r"#[ \t]")
+_DAY_TITLE: Final = re.compile(r"#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,15 @@ class _Timed:
     lines: list[str] = field(default_factory=list)
 
 
-def capture(logs: Mapping[str, bytes], partials: Mapping[str, bytes], today: str) -> Captured:
+def capture(
+    logs: Mapping[str, bytes], partials: Mapping[str, bytes], today: str, closed: frozenset[str] = frozenset()
+) -> Captured:
     """Fold the partial logs of days up to `today` into the logs of their days.
 
     Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`. Where the day's log and its partial logs are flat
     lists of timed lines, the entries are merged by their time; a log with headings keeps its lines as they are, and
-    each partial log is appended under a heading of its own.
+    each partial log is appended under a heading of its own. A day whose log is in `closed` (it is there and cannot be
+    read) keeps its partial logs as they are.
     """
     by_day: dict[str, list[str]] = {}
     odd = []
@@ -55,7 +59,7 @@ def capture(logs: Mapping[str, bytes], partials: Mapping[str, bytes], today: str
             odd.append(path)
     out, folded = dict(logs), []
     for day, paths in sorted(by_day.items()):
-        if day <= today:
+        if day <= today and log_path(day) not in closed:
             current = out.get(log_path(day), f"# {day}\n\n".encode()).decode()
             out[log_path(day)] = _fold(current, [(path, partials[path].decode()) for path in paths]).encode()
             folded += paths
@@ -64,16 +68,21 @@ def capture(logs: Mapping[str, bytes], partials: Mapping[str, bytes], today: str
 
 def _fold(log: str, partials: Sequence[tuple[str, str]]) -> str:
     head, timed = _flat(log)
-    parts = [entries for _, text in partials if (entries := _flat(text)[1]) is not None]
-    if timed is None or len(parts) < len(partials):
+    parts = [_flat(text) for _, text in partials]
+    if timed is None or any(entries is None or _says_something(lines) for lines, entries in parts):
         return _append(log, partials)
-    merged = [*timed, *(entry for entries in parts for entry in entries)]
+    merged = [*timed, *(entry for _, entries in parts for entry in entries or ())]
     merged.sort(key=lambda entry: entry.minute)
     return "".join([*head, *(line for entry in merged for line in entry.lines)])
 
 
+def _says_something(head: Sequence[str]) -> bool:
+    """Whether what stands above a partial log's first entry is more than blank lines and its day as a title."""
+    return any(line.strip() and not _DAY_TITLE.fullmatch(line) for line in head)
+
+
 def _flat(text: str) -> tuple[list[str], list[_Timed] | None]:
-    """Return a log's head lines (its title) and its timed entries, or None for the entries where it is no flat list."""
+    """Return a log's head lines and its timed entries, or None for the entries where it is no flat list."""
     head: list[str] = []
     entries: list[_Timed] = []
     for line in re.findall(r"[^\n]*\n|[^\n]+", text):

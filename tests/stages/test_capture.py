@@ -1,0 +1,67 @@
+"""Capture: partial logs are folded into their day, in time order, once, and nothing else is touched."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.stages.capture import capture
+
+LOG = "Logs/2026-03-12.md"
+
+
+def folded(log: str | None, **partials: str) -> str:
+    named = {f"Logs/partial/2026-03-12-{name}.md": text.encode() for name, text in partials.items()}
+    logs = {} if log is None else {LOG: log.encode()}
+    captured = capture(logs, named, "2026-03-12")
+    assert captured.folded == tuple(sorted(named))
+    return captured.logs[LOG].decode()
+
+
+def test_flat_logs_are_merged_by_their_time() -> None:
+    text = folded(
+        "# 2026-03-12\n\n- 09:00 a\n  more of a\n- 11:00 c",
+        one="- 10:00 b\n",
+        two="# 2026-03-12\n- 08:00 z\n- 11:00 d\n",
+    )
+    assert text == "# 2026-03-12\n\n- 08:00 z\n- 09:00 a\n  more of a\n- 10:00 b\n- 11:00 c\n- 11:00 d\n"
+
+
+def test_a_day_without_a_log_gets_one() -> None:
+    assert folded(None, one="- 10:00 b\n- 09:00 a\n") == "# 2026-03-12\n\n- 09:00 a\n- 10:00 b\n"
+
+
+def test_a_log_with_headings_keeps_its_lines_and_the_partial_follows() -> None:
+    log = "# 2026-03-12\n\n## Work\n\n- 09:00 a"
+    assert folded(log, one="- 08:00 b") == f"{log}\n\n## 2026-03-12-one\n\n- 08:00 b\n"
+
+
+def test_a_partial_log_with_headings_is_appended_whole() -> None:
+    assert (
+        folded("- 09:00 a\n", one="project: X\n- 08:00 b\n")
+        == "- 09:00 a\n\n## 2026-03-12-one\n\nproject: X\n- 08:00 b\n"
+    )
+
+
+def test_a_partial_log_of_a_day_to_come_waits() -> None:
+    captured = capture({}, {"Logs/partial/2026-03-13-x.md": b"- 09:00 a\n"}, "2026-03-12")
+    assert (captured.logs, captured.folded, captured.odd) == ({}, (), ())
+
+
+def test_a_partial_log_without_a_day_stays_and_is_named() -> None:
+    captured = capture({}, {"Logs/partial/notes.md": b"x", "Logs/partial/2026-02-30.md": b"y"}, "2026-03-12")
+    assert captured.odd == ("Logs/partial/2026-02-30.md", "Logs/partial/notes.md")
+
+
+LINES = st.lists(
+    st.sampled_from(["- 09:00 a", "- 08:30 b", "* 10:00 c", "  more", "# t", "## h", "text", "", "- no time"]),
+    max_size=8,
+)
+
+
+@given(LINES, LINES)
+def test_no_line_is_lost(log: list[str], partial: list[str]) -> None:
+    text = folded("\n".join(log) + "\n", one="\n".join(partial) + "\n")
+    for line in (*log, *partial):
+        if line.strip():
+            assert text.split("\n").count(line) >= [*log, *partial].count(line)

@@ -1,0 +1,230 @@
+"""Bad input: each kind gets one clear sentence and its exit code, and nothing is lost or half written."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.commands import run_command
+from pipelines.memory.lock import run_lock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+NOW = ("--now", "2026-03-19T02:00")
+GOOD = "- Decision: Use SQLite\n"
+
+
+def test_a_log_that_is_not_utf8_waits_and_the_others_are_read(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", GOOD)
+    (memory.root / "Logs/2026-03-18.md").write_bytes(b"- Decision: caf\xe9\n")
+    told = memory.curate("run", *NOW, exits=1)
+    assert "Logs/2026-03-18.md is not UTF-8 at byte 15; its entries stay pending." in told
+    assert len(json.loads(memory.curate("items", "--json"))) == 1
+    assert (memory.root / "Logs/2026-03-18.md").read_bytes() == b"- Decision: caf\xe9\n"
+    memory.write("Logs/2026-03-18.md", "- Decision: café\n")
+    memory.curate("run", *NOW)
+    assert len(json.loads(memory.curate("items", "--json"))) == 2
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_log_that_cannot_be_read_is_named(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", GOOD)
+    memory.write("Logs/2026-03-18.md", GOOD).chmod(0)
+    assert "Logs/2026-03-18.md cannot be read" in memory.curate("run", *NOW, exits=1)
+
+
+def test_a_log_that_is_a_link_or_a_folder_is_passed_over(memory: Memory, tmp_path: Path) -> None:
+    secret = tmp_path / "outside.md"
+    secret.write_text("- Decision: from outside\n")
+    (memory.root / "Logs/2026-03-17.md").symlink_to(secret)
+    (memory.root / "Logs/2026-03-18.md").mkdir()
+    memory.curate("run", *NOW)
+    assert json.loads(memory.curate("items", "--json")) == []
+
+
+def test_empty_and_oddly_named_logs(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", "")
+    memory.write("Logs/notes.md", GOOD)
+    memory.write("Logs/2026-02-30.md", GOOD)
+    memory.write("Logs/2026-03-18.MD", GOOD)
+    told = memory.curate("run", *NOW)
+    for name in ("notes.md", "2026-02-30.md", "2026-03-18.MD"):
+        assert f"Logs/{name} is not named after a day" in told
+    assert json.loads(memory.curate("items", "--json")) == []
+
+
+def test_a_log_of_50_megabytes_is_read(memory: Memory) -> None:
+    line = f"- 09:00 {'nothing of note happened in this long minute ' * 200}\n"
+    memory.write("Logs/2026-03-18.md", line * (50_000_000 // len(line)) + GOOD)
+    memory.curate("run", *NOW)
+    assert [item["text"] for item in json.loads(memory.curate("items", "--json"))] == ["Use SQLite"]
+
+
+def test_a_log_over_the_limit_waits(memory: Memory) -> None:
+    with (memory.root / "Logs/2026-03-18.md").open("wb") as log:
+        log.truncate(65 * 1024 * 1024)
+    assert "more than the 67,108,864 that are read" in memory.curate("run", *NOW, exits=1)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no headings at all", "# M", "\n\n\n", "---\ntitle: never closed\n\nmine\n", "```\nopen fence\n"]
+)
+def test_a_briefing_of_any_shape_keeps_its_bytes_and_takes_items(memory: Memory, text: str) -> None:
+    memory.write("MEMORY.md", text)
+    memory.write("Logs/2026-03-18.md", "- Rule: never push on Fridays\n")
+    memory.curate("run", *NOW)
+    assert memory.read("MEMORY.md").startswith(text.rstrip("\n"))
+    [item] = json.loads(memory.curate("items", "--json"))
+    assert item["text"] == "never push on Fridays"
+
+
+def test_broken_front_matter_is_named_and_the_document_still_used(memory: Memory) -> None:
+    broken = "---\ntitle: Alpha\nthis is no yaml\n---\n# Alpha\n"
+    memory.write("Projects/alpha.md", broken)
+    memory.write("Logs/2026-03-18.md", "project: Alpha\n\n- Decision: Use SQLite\n")
+    told = memory.curate("run", *NOW)
+    assert "Projects/alpha.md line 3" in told
+    assert memory.read("Projects/alpha.md").startswith(broken)
+    assert "Use SQLite" in memory.read("Projects/alpha.md")
+
+
+def test_a_document_that_is_not_utf8_is_left_alone(memory: Memory) -> None:
+    (memory.root / "MEMORY.md").write_bytes(b"\xff mine")
+    (memory.root / "Projects/alpha.md").write_bytes(b"\xfe mine")
+    memory.write("Logs/2026-03-18.md", "project: Alpha\n\n- Decision: Use SQLite\n- Rule: never push on Fridays\n")
+    told = memory.curate("run", *NOW, exits=1)
+    assert "MEMORY.md is not UTF-8 at byte 0; it was left alone." in told
+    assert (memory.root / "MEMORY.md").read_bytes() == b"\xff mine"
+    assert (memory.root / "Projects/alpha.md").read_bytes() == b"\xfe mine"
+    assert len(json.loads(memory.curate("items", "--json"))) == 2
+
+
+def test_all_faults_of_the_settings_are_named_at_once(memory: Memory) -> None:
+    faulty = 'timezone = "Mars/Olympus"\nday_end = "25:00"\ncolour = "red"\n'
+    faulty += '[caps]\nbriefing = 12\n[commit]\nauthor = "nobody"\n'
+    memory.write("curate.toml", faulty)
+    told = memory.curate("run", *NOW, exits=1)
+    assert "5 faults" in told
+    for part in (
+        'timezone = "Mars/Olympus"',
+        'day_end = "25:00"',
+        'colour = "red"',
+        "caps.briefing = 12",
+        'commit.author = "nobody"',
+    ):
+        assert part in told
+    memory.write("curate.toml", "timezone = \n")
+    assert "not TOML" in memory.curate("status", exits=1)
+
+
+def test_not_a_git_repository(memory: Memory) -> None:
+    shutil.rmtree(memory.root / ".git")
+    memory.write("Logs/2026-03-18.md", GOOD)
+    before = memory.files()
+    told = memory.curate("run", *NOW, exits=1)
+    assert "is not a git repository. Run `curate init" in told
+    assert memory.files() == before
+
+
+def test_a_detached_head(memory: Memory) -> None:
+    memory.git("checkout", "--quiet", "--detach")
+    memory.write("Logs/2026-03-18.md", GOOD)
+    before = memory.files()
+    told = memory.curate("run", *NOW, exits=1)
+    assert "HEAD is detached" in told
+    assert "git switch main" in told
+    assert memory.files() == before
+
+
+def test_no_git_identity_is_needed(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", GOOD)
+    memory.curate("run", *NOW)
+    assert memory.git("log", "-1", "--format=%an <%ae>").strip() == "memcurate <memcurate@localhost>"
+
+
+def test_no_git_at_all(memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "env").symlink_to(shutil.which("env") or "/usr/bin/env")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert "`git` was not found" in memory.curate("run", *NOW, exits=1)
+
+
+def full_disk(memory: Memory, *arguments: str, limit: int) -> subprocess.CompletedProcess[str]:
+    """Run curate under a limit on the size of any file: the kernel then refuses writes as a full disk does."""
+    script = (
+        "import resource, signal, sys\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "from pipelines.commands import run_command\n"
+        "sys.exit(run_command(sys.argv[1:]))\n"
+    )
+    command = [sys.executable, "-c", script, *arguments, "--memory", str(memory.root)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ})
+
+
+def test_a_disk_that_refuses_writes(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", GOOD)
+    before = memory.files()
+    told = full_disk(memory, "run", *NOW, limit=0)
+    assert told.returncode == 1, told.stderr
+    assert "cannot be written" in told.stderr
+    assert "Traceback" not in told.stderr
+    assert memory.files() == before
+    memory.curate("run", *NOW)
+    assert len(json.loads(memory.curate("items", "--json"))) == 1
+
+
+def test_a_log_line_that_does_not_fit_is_not_half_written(memory: Memory) -> None:
+    memory.write("Logs/2026-03-19.md", "- 01:00 before\n")
+    told = full_disk(memory, "log", "x" * 4000, *NOW, limit=1024)
+    assert told.returncode == 1, told.stderr
+    assert memory.read("Logs/2026-03-19.md") == "- 01:00 before\n"
+
+
+def test_a_folder_of_the_layout_that_is_a_link_is_not_written_through(memory: Memory, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (memory.root / "Areas").rmdir()
+    (memory.root / "Areas").symlink_to(outside)
+    memory.write("Logs/2026-03-18.md", GOOD)
+    told = memory.curate("run", *NOW, exits=1)
+    assert "symbolic link" in told
+    assert list(outside.iterdir()) == []
+
+
+def test_no_memory_where_one_was_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for verb in (
+        ["run"],
+        ["status"],
+        ["items"],
+        ["log", "x"],
+        ["search", "x"],
+        ["index"],
+        ["context"],
+        ["add", "Fact", "x"],
+    ):
+        assert run_command([*verb, "--memory", str(tmp_path)]) == 2
+        assert "There is no memory at" in capsys.readouterr().err
+
+
+def test_init_where_a_file_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("x")
+    assert run_command(["init", str(tmp_path / "file")]) == 1
+    assert "is no folder" in capsys.readouterr().err
+
+
+def test_two_runs_at_once(memory: Memory) -> None:
+    with run_lock(memory.root, "a run since noon"):
+        assert "a run since noon" in memory.curate("run", *NOW, exits=75)
+        memory.curate("log", "work goes on", *NOW)
+    assert "work goes on" in memory.read("Logs/2026-03-19.md")
+    memory.curate("run", *NOW)
