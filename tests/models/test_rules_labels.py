@@ -1,0 +1,179 @@
+"""What a label says, in all the ways in which people write labels: each is one item of confidence high."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.memory.logs import parse_entries
+from pipelines.models.extraction import ExtractionRequest
+from pipelines.models.rules import RulesExtractor
+
+if TYPE_CHECKING:
+    from pipelines.models.extraction import Candidate
+
+
+def extract(text: str) -> tuple[Candidate, ...]:
+    day = "2026-03-18"
+    return RulesExtractor().extract(ExtractionRequest(day, parse_entries(f"Logs/{day}.md", day, text))).candidates
+
+
+def said(text: str) -> list[tuple[str, str]]:
+    return [(one.type.value, one.text) for one in extract(text) if one.confidence == "high"]
+
+
+@pytest.mark.parametrize("word", ["Decision", "DECISION", "decision"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{}: paint it blue",
+        "- {}: paint it blue",
+        "* **{}:** paint it blue",
+        "**{}**: paint it blue",
+        "**{}: paint it blue**",
+        "***{}: paint it blue***",
+        "__{}:__ paint it blue",
+        "> {}: paint it blue",
+        "> - *{}:* paint it blue",
+        "### {}: paint it blue",
+        "### 4.2. {}: paint it blue",
+        "{} (2026-03-18): paint it blue",
+        "{} #3: paint it blue",
+        "- 14:05 {}: paint it blue",
+        "- [14:05] {}: paint it blue",
+        "- **14:05** {}: paint it blue",
+        "2026-03-18 14:05 - {}: paint it blue",
+        "1. {}: paint it blue",
+        "anna: {}: paint it blue",
+        "**Anna Berg:** {}: paint it blue",
+        "[Tue 10:06]\t<anna>\t{}: paint it blue",
+        "[10:16am] anna: {}: paint it blue",
+        "16:45:11 <scribe_> anna: {}: paint it blue",
+        "[2024-05-01, 10:15] Anna: {}: paint it blue",
+    ],
+)
+def test_typed_lines(form: str, word: str) -> None:
+    assert said(form.format(word) + "\n") == [("Decision", "paint it blue")]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "text"),
+    [
+        ("- 09:00 [project: Alpha] Fact: the office is in Bern.", "Fact", "the office is in Bern."),
+        ("- 09:00 Fact: the office is in Bern [project: Alpha]", "Fact", "the office is in Bern"),
+        ("- 09:00 #office #home/b Fact: the office is in Bern #office", "Fact", "the office is in Bern #office"),
+        ("- [ ] [project: Alpha] move in", "Todo", "move in"),
+        ("Fact: the office is in Bern", "Fact", "the office is in Bern"),
+        ("Rule: two eyes on each release", "Rule", "two eyes on each release"),
+        ("Todo: ask legal", "Todo", "ask legal"),
+        ("Risk: the lease ends", "Risk", "the lease ends"),
+        ("DECISION - keep the name", "Decision", "keep the name"),
+        ("Decided: keep the name", "Decision", "keep the name"),
+        ("- Agreed: keep the name", "Decision", "keep the name"),
+        ("AGREED: keep the name", "Decision", "keep the name"),
+        ("RESOLVED: keep the name", "Decision", "keep the name"),
+        ("RESOLUTION: keep the name", "Decision", "keep the name"),
+        ("> ***Resolution #2: keep the *old* name***", "Decision", "keep the old name"),
+        ("**Resolution:** keep the name", "Decision", "keep the name"),
+        ("manu: RESOLVED: keep the name", "Decision", "keep the name"),
+        ("[10:00] <x> #agreed keep the name", "Decision", "keep the name"),
+        ("ACTION: bob to fix X", "Todo", "bob to fix X"),
+        ("action: bob to fix X", "Todo", "bob to fix X"),
+        ("Action item: bob to fix X", "Todo", "bob to fix X"),
+        ("Action #3: bob to fix X", "Todo", "bob to fix X"),
+        ("ACTION-123: bob to fix X", "Todo", "bob to fix X"),
+        ("ACTION bob to fix X", "Todo", "bob to fix X"),
+        ("**ACTION** bob to fix X", "Todo", "bob to fix X"),
+        ("… ACTION: bob will fix X", "Todo", "bob will fix X"),
+        ("[10:00] <x> #action bob to fix X", "Todo", "bob to fix X"),
+        ("TODO fix the gate", "Todo", "fix the gate"),
+        ("To-do: fix the gate", "Todo", "fix the gate"),
+        ("TODO(bob): fix the gate", "Todo", "fix the gate (bob)"),
+        ("FIXME: fix the gate", "Todo", "fix the gate"),
+        ("- [ ] fix the gate", "Todo", "fix the gate"),
+        ("- 16:20 - [ ] fix the gate", "Todo", "fix the gate"),
+        ("- 16:20 [ ] fix the gate", "Todo", "fix the gate"),
+        ("- [ ] **Bob:** fix the gate", "Todo", "Bob: fix the gate"),
+        ("- [ ] TODO: fix the gate", "Todo", "fix the gate"),
+        ("Follow-up: fix the gate", "Todo", "fix the gate"),
+        ("WARNING: the disk is full", "Risk", "the disk is full"),
+        ("Caution: wet paint", "Risk", "wet paint"),
+        ("> [!WARNING]\n> the disk is full", "Risk", "the disk is full"),
+        (
+            "Decision: see [the plan](https://x.y/z) for `a*b*c`",
+            "Decision",
+            "see [the plan](https://x.y/z) for `a*b*c`",
+        ),
+        ("Decision: [https://x.y](https://x.y) it is", "Decision", "https://x.y it is"),
+        ("Decision: use snake_case_names and 2 * 3", "Decision", "use snake_case_names and 2 * 3"),
+    ],
+)
+def test_the_labels_of_the_field(line: str, kind: str, text: str) -> None:
+    assert said(line + "\n") == [(kind, text)]
+
+
+def test_a_ticked_box_is_done() -> None:
+    assert [(one.text, one.closed) for one in extract("- [x] pay\n- [X] rest\n- [ ] eat\n- TODO (done): sleep\n")] == [
+        ("pay", True),
+        ("rest", True),
+        ("eat", False),
+        ("sleep", True),
+    ]
+
+
+def test_a_label_goes_on_where_its_line_only_wraps() -> None:
+    text = "- Decision: use the new\n  gate on weekdays\n  Reason: it is wider\n\n"
+    text += "Decision: close\nthe old one\nTodo: tell all\n"
+    assert said(text) == [
+        ("Decision", "use the new gate on weekdays"),
+        ("Decision", "close the old one"),
+        ("Todo", "tell all"),
+    ]
+
+
+def test_scribes_go_on_only_where_a_resolution_is_unfinished() -> None:
+    assert said("RESOLVED: close the gate  \n… Bob: thanks\n") == [("Decision", "close the gate")]
+    assert said("RESOLVED: close the gate, and\n… the door\n") == [("Decision", "close the gate, and the door")]
+
+
+def test_a_label_alone_takes_the_list_or_the_paragraph_below() -> None:
+    both = [("Decision", "one"), ("Decision", "two")]
+    for text in (
+        "Decisions:\n- one\n- two\n\nother\n",
+        "**Decisions:**\n\n* one\n* two\n",
+        "- Decisions:\n  - one\n  - two\n- other\n",
+        "### Decisions\n\n- one\n- two\n\n## Other\n- three\n",
+        "## 📝 Key decisions (today)\n1. one\n2. two\n",
+    ):
+        assert said(text) == both, text
+    assert said("### Decision\n\nWe move out.\n\nMore on it.\n") == [("Decision", "We move out.")]
+    assert said("Decision:\n\nWe move out.\n\nMore on it.\n") == [("Decision", "We move out.")]
+
+
+@pytest.mark.parametrize(
+    ("heading", "kind"),
+    [
+        ("Action items", "Todo"),
+        ("Next steps", "Todo"),
+        ("Jason's To-Do (from today)", "Todo"),
+        ("Risks", "Risk"),
+        ("Rules", "Rule"),
+        ("Lessons learned", "Fact"),
+        ("5. Resolutions", "Decision"),
+    ],
+)
+def test_sections(heading: str, kind: str) -> None:
+    assert said(f"## {heading}\n\n- Bob: mend the gate\n- ~~dropped~~\n- TBD\n") == [(kind, "Bob: mend the gate")]
+
+
+def test_the_evidence_is_the_lines_of_the_label_within_its_entry() -> None:
+    text = "intro\nDecision: a b\nc\n\n- x\n  - Todo: y\n"
+    found = [(one.start_line, one.end_line, one.quote) for one in extract(text)]
+    assert found == [(2, 3, "Decision: a b\nc"), (6, 6, "- Todo: y")]
+
+
+def test_who_says_so() -> None:
+    extractor = RulesExtractor()
+    assert extractor.name == "rules@1"
+    assert [one.by for one in extract("Fact: x is y")] == ["rules@1"]

@@ -1,0 +1,130 @@
+"""What holds for any text: nothing is raised, every quote stands in its lines, and the time follows the length."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.memory.items import fold
+from pipelines.memory.logs import parse_entries
+from pipelines.models.extraction import ExtractionRequest
+from pipelines.models.rules import RulesExtractor
+
+if TYPE_CHECKING:
+    from pipelines.models.extraction import Candidate
+
+
+def extract(text: str) -> tuple[Candidate, ...]:
+    day = "2026-03-18"
+    return RulesExtractor().extract(ExtractionRequest(day, parse_entries(f"Logs/{day}.md", day, text))).candidates
+
+
+LABELS = (
+    "Decision:",
+    "**Todo**:",
+    "RESOLVED:",
+    "ACTION",
+    "PROPOSAL: ",
+    "Decisions:\n",
+    "minutes approved",
+    "(bob)",
+    "+1",
+)
+CUES = (
+    "we decided to ",
+    "must never ",
+    "I'll send ",
+    "need to ",
+    "might break ",
+    "from now on ",
+    "use Postgres",
+    " 42 ",
+)
+SPEAKERS = ("Anna: ", "<bob> ", "[10:15] ", "14:05 ", "… ", "- ", "- [ ] ", "> ", "### ", "|")
+MARKS = ("**", "*", "_", "~~", "`", "```\n", "<!-- ", " -->", "[x](#y)", "https://x.y/z", "#tag", "\\", ". ", "? ", ";")
+SPACES = ("\n", "\n\n", "  ", "\t", "\r\n", "\u2028", "\x00", "\ufeff", "é")
+PIECES = st.sampled_from((*LABELS, *CUES, *SPEAKERS, *MARKS, *SPACES, "\n", "\n"))
+
+
+@given(st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=40).map("".join))
+def test_any_text(text: str) -> None:
+    lines = text.split("\n")
+    seen: set[tuple[str, str]] = set()
+    for one in extract(text):
+        assert one.text
+        assert one.text == fold(one.text)
+        assert one.entry.start_line <= one.start_line <= one.end_line <= one.entry.end_line
+        own = "\n".join(line.removesuffix("\r") for line in lines[one.start_line - 1 : one.end_line])
+        assert one.quote
+        assert one.quote in own
+        assert (one.type, one.text) not in seen
+        seen.add((one.type, one.text))
+
+
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_the_same_text_gives_the_same_candidates(text: str) -> None:
+    assert extract(text) == extract(text)
+
+
+LONG = 40_000
+UNITS = (
+    *(
+        "a",
+        " ",
+        "*",
+        "_",
+        "#",
+        "[",
+        "(",
+        "- ",
+        "> ",
+        "**a** ",
+        "a: ",
+        "<a> ",
+        "10:15 ",
+        "`a",
+        "~~",
+        "1.",
+        "1:1",
+        ". ",
+        "… ",
+    ),
+    *(
+        "Decision ",
+        "Decision: ",
+        "ACTION-1 ",
+        "PROPOSED ",
+        "+1 ",
+        "we decided ",
+        "we decided to use ",
+        "must ",
+        "risk ",
+    ),
+    *("approve minutes ", "https://a ", "https://", "my my ", "the a b c d is ", "[a](#b) ", "<!-- ", "--> ", "e.g. "),
+    *("a" * 29 + " ", "A" * 20 + " "),
+)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize(
+    "lead", ["", "Decision: ", "- we decided to use ", "[10:15] <a> ", "RESOLVED: approve minutes "]
+)
+def test_the_time_follows_the_length(lead: str, unit: str) -> None:
+    text = lead + unit * (LONG // len(unit))
+    started = time.process_time()
+    extract(text)
+    extract(text.replace(" ", "\n"))
+    assert time.process_time() - started < 5
+
+
+def test_a_day_of_many_items_stays_linear() -> None:
+    started = time.process_time()
+    many = extract(
+        "".join(f"- Decision: number {at} is kept\n- we decided to use the gate {at}\n" for at in range(5_000))
+    )
+    assert len([one for one in many if one.confidence == "high"]) == 5_000
+    assert time.process_time() - started < 10
