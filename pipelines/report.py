@@ -34,6 +34,11 @@ class RunReport:
         documents: document path → items added.
         confirmed: items that gained evidence.
         made: documents that were made.
+        edited: items that people reworded since the last run.
+        numbered: hand-written or copied lines that got an id.
+        retracted: items that people deleted; they never come back.
+        restored: items that were put back as Review.md was told.
+        asked: items about which Review.md asks.
         briefing_bytes: size of MEMORY.md after the run.
         briefing_cap: its cap.
         evicted: id, from and to of each item that a cap moved.
@@ -66,6 +71,11 @@ class RunReport:
     documents: Mapping[str, int] = field(default_factory=dict)
     confirmed: int = 0
     made: Sequence[str] = ()
+    edited: int = 0
+    numbered: int = 0
+    retracted: int = 0
+    restored: int = 0
+    asked: int = 0
     briefing_bytes: int = 0
     briefing_cap: int = 0
     evicted: Sequence[Mapping[str, str]] = ()
@@ -87,6 +97,11 @@ class RunReport:
     def added(self) -> int:
         """How many items are new."""
         return sum(self.types.values())
+
+    @property
+    def changed(self) -> int:
+        """How many items that stood already are different now, or elsewhere, or gone."""
+        return self.confirmed + len(self.evicted) + self.edited + self.numbered + self.retracted + self.restored
 
     @property
     def exit_code(self) -> int:
@@ -111,6 +126,13 @@ class RunReport:
                 "by_document": dict(self.documents),
             },
             "documents_made": list(self.made),
+            "people": {
+                "edited": self.edited,
+                "numbered": self.numbered,
+                "retracted": self.retracted,
+                "restored": self.restored,
+                "asked": self.asked,
+            },
             "briefing": {"bytes": self.briefing_bytes, "cap": self.briefing_cap},
             "evicted": [dict(row) for row in self.evicted],
             "model": {
@@ -137,6 +159,9 @@ class RunReport:
         parts = [f"{self.added} {'item' if self.added == 1 else 'items'} added"]
         parts += [f"{self.confirmed} confirmed"] if self.confirmed else []
         parts += [f"{len(self.evicted)} moved out"] if self.evicted else []
+        parts += [f"{self.edited + self.numbered} by hand"] if self.edited + self.numbered else []
+        parts += [f"{self.retracted} retracted"] if self.retracted else []
+        parts += [f"{self.restored} restored"] if self.restored else []
         return f"Curated up to {self.day}: {', '.join(parts)}"
 
 

@@ -15,7 +15,8 @@ from pipelines.memory.items import ItemType
 from pipelines.memory.snapshot import read_documents
 from pipelines.models.extraction import Extraction
 from pipelines.models.rules import RulesExtractor
-from pipelines.nightly import Night, curate_night, plan_night
+from pipelines.nightly import curate_night
+from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
 from pipelines.watch import Watch
 from tests.conftest import Memory

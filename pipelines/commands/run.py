@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -11,8 +12,11 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import on_terminal, say, say_json
 from pipelines.commands.progress import watch_for_people
+from pipelines.errors import UsageFault
 from pipelines.memory.git import Git
-from pipelines.nightly import Night, curate_night, plan_night
+from pipelines.memory.layout import log_day, log_path
+from pipelines.nightly import curate_night
+from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
 from pipelines.watch import Watch
 
@@ -26,16 +30,19 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and write nothing.")
+@click.option("--again", metavar="DAY", default="", help="Read that day's log anew, also what was deleted since.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run report as JSON.")
 @memory_option
 @now_option
-def command(*, dry_run: bool, as_json: bool, memory: Path | None, now: str | None) -> int:
+def command(*, dry_run: bool, again: str, as_json: bool, memory: Path | None, now: str | None) -> int:
     """Curate the memory: read what is new in the logs, keep what matters, reindex and commit.
 
     Running again with nothing new changes nothing.
     """
     root = memory_root(memory)
-    night = _night(root, now)
+    if again and not (log_day(f"{again}.md") and (root / log_path(again)).is_file()):
+        raise UsageFault(f"There is no log of {again}.", "Name a day as YYYY-MM-DD whose log is in Logs.")
+    night = replace(_night(root, now), again=again)
     if dry_run:
         return _rehearse(night, as_json=as_json)
     report = curate_night(night, watch_for_people())

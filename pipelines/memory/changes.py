@@ -9,7 +9,7 @@ from pipelines.memory.items import parse_item, render_item
 from pipelines.memory.layout import BRIEFING, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from pipelines.memory.documents import Document
 
@@ -41,16 +41,28 @@ def _data(document: Document | None) -> bytes | None:
 
 
 def check_documents(
-    before: Mapping[str, Document], after: Mapping[str, Document], added: Iterable[str], cap: int
+    before: Mapping[str, Document],
+    after: Mapping[str, Document],
+    cap: int,
+    *,
+    added: Iterable[str] = (),
+    gone: Container[str] = (),
 ) -> list[str]:
     """Return what the new documents would break; an empty list means that they may be written.
 
     Conservation: every item that stood somewhere stands somewhere still, and so does every new one. Ids stay unique,
-    every item line reads back as itself, and MEMORY.md is under its cap unless what people wrote in it alone exceeds it.
+    every item line reads back as itself, and MEMORY.md is under its cap unless what people wrote exceeds it alone.
+
+    Args:
+        before: every document as the run found it.
+        after: every document as it would be.
+        cap: of MEMORY.md, in bytes.
+        added: ids of items that are new.
+        gone: ids of items that leave on purpose, each with a tombstone.
     """
     faults = []
     was, now = _places(before.values()), _places(after.values())
-    faults += [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in now]
+    faults += [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in now and ident not in gone]
     faults += [f"{ident} is new and would stand nowhere" for ident in added if ident not in now]
     faults += [
         f"{ident} would stand in {' and '.join(places)}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import ItemType, Status, parse_item, render_comment, render_item
+from pipelines.memory.items import ItemType, Status, parse_item, render_comment, render_item, without_comment
 from pipelines.memory.layout import Kind, document_id, kind_of
 from pipelines.memory.markdown import (
     body_lines,
@@ -173,17 +173,17 @@ def edited(
     return Document(document.path, "".join(lines))
 
 
-def numbered(document: Document, items: Mapping[int, Item]) -> Document:
-    """Return the document with a comment put behind lines that people wrote; the lines themselves keep their bytes.
+def commented(document: Document, items: Mapping[int, Item]) -> Document:
+    """Return the document with new comments behind lines that people wrote; what they wrote keeps its bytes.
 
     Args:
         document: the document.
-        items: line (from 0) → the item as it reads, with its new id.
+        items: line (from 0) → the item as it reads, with what its comment shall say.
     """
     lines = list(document.lines)
     for line, item in items.items():
         body = lines[line].rstrip("\r\n")
-        lines[line] = f"{body.rstrip()} {render_comment(item)}{lines[line][len(body) :]}"
+        lines[line] = f"{without_comment(body).rstrip()} {render_comment(item)}{lines[line][len(body) :]}"
     return Document(document.path, "".join(lines))
 
 

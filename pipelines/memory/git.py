@@ -94,6 +94,10 @@ class Git:
         listed = self._ask("log", "--format=%H", "--", path)
         return listed.split() if listed else []
 
+    def last_run(self) -> str | None:
+        """Return the newest commit that a run made, as its Run-Id trailer tells, or None before the first one."""
+        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ") or None
+
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that the repository's ignore rules leave out."""
         if not paths:

@@ -269,6 +269,12 @@ def parse_item(line: str) -> Item | None:
     return _build(kind, _unescape(text), comment["id"] if comment else "", values, struck=struck, done=done)
 
 
+def without_comment(line: str) -> str:
+    """Return an item's line (without its end) up to the comment that the machine put behind it."""
+    comment = _COMMENT.search(line)
+    return line[: comment.start()] if comment else line
+
+
 def _pairs(text: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in text.split())
 

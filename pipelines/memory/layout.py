@@ -18,6 +18,7 @@ LOGS: Final = "Logs"
 PARTIAL: Final = "Logs/partial"
 STATE: Final = "State"
 PROGRESS: Final = "State/progress.jsonl"
+TOMBSTONES: Final = "State/tombstones.jsonl"
 PRIVATE: Final = ".curate"
 GENERAL: Final = "Areas/general.md"
 
@@ -37,6 +38,7 @@ class Kind(StrEnum):
     ARCHIVE = "archive"
     USER = "user"
     BRIEFING = "briefing"
+    REVIEW = "review"
 
 
 _KINDS: Final = {
@@ -46,6 +48,7 @@ _KINDS: Final = {
     "Archives": Kind.ARCHIVE,
     USER: Kind.USER,
     BRIEFING: Kind.BRIEFING,
+    REVIEW: Kind.REVIEW,
 }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.memory.documents import Document
 from pipelines.memory.files import list_files, read_bytes
-from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, PARTIAL, STATE, USER, log_day
+from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, PARTIAL, REVIEW, STATE, USER, log_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -92,7 +92,7 @@ def read_documents(root: Path) -> dict[str, Document]:
 
 def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     documents = {}
-    for path in (BRIEFING, USER, *(path for folder in FOLDERS for path in list_files(root, folder, ".md"))):
+    for path in (BRIEFING, USER, REVIEW, *(path for folder in FOLDERS for path in list_files(root, folder, ".md"))):
         try:
             data = read_bytes(root, path)
             if data is not None:

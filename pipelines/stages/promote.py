@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipelines.memory.documents import Block, Document, edited, numbered
+from pipelines.memory.documents import Block, Document, edited
 from pipelines.memory.items import Evidence, Item, ItemType, Status, Trust, fold, new_id, quote_digest
 from pipelines.memory.layout import document_id, kind_of
 from pipelines.memory.wording import folded
@@ -37,23 +37,6 @@ class Promoted:
     added: tuple[tuple[str, Item], ...]
     confirmed: tuple[str, ...]
     made: tuple[str, ...]
-
-
-def number_items(documents: Mapping[str, Document], today: str) -> dict[str, Document]:
-    """Return the documents with an id given to each item line that a person wrote by hand."""
-    taken = {placed.item.id for document in documents.values() for placed in document.items}
-    after = dict(documents)
-    for path, document in sorted(documents.items()):
-        new = {}
-        for placed in document.items:
-            if not placed.item.id:
-                item = replace(placed.item, since=today)
-                item = replace(item, id=new_id(item, document_id(path), taken))
-                taken.add(item.id)
-                new[placed.line] = item
-        if new:
-            after[path] = numbered(document, new)
-    return after
 
 
 def promote(verdicts: Iterable[Verdict], shelves: Shelves) -> Promoted:

@@ -10,7 +10,7 @@ from pipelines.memory.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 from pipelines.memory.wording import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pipelines.memory.items import Item, ItemType
     from pipelines.models.extraction import Candidate
@@ -54,7 +54,9 @@ class Verdict:
     reason: str = ""
 
 
-def review(filed: Iterable[Filed], items: Iterable[tuple[str, Item]]) -> tuple[Verdict, ...]:
+def review(
+    filed: Iterable[Filed], items: Iterable[tuple[str, Item]], buried: Callable[[Candidate], bool]
+) -> tuple[Verdict, ...]:
     """Judge the candidates in order: what is new is added, what is known confirms the item that says it.
 
     Two texts are the same when they differ in case, punctuation and Markdown alone. A candidate that names a document
@@ -64,6 +66,7 @@ def review(filed: Iterable[Filed], items: Iterable[tuple[str, Item]]) -> tuple[V
         filed: the candidates, with the documents that their entries name.
         items: document path and item, of every item in the memory, whatever its status: what was superseded or done
             is not learnt anew from an old log.
+        buried: whether a person deleted or undid an item that said the same; it is never proposed again.
     """
     known: dict[tuple[ItemType, str], list[tuple[str, str]]] = {}
     for document, item in items:
@@ -76,7 +79,9 @@ def review(filed: Iterable[Filed], items: Iterable[tuple[str, Item]]) -> tuple[V
             verdicts.append(Verdict(VerdictKind.NOISE, candidate, one.document, reason="it has no words"))
             continue
         same = _same(known.get(key, ()), one.document)
-        if same is None:
+        if same is None and buried(candidate):
+            verdicts.append(Verdict(VerdictKind.NOISE, candidate, one.document, reason="a person took it out"))
+        elif same is None:
             known.setdefault(key, []).append((one.document, ""))
             verdicts.append(Verdict(VerdictKind.ADD, candidate, one.document))
         else:
@@ -93,5 +98,5 @@ def _same(places: Sequence[tuple[str, str]], document: str) -> str | None:
 
 
 def _is_shared(place: str) -> bool:
-    """Whether a document speaks for all projects: what it says need not be said again in one of them."""
-    return place in {BRIEFING, USER, GENERAL} or kind_of(place) is Kind.ARCHIVE
+    """Whether a document speaks for all projects, or waits for any: what it says is not said again in one of them."""
+    return place in {BRIEFING, USER, GENERAL} or kind_of(place) in {Kind.ARCHIVE, Kind.REVIEW}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.documents import Block, Document, block_of, edited, numbered, with_front_matter
+from pipelines.memory.documents import Block, Document, block_of, commented, edited, with_front_matter
 from pipelines.memory.items import Item, ItemType, Status, parse_item
 from pipelines.memory.markdown import split_lines
 
@@ -116,7 +116,7 @@ def test_broken_front_matter_is_named_and_left_alone() -> None:
 def test_a_line_by_hand_gets_its_comment_and_keeps_its_bytes() -> None:
     document = Document("a.md", "* **Decision:** use  it   \r\n")
     placed = document.items[0]
-    after = numbered(document, {placed.line: Item(ItemType.DECISION, placed.item.text, id="k4444444444")})
+    after = commented(document, {placed.line: Item(ItemType.DECISION, placed.item.text, id="k4444444444")})
     assert after.text.startswith("* **Decision:** use  it <!-- k4444444444")
     assert after.text.endswith("-->\r\n")
     assert parse_item(after.text) == after.items[0].item

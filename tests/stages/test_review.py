@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pipelines.memory.items import Item, ItemType, Status
 from pipelines.memory.wording import content_words, folded
-from pipelines.stages.review import Filed, VerdictKind, review
+from pipelines.stages import review as stage
+from pipelines.stages.review import Filed, VerdictKind
 from tests.stages.making import candidate
+
+if TYPE_CHECKING:
+    from pipelines.stages.review import Verdict
+
+
+def review(
+    filed: list[Filed], items: list[tuple[str, Item]], buried: frozenset[str] = frozenset()
+) -> tuple[Verdict, ...]:
+    return stage.review(filed, items, lambda one: one.text in buried)
 
 
 @pytest.mark.parametrize(
@@ -84,3 +96,8 @@ def test_a_candidate_without_words_is_noise() -> None:
 
 def test_content_words() -> None:
     assert content_words("We should use the Widget-Factory, v2 of it") == {"widget-factory"}
+
+
+def test_what_a_person_took_out_is_not_proposed_again() -> None:
+    [verdict] = review([Filed(candidate("use uv"), "")], [], frozenset({"use uv"}))
+    assert (verdict.kind, verdict.reason) == (VerdictKind.NOISE, "a person took it out")

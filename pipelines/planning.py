@@ -1,0 +1,267 @@
+"""The plan of a night: from the memory as it is to one change set, through the stages in their order.
+
+Nothing here writes. What a plan would do can be shown (`--dry-run`) or applied (`pipelines.nightly`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pipelines.clock import day_of
+from pipelines.errors import BrokenChangeSet
+from pipelines.memory.baseline import last_run_baseline
+from pipelines.memory.changes import Change, check_documents, document_changes
+from pipelines.memory.documents import Document
+from pipelines.memory.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, kind_of, log_path
+from pipelines.memory.logs import parse_entries
+from pipelines.memory.progress import entries_digest, read_progress, render_progress
+from pipelines.memory.snapshot import read_snapshot
+from pipelines.memory.template import missing_files
+from pipelines.memory.tombstones import read_tombstones, render_tombstones, wording_hash
+from pipelines.models.extraction import DocumentChoice
+from pipelines.report import RunReport
+from pipelines.resources import resource
+from pipelines.stages.answers import apply_answers
+from pipelines.stages.capture import capture
+from pipelines.stages.extract import advanced_progress, days_to_read, extract
+from pipelines.stages.filing import Shelves, named_document
+from pipelines.stages.promote import promote
+from pipelines.stages.prune import prune
+from pipelines.stages.quality import with_quality
+from pipelines.stages.reconcile import reconcile
+from pipelines.stages.review import Filed, review
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.memory.git import Git
+    from pipelines.memory.snapshot import Snapshot
+    from pipelines.memory.tombstones import Tombstone
+    from pipelines.models.extraction import Candidate, Extractor
+    from pipelines.settings import Settings
+    from pipelines.stages.answers import Answered
+    from pipelines.stages.capture import Captured
+    from pipelines.stages.extract import Extracted
+    from pipelines.stages.promote import Promoted
+    from pipelines.stages.prune import Pruned
+    from pipelines.stages.reconcile import Reconciled
+    from pipelines.stages.review import Verdict
+    from pipelines.watch import Watch
+
+
+@dataclass(frozen=True)
+class Night:
+    """What a run is given.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        extractor: who reads the logs.
+        now: the moment at which the run acts.
+        again: a day to be read anew, its tombstones set aside; empty for none.
+    """
+
+    root: Path
+    settings: Settings
+    extractor: Extractor
+    now: datetime
+    again: str = ""
+
+    @property
+    def today(self) -> str:
+        """The memory's day."""
+        return day_of(self.now, self.settings)
+
+    def run_id(self, head: str | None) -> str:
+        """Return the run's id: its moment, and a hash that tells apart two runs of one moment; the same in a replay."""
+        birth = f"{self.now.isoformat()}\x1f{head or ''}"
+        return f"{self.now:%Y%m%dT%H%M%S}-{hashlib.sha256(birth.encode()).hexdigest()[:6]}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would do: its change set, and its report so far."""
+
+    changes: tuple[Change, ...]
+    report: RunReport
+
+
+@dataclass(frozen=True)
+class _Decided:
+    """What the stages came to, each one's result."""
+
+    snapshot: Snapshot
+    captured: Captured
+    reconciled: Reconciled
+    answered: Answered
+    extracted: Extracted
+    verdicts: tuple[Verdict, ...]
+    promoted: Promoted
+    pruned: Pruned
+    documents: Mapping[str, Document]
+    state: Mapping[str, bytes]
+
+    @property
+    def stones(self) -> tuple[Tombstone, ...]:
+        """The tombstones of this run."""
+        return (*self.reconciled.retracted, *self.answered.retracted)
+
+
+def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
+    """Read the memory and decide everything; nothing is written.
+
+    Raises:
+        BrokenChangeSet: the changes would break a promise.
+    """
+    snapshot = read_snapshot(night.root)
+    template = missing_files(night.root, resource("memory_template"))
+    found = {**snapshot.documents, **_template_documents(template)}
+    decided = _decide(night, git, snapshot, found, watch)
+    gone = frozenset(stone.id for stone in decided.stones)
+    added = [item.id for _, item in decided.promoted.added]
+    caps = night.settings.caps
+    if faults := check_documents(found, decided.documents, caps.briefing, added=added, gone=gone):
+        raise BrokenChangeSet(faults)
+    changes = (
+        *(change for change in template if kind_of(change.path) is None),
+        *_log_changes(snapshot, decided.captured),
+        *document_changes(snapshot.documents, decided.documents),
+        *_state_changes(snapshot, decided.state),
+    )
+    return Plan(changes, _report(night, git, decided))
+
+
+def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document], watch: Watch) -> _Decided:
+    """Run the stages in their order."""
+    stones = read_tombstones(snapshot.state.get(TOMBSTONES))
+    with watch.stage("capture"):
+        captured = capture(snapshot.logs, snapshot.partials, night.today, snapshot.unreadable())
+        reconciled = reconcile(found, last_run_baseline(git, found), night.today)
+        answered = apply_answers(reconciled.documents, night.today)
+        stones |= {*reconciled.retracted, *answered.retracted}
+    with watch.stage("extract"):
+        shelves = Shelves(answered.documents, snapshot.unreadable())
+        progress = read_progress(snapshot.state.get(PROGRESS))
+        if night.again:
+            progress.pop(log_path(night.again), None)
+        days = days_to_read(captured.logs, progress, night.today, _read_before(git))
+        choices = _choices(answered.documents)
+        extracted = extract(days, night.extractor, choices, lambda done: watch.advance(done, len(days)))
+    with watch.stage("review"):
+        filed = [Filed(candidate, named_document(candidate, shelves)) for candidate in extracted.candidates]
+        items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
+        verdicts = review(filed, items, _buried(stones, night.again))
+    with watch.stage("promote"):
+        promoted = promote(verdicts, shelves)
+    with watch.stage("prune"):
+        pruned = prune(promoted.documents, night.settings.caps, shelves.closed)
+        documents = with_quality(snapshot.documents, pruned.documents)
+    read = advanced_progress(progress, extracted.read, night.today) if extracted.read else progress
+    state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}
+    return _Decided(
+        snapshot, captured, reconciled, answered, extracted, verdicts, promoted, pruned, documents, state
+    )  # fmt: skip
+
+
+def _buried(stones: frozenset[Tombstone], again: str) -> Callable[[Candidate], bool]:
+    """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside."""
+    hashes = frozenset(stone.hash for stone in stones)
+    return lambda one: one.entry.day != again and wording_hash(one.type, one.text) in hashes
+
+
+# ------------------------------------------------------------ parts of the change set
+
+
+def _template_documents(template: list[Change]) -> dict[str, Document]:
+    return {c.path: Document(c.path, c.after.decode()) for c in template if c.after is not None and kind_of(c.path)}
+
+
+def _choices(documents: Mapping[str, Document]) -> tuple[DocumentChoice, ...]:
+    return tuple(
+        DocumentChoice(document.id, document.title, document.kind)
+        for path, document in sorted(documents.items())
+        if not path.startswith("Archives/") and path != REVIEW
+    )
+
+
+def _log_changes(snapshot: Snapshot, captured: Captured) -> list[Change]:
+    changed = [
+        Change(path, snapshot.logs.get(path), data)
+        for path, data in captured.logs.items()
+        if snapshot.logs.get(path) != data
+    ]
+    return changed + [Change(path, snapshot.partials[path], None) for path in captured.folded]
+
+
+def _state_changes(snapshot: Snapshot, state: Mapping[str, bytes]) -> list[Change]:
+    before = snapshot.state
+    return [Change(path, before.get(path), data) for path, data in state.items() if (before.get(path) or b"") != data]
+
+
+def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
+    """Return how to find what a closed day's digest stands for: the version of the log in git that gives it."""
+
+    def find(path: str, digest: str) -> frozenset[str] | None:
+        for commit in git.versions(path):
+            data = git.show(commit, path)
+            keys = [entry.key for entry in parse_entries(path, "", (data or b"").decode(errors="replace"))]
+            if entries_digest(keys) == digest:
+                return frozenset(keys)
+        return None
+
+    return find
+
+
+# ------------------------------------------------------------ the report
+
+
+def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
+    extracted, promoted = decided.extracted, decided.promoted
+    report = RunReport(
+        run=night.run_id(git.head()),
+        now=night.now.isoformat(timespec="seconds"),
+        day=night.today,
+        extractor=night.extractor.name,
+        logs_read=sum(bool(day.fresh) for day in extracted.read),
+        entries_read=sum(len(day.fresh) for day in extracted.read),
+        entries_pending=sum(len(day.fresh) for day in extracted.pending),
+        candidates=len(extracted.candidates),
+        ungrounded=extracted.ungrounded,
+        calls=extracted.calls,
+        input_tokens=extracted.input_tokens,
+        output_tokens=extracted.output_tokens,
+        failure=extracted.failure,
+    )
+    documents = decided.documents
+    return replace(
+        report,
+        verdicts=dict(Counter(str(verdict.kind) for verdict in decided.verdicts)),
+        types=dict(Counter(str(item.type) for _, item in promoted.added)),
+        documents=dict(Counter(path for path, _ in promoted.added)),
+        confirmed=len(promoted.confirmed),
+        made=promoted.made,
+        edited=len(decided.reconciled.edited),
+        numbered=len(decided.reconciled.numbered),
+        retracted=len(decided.stones),
+        restored=len(decided.answered.restored),
+        asked=len(decided.reconciled.asked),
+        briefing_bytes=documents[BRIEFING].size if BRIEFING in documents else 0,
+        briefing_cap=night.settings.caps.briefing,
+        evicted=[{"id": moved.id, "from": moved.source, "to": moved.target} for moved in decided.pruned.moved],
+        folded=decided.captured.folded,
+        warnings=_warnings(decided),
+        pending=any(warned.pending for warned in decided.snapshot.warnings),
+    )
+
+
+def _warnings(decided: _Decided) -> list[str]:
+    told = [*map(str, decided.snapshot.warnings)]
+    told += [f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd]
+    if asked := len(decided.reconciled.asked):
+        told.append(f"{asked} items are gone from their documents; Review.md asks whether to retract or restore them.")
+    return [*told, *decided.answered.notes, *decided.extracted.notes]
