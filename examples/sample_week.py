@@ -27,7 +27,7 @@ def main() -> None:
     curate("items")
     show("cat", f"{MEMORY.name}/MEMORY.md")
     show("git", "-C", MEMORY.name, "log", "-1", "--stat", "--format=%h %s%n%n%b")
-    curate("search", "what did we decide about the database")
+    curate("search", "why did the site move from Jekyll")
     print(f"\nThe memory is in {MEMORY}; open it, edit it, and run `curate run` again.")
 
 
