@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import ChangedUnderRun
 from pipelines.memory.edits import commit_edits
 from pipelines.memory.git import Author, Git
+from pipelines.memory.history import run_id
 from pipelines.memory.journal import Signature, apply_changes, recover
 from pipelines.memory.lock import run_lock
 from pipelines.memory.template import make_missing_folders
@@ -40,9 +41,9 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
     with run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"):
         recovered = recover(night.root, git)
         make_missing_folders(night.root)
-        run_id = night.run_id(git.head())
-        edits = commit_edits(night.root, git, _edits_message(run_id), _editor(night, git))
-        report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run_id, watch)
+        run = run_id(night.now, git.head())
+        edits = commit_edits(night.root, git, _edits_message(run), _editor(night, git))
+        report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
         with watch.stage("reindex"):
             index, warnings = reindex(night.root)
         report = replace(
@@ -59,11 +60,11 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
     return report
 
 
-def _write(night: Night, git: Git, run_id: str, watch: Watch) -> tuple[RunReport, str]:
+def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, str]:
     """Plan and apply; where somebody changed a file meanwhile, plan anew on what is there now."""
     for attempt in range(1, ATTEMPTS + 1):
         plan = plan_night(night, git, watch)
-        report = replace(plan.report, run=run_id)
+        report = replace(plan.report, run=run)
         if not plan.changes:
             return report, ""
         try:
@@ -95,8 +96,8 @@ class Remembering:
         return self._answers[asked]
 
 
-def _edits_message(run_id: str) -> str:
-    return f"Edits since the last run\n\nCommitted as they stood before run {run_id}.\n"
+def _edits_message(run: str) -> str:
+    return f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
 
 
 def _editor(night: Night, git: Git) -> Author:

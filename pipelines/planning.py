@@ -5,7 +5,6 @@ Nothing here writes. What a plan would do can be shown (`--dry-run`) or applied 
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from pipelines.errors import BrokenChangeSet
 from pipelines.memory.baseline import last_run_baseline
 from pipelines.memory.changes import Change, check_documents, document_changes
 from pipelines.memory.documents import Document
+from pipelines.memory.history import run_id
 from pipelines.memory.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, kind_of, log_path
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.progress import entries_digest, read_progress, render_progress
@@ -76,11 +76,6 @@ class Night:
     def today(self) -> str:
         """The memory's day."""
         return day_of(self.now, self.settings)
-
-    def run_id(self, head: str | None) -> str:
-        """Return the run's id: its moment, and a hash that tells apart two runs of one moment; the same in a replay."""
-        birth = f"{self.now.isoformat()}\x1f{head or ''}"
-        return f"{self.now:%Y%m%dT%H%M%S}-{hashlib.sha256(birth.encode()).hexdigest()[:6]}"
 
 
 @dataclass(frozen=True)
@@ -223,7 +218,7 @@ def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
 def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
     extracted, promoted = decided.extracted, decided.promoted
     report = RunReport(
-        run=night.run_id(git.head()),
+        run=run_id(night.now, git.head()),
         now=night.now.isoformat(timespec="seconds"),
         day=night.today,
         extractor=night.extractor.name,

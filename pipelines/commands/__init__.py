@@ -23,8 +23,11 @@ VERBS: Final = {
     "run": "Curate: read the logs, keep what matters, reindex, commit.",
     "search": "Find things in the memory.",
     "items": "List every item, whatever its status.",
+    "runs": "List the runs, or show one whole.",
+    "undo": "Take a run back, or its change of one item.",
     "context": "Print what a new session should start with.",
     "status": "Say how the memory fares.",
+    "check": "Check that everything is accounted for.",
     "index": "Bring the search index up to date.",
 }
 

@@ -10,18 +10,13 @@ from pipelines.clock import day_of, moment
 from pipelines.commands.items import named_documents
 from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
 from pipelines.commands.output import say
+from pipelines.direct import direct_change
 from pipelines.errors import UsageFault
-from pipelines.memory.edits import commit_edits
-from pipelines.memory.git import Author, Git
 from pipelines.memory.items import ItemType, fold
-from pipelines.memory.journal import Signature, apply_changes, recover
 from pipelines.memory.layout import Kind
-from pipelines.memory.lock import run_lock
-from pipelines.memory.snapshot import read_snapshot
 from pipelines.settings import load_settings
 from pipelines.stages.filing import Shelves
 from pipelines.stages.owner import file_own_item
-from pipelines.stages.reindex import reindex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,19 +38,15 @@ def command(kind: str, text: tuple[str, ...], document: str | None, memory: Path
     sentence = fold(words(text))
     if not sentence:
         raise UsageFault("There is nothing to file.", "Give a TEXT.")
-    git, when = Git(root), moment(now, settings)
-    git.check()
-    with run_lock(root, "curate add"):
-        recover(root, git)
-        commit_edits(root, git, "Edits by hand\n", Author(*(git.identity() or settings.author), when))
-        snapshot = read_snapshot(root)
-        shelves = Shelves(snapshot.documents, snapshot.unreadable())
+    when = moment(now, settings)
+    with direct_change(root, settings, when, "curate add") as direct:
+        shelves = Shelves(direct.snapshot.documents, direct.snapshot.unreadable())
         path = _document(shelves, document) if document else ""
-        filed = file_own_item(ItemType(kind), sentence, path, day_of(when, settings), snapshot, shelves, settings.caps)
+        today = day_of(when, settings)
+        filed = file_own_item(ItemType(kind), sentence, path, today, direct.snapshot, shelves, settings.caps)
         if filed.changes:
-            message = f"Add {filed.item.id}: one {kind.lower()} by its owner\n"
-            apply_changes(root, git, filed.changes, Signature(message, *(git.identity() or settings.author), when))
-            reindex(root)
+            summary = f"Add {filed.item.id}: one {kind.lower()} by its owner"
+            direct.apply(filed.changes, summary, added=1, changed=0)
     say(f"{'Added' if filed.changes else 'The memory holds it already:'} {filed.item.id} in {filed.path}.")
 
 

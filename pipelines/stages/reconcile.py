@@ -28,7 +28,7 @@ MANY_GONE: Final = 5
 """More items than this gone at once look like a bad checkout."""
 SMALL: Final = 4
 """A document with fewer items than this may lose half of them without a question."""
-_CHOICES: Final = (
+CHOICES: Final = (
     "retract: they were deleted on purpose, and are never proposed again",
     "restore: put them back where they stood",
 )
@@ -143,4 +143,4 @@ def _too_many(gone: Mapping[str, tuple[str, Item]], baseline: Mapping[str, Docum
 def _ask(queue: Document, path: str, items: list[Item], today: str) -> Document:
     count = "1 item is" if len(items) == 1 else f"{len(items)} items are"
     why = "So many gone at once may be a bad checkout, so nothing was retracted. Until you tick a box they wait here."
-    return with_entry(queue, "gone", today, f"{count} gone from {path}", why, _CHOICES, items)
+    return with_entry(queue, "gone", today, f"{count} gone from {path}", why, CHOICES, items)

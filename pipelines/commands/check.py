@@ -1,0 +1,58 @@
+"""`curate check`: is everything accounted for, and is nothing broken?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.clock import moment
+from pipelines.commands.options import memory_option, memory_root, now_option
+from pipelines.commands.output import say, say_json
+from pipelines.errors import EXPECTED, FINE
+from pipelines.memory.conservation import check_memory
+from pipelines.memory.git import Git
+from pipelines.memory.snapshot import read_snapshot
+from pipelines.settings import load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.memory.conservation import Fault
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="Mend what has one right answer, and commit that.")
+@click.option("--json", "as_json", is_flag=True, help="Print the faults as JSON.")
+@memory_option
+@now_option
+def command(*, fix: bool, as_json: bool, memory: Path | None, now: str | None) -> int:
+    """Check that every item that ever was live is accounted for, and that no hand edit broke anything.
+
+    Each fault is named with file, line and item. The exit code is 1 while there are any.
+    """
+    root = memory_root(memory)
+    settings = load_settings(root)
+    git = Git(root)
+    git.check()
+    if fix:
+        from pipelines.mending import mend  # noqa: PLC0415  only --fix writes
+
+        mended = mend(root, settings, moment(now, settings))
+        if not as_json:
+            say(f"Mended: {mended}." if mended else "There was nothing to mend.")
+    faults = check_memory(read_snapshot(root), git, settings.caps.briefing)
+    if as_json:
+        say_json([fault.to_json() for fault in faults])
+    else:
+        _tell(faults)
+    return EXPECTED if faults else FINE
+
+
+def _tell(faults: list[Fault]) -> None:
+    for fault in faults:
+        say(str(fault))
+    if not faults:
+        say("Everything is accounted for, and nothing is broken.")
+    elif any(fault.mendable for fault in faults):
+        say("`curate check --fix` mends what has one right answer.")

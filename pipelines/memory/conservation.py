@@ -1,0 +1,199 @@
+"""Conservation: every item that ever was live is accounted for; and what a careless hand edit breaks is found.
+
+An item is accounted for while it stands in a document, whatever its status, or waits in Review.md, or has a tombstone,
+or was merged into an item that is accounted for. Git's history tells which items ever stood anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.baseline import baseline_at
+from pipelines.memory.items import ID_PATTERN, parse_item
+from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER
+from pipelines.memory.tombstones import read_tombstones
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pipelines.memory.documents import Document, Placed
+    from pipelines.memory.git import Git
+    from pipelines.memory.items import Item
+    from pipelines.memory.snapshot import Snapshot
+
+_ITEM_COMMENT: Final = re.compile(rf"<!--\s*{ID_PATTERN}\b")
+_DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *FOLDERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is broken.
+
+    Args:
+        path: the file.
+        line: its line, counted from 1; 0 where no line can be named.
+        item: the id of the item concerned, or empty.
+        kind: `vanished`, `duplicate-id`, `dangling-link`, `broken-comment`, `front-matter`, `over-cap` or `unreadable`.
+        what: the end of a sentence that begins with the place.
+        mendable: whether there is one right answer, which `curate check --fix` gives.
+    """
+
+    path: str
+    line: int
+    item: str
+    kind: str
+    what: str
+    mendable: bool
+
+    def __str__(self) -> str:
+        place = f"{self.path}:{self.line}" if self.line else self.path
+        return f"{place}: {f'{self.item} ' if self.item else ''}{self.what}."
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as JSON has it."""
+        return {
+            "path": self.path,
+            "line": self.line or None,
+            "item": self.item or None,
+            "kind": self.kind,
+            "what": self.what,
+            "mendable": self.mendable,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Departed:
+    """An item that stood in a document once and stands nowhere now."""
+
+    item: Item
+    path: str
+    commit: str
+
+
+def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
+    """Return everything that is broken in a memory, in order of files and lines.
+
+    Args:
+        snapshot: the memory.
+        git: its repository, for the items that ever were.
+        cap: of MEMORY.md, in bytes.
+    """
+    faults = [fault for path in sorted(snapshot.documents) for fault in _of_document(snapshot.documents[path])]
+    faults += _duplicates(snapshot.documents)
+    faults += _dangling(snapshot)
+    faults += [
+        Fault(
+            one.path,
+            0,
+            one.item.id,
+            "vanished",
+            f"stood there until commit {one.commit[:10]} and is nowhere",
+            mendable=True,
+        )
+        for one in departed(snapshot, git)
+    ]
+    briefing = snapshot.documents.get(BRIEFING)
+    if briefing and briefing.size > cap and any(placed.item.by for placed in briefing.items):
+        what = f"has {briefing.size:,} bytes, over its cap of {cap:,}"
+        faults.append(Fault(BRIEFING, 0, "", "over-cap", what, mendable=True))
+    faults += [Fault(w.path, 0, "", "unreadable", w.why, mendable=False) for w in snapshot.warnings if w.pending]
+    return sorted(faults, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
+
+
+def _of_document(document: Document) -> Iterator[Fault]:
+    for fault in document.front.faults:
+        line, _, what = fault.partition(": ")
+        yield Fault(document.path, int(line.removeprefix("line ")), "", "front-matter", what, mendable=False)
+    known = {placed.line for placed in document.items if placed.item.id}
+    for number, line in enumerate(document.lines):
+        if number not in known and _ITEM_COMMENT.search(line):
+            what = "holds an item's comment that cannot be read, or in a place where no item can be"
+            yield Fault(document.path, number + 1, "", "broken-comment", what, mendable=False)
+
+
+def _duplicates(documents: Mapping[str, Document]) -> list[Fault]:
+    places: dict[str, list[tuple[str, Placed]]] = {}
+    for path in sorted(documents):
+        for placed in documents[path].items:
+            if placed.item.id:
+                places.setdefault(placed.item.id, []).append((path, placed))
+    return [
+        Fault(
+            path,
+            placed.line + 1,
+            ident,
+            "duplicate-id",
+            f"stands in {found[0][0]}:{found[0][1].line + 1}, too",
+            mendable=True,
+        )
+        for ident, found in places.items()
+        for path, placed in found[1:]
+    ]
+
+
+def _dangling(snapshot: Snapshot) -> list[Fault]:
+    known = {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot)
+    return [
+        Fault(
+            document.path,
+            placed.line + 1,
+            placed.item.id,
+            "dangling-link",
+            f"names {ident}, which is nowhere",
+            mendable=True,
+        )
+        for document, placed in snapshot.items()
+        for ident in linked_ids(placed.item)
+        if ident not in known
+    ]
+
+
+def linked_ids(item: Item) -> list[str]:
+    """Return the ids that an item's comment names."""
+    named = [ident for _, ids in item.links for ident in ids]
+    return [*named, *(ident for ident in (item.superseded_by, item.merged_into) if ident)]
+
+
+def buried_ids(snapshot: Snapshot) -> frozenset[str]:
+    """Return the ids of the items that have a tombstone."""
+    return frozenset(stone.id for stone in read_tombstones(snapshot.state.get(TOMBSTONES)))
+
+
+def departed(snapshot: Snapshot, git: Git) -> list[Departed]:
+    """Return the items that a committed document once held and that are accounted for by nothing, oldest loss last."""
+    known = {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot)
+    found: dict[str, Departed] = {}
+    for commit, path, line in _removed_lines(snapshot, git):
+        item = parse_item(line)
+        if item and item.id and item.id not in known and item.id not in found:
+            found[item.id] = Departed(item, path, commit)
+    return list(found.values())
+
+
+def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str]]:
+    """Yield commit, document and text of each line with an item's comment that a commit took out, newest first.
+
+    Every item that stands nowhere now was taken out of its last place by some commit, or still stands at HEAD and was
+    taken out of the files since.
+    """
+    head = git.head()
+    if head is None:
+        return
+    for path, document in baseline_at(git, head, snapshot.documents).changed.items():
+        for placed in document.items:
+            yield head, path, document.lines[placed.line]
+    told = git.run(
+        "log", "-m", "--format=%x00%H", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
+        "--no-renames", "--relative", "--", *_DOCUMENTS,
+    )  # fmt: skip
+    commit = path = ""
+    for raw in told.split(b"\n"):
+        if raw.startswith(b"\0"):
+            commit = os.fsdecode(raw[1:])
+        elif raw.startswith(b"--- a/"):
+            path = os.fsdecode(raw[6:]).rstrip("\t")
+        elif raw.startswith(b"-") and b"<!-- k" in raw:
+            yield commit, path, raw[1:].decode(errors="replace")

@@ -1,0 +1,103 @@
+"""`curate check`: what a careless hand edit breaks is named with file, line and item, and mended where it can be."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+ALPHA = "Projects/alpha.md"
+NOW = ("--now", "2026-03-20T02:00")
+
+
+@pytest.fixture
+def alpha(memory: Memory) -> Memory:
+    lines = "".join(f"- Decision: choice number {n}\n" for n in range(1, 5))
+    memory.write("Logs/2026-03-10.md", f"project: Alpha\n\n{lines}")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    assert "Everything is accounted for" in memory.curate("check")
+    return memory
+
+
+def faults(memory: Memory, *more: str, exits: int = 1) -> list[dict[str, object]]:
+    told: list[dict[str, object]] = json.loads(memory.curate("check", "--json", *more, exits=exits))
+    return told
+
+
+def line_of(memory: Memory, part: str) -> tuple[int, str]:
+    return next((n, line) for n, line in enumerate(memory.read(ALPHA).splitlines(), 1) if part in line)
+
+
+def ident(line: str) -> str:
+    return line.partition("<!-- ")[2].partition(" ")[0]
+
+
+def test_a_duplicated_id(alpha: Memory) -> None:
+    number, line = line_of(alpha, "number 2")
+    alpha.write("Areas/a.md", f"# A\n\n{line}\n")
+    [fault] = faults(alpha)
+    assert (fault["kind"], fault["path"], fault["line"], fault["item"]) == ("duplicate-id", ALPHA, number, ident(line))
+    assert "1 ids given" in alpha.curate("check", "--fix", *NOW)
+    ids = [item["id"] for item in json.loads(alpha.curate("items", "--json"))]
+    assert len(ids) == len(set(ids)) == 5
+
+
+def test_a_dangling_link(alpha: Memory) -> None:
+    number, line = line_of(alpha, "number 3")
+    alpha.write(ALPHA, alpha.read(ALPHA).replace(line, line.replace(" -->", " because=kdeadbeef00 -->")))
+    [fault] = faults(alpha)
+    assert (fault["kind"], fault["line"]) == ("dangling-link", number)
+    assert "kdeadbeef00" in str(fault["what"])
+    alpha.curate("check", "--fix", *NOW)
+    assert "kdeadbeef00" not in alpha.read(ALPHA)
+
+
+def test_broken_front_matter_and_a_broken_comment(alpha: Memory) -> None:
+    _, line = line_of(alpha, "number 3")
+    text = alpha.read(ALPHA).replace("status: active", "no key here").replace(line, line.removesuffix(" -->"))
+    alpha.write(ALPHA, text)
+    kinds = {(fault["kind"], fault["line"]) for fault in faults(alpha)}
+    number, _ = line_of(alpha, "number 3")
+    assert {("front-matter", 4), ("broken-comment", number)} <= kinds
+
+
+def test_an_item_that_vanished_is_found_in_history_and_asked_about(alpha: Memory) -> None:
+    _, line = line_of(alpha, "number 4")
+    alpha.write(ALPHA, alpha.read(ALPHA).replace(line + "\n", ""))
+    alpha.git("add", "-A")
+    alpha.git("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "careless")
+    [fault] = faults(alpha)
+    assert (fault["kind"], fault["item"], fault["path"]) == ("vanished", ident(line), ALPHA)
+    alpha.curate("run", *NOW)
+    assert faults(alpha, exits=0) == []
+    assert ident(line) in alpha.read("State/tombstones.jsonl")
+
+
+def test_an_item_whose_tombstone_is_lost_is_put_into_review(alpha: Memory) -> None:
+    _, line = line_of(alpha, "number 4")
+    alpha.write(ALPHA, alpha.read(ALPHA).replace(line + "\n", ""))
+    alpha.curate("run", *NOW)
+    (alpha.root / "State/tombstones.jsonl").unlink()
+    [fault] = faults(alpha)
+    assert (fault["kind"], fault["item"]) == ("vanished", ident(line))
+    assert "1 vanished items put into Review.md" in alpha.curate("check", "--fix", *NOW)
+    assert faults(alpha, exits=0) == []
+    alpha.write("Review.md", alpha.read("Review.md").replace("- [ ] restore", "- [x] restore"))
+    alpha.curate("run", "--now", "2026-03-21T02:00")
+    assert "choice number 4" in alpha.read(ALPHA)
+
+
+def test_a_document_that_cannot_be_read(alpha: Memory) -> None:
+    (alpha.root / "Areas/bad.md").write_bytes(b"\xff")
+    [fault] = faults(alpha)
+    assert (fault["kind"], fault["path"]) == ("unreadable", "Areas/bad.md")
+
+
+def test_a_sound_memory_has_nothing_to_mend(alpha: Memory) -> None:
+    head = alpha.git("rev-parse", "HEAD")
+    assert "nothing to mend" in alpha.curate("check", "--fix", *NOW)
+    assert alpha.git("rev-parse", "HEAD") == head
