@@ -24,6 +24,7 @@ _NAMED_KINDS: Final = (Kind.PROJECT, Kind.AREA, Kind.RESOURCE)
 
 _OF_THE_PERSON: Final = re.compile(
     r"^(?:the )?(?:user|owner|my human)\b|^(?:i|we)(?: (?:strongly|really))? (?:prefer|like|use|work|live|speak|am)\b|"
+    r"^(?:she|he|they) (?:prefers?|works? (?:from|until|only)|likes?)\b|"
     r"^my (?:name|role|job|time ?zone|schedule|preference|preferred|working hours|editor|shell|terminal|birthday|"
     r"language|email|phone|address|team|manager|tools?)\b|"
     r"\b(?:prefers?|dislikes?|hates?|would rather|time ?zone|working hours|favou?rite)\b",

@@ -1,0 +1,5 @@
+"""`python -m pipelines.commands` is `curate`."""
+
+from pipelines.commands import main
+
+main()
