@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,13 @@ class Watch:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+
+    def __enter__(self) -> Self:
+        """Begin watching a run."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End watching it."""
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:

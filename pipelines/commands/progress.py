@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from pipelines.watch import Watch
 
@@ -32,13 +32,18 @@ class Bars(Watch):
             console=Console(stderr=True),
         )
         self._task: TaskID | None = None
-        self._depth = 0
+
+    def __enter__(self) -> Self:
+        """Begin drawing."""
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the bars as they stand."""
+        self._progress.stop()
 
     def begin(self, name: str) -> None:
         """Draw a bar for the stage."""
-        if self._depth == 0:
-            self._progress.start()
-        self._depth += 1
         self._task = self._progress.add_task(name, total=1)
 
     def advance(self, done: int, total: int) -> None:
@@ -48,9 +53,6 @@ class Bars(Watch):
 
     def end(self, name: str) -> None:  # noqa: ARG002  the bar of the stage is the current one
         """Fill the current bar."""
-        self._depth -= 1
         if self._task is not None:
             task = self._progress.tasks[-1]
             self._progress.update(self._task, completed=task.total or 1)
-        if self._depth == 0:
-            self._progress.stop()

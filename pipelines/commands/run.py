@@ -45,7 +45,8 @@ def command(*, dry_run: bool, again: str, as_json: bool, memory: Path | None, no
     night = replace(_night(root, now), again=again)
     if dry_run:
         return _rehearse(night, as_json=as_json)
-    report = curate_night(night, watch_for_people())
+    with watch_for_people() as watch:
+        report = curate_night(night, watch)
     if as_json:
         say_json(report.to_json())
     else:

@@ -51,7 +51,8 @@ def check_documents(
     """Return what the new documents would break; an empty list means that they may be written.
 
     Conservation: every item that stood somewhere stands somewhere still, and so does every new one. Ids stay unique,
-    every item line reads back as itself, and MEMORY.md is under its cap unless what people wrote exceeds it alone.
+    links resolve, every item line reads back as itself, and MEMORY.md is under its cap unless what people wrote
+    exceeds it alone.
 
     Args:
         before: every document as the run found it.
@@ -69,6 +70,8 @@ def check_documents(
         for ident, places in now.items()
         if len(places) > max(1, len(was.get(ident, ())))
     ]
+    lost = _dangling(after.values(), now.keys()) - _dangling(before.values(), was.keys())
+    faults += [f"{ident} would name {named}, which is nowhere" for ident, named in sorted(lost) if named not in gone]
     for path, document in after.items():
         if document is before.get(path):
             continue
@@ -92,6 +95,17 @@ def _places(documents: Iterable[Document]) -> dict[str, list[str]]:
             if placed.item.id:
                 places.setdefault(placed.item.id, []).append(document.path)
     return places
+
+
+def _dangling(documents: Iterable[Document], known: Container[str]) -> set[tuple[str, str]]:
+    """Return (id, named id) of each link that leads nowhere."""
+    return {
+        (placed.item.id, ident)
+        for document in documents
+        for placed in document.items
+        for ident in placed.item.linked
+        if ident not in known
+    }
 
 
 def _has_own_items(document: Document) -> bool:

@@ -146,15 +146,9 @@ def _dangling(snapshot: Snapshot) -> list[Fault]:
             mendable=True,
         )
         for document, placed in snapshot.items()
-        for ident in linked_ids(placed.item)
+        for ident in placed.item.linked
         if ident not in known
     ]
-
-
-def linked_ids(item: Item) -> list[str]:
-    """Return the ids that an item's comment names."""
-    named = [ident for _, ids in item.links for ident in ids]
-    return [*named, *(ident for ident in (item.superseded_by, item.merged_into) if ident)]
 
 
 def buried_ids(snapshot: Snapshot) -> frozenset[str]:

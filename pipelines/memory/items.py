@@ -152,6 +152,12 @@ class Item:
         """Whether the item is believed now: live, or an open Todo."""
         return self.status in ACTIVE
 
+    @property
+    def linked(self) -> tuple[str, ...]:
+        """The ids of all items that it names: by its links, as its successor, as what it was merged into."""
+        named = [ident for _, ids in self.links for ident in ids]
+        return (*named, *(ident for ident in (self.superseded_by, self.merged_into) if ident))
+
 
 def new_id(item: Item, document: str, taken: Container[str]) -> str:
     """Return the id of an item at its birth: a hash of type, text, document and day, longer until unique in `taken`."""
