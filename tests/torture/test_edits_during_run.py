@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pipelines.commands import run_command
-from pipelines.memory import files, git, journal, snapshot
+from pipelines.memory import files, git, journal, place, snapshot
 from pipelines.memory.snapshot import read_documents
 from tests.conftest import Memory
 from tests.torture.living import Owner, log_of
@@ -25,7 +25,9 @@ _SEAMS = (
     (journal, "read_bytes"),
     (journal, "write_synced"),
     (journal, "_write_manifest"),
-    (journal, "_put"),
+    (journal, "put"),
+    (place, "swap_in"),
+    (journal, "settle"),
     (files, "sync_folder"),
     (git.Git, "run"),
 )
@@ -71,7 +73,7 @@ def one_story(memory: Memory, seed: int, seam: int, call: int) -> None:
         memory.curate("run", "--now", "2026-03-13T23:40")
     for now in ("2026-03-14T02:00", "2026-03-15T02:00"):
         memory.curate("run", "--now", now)
-    texts = [p.item.text for document in read_documents(memory.root).values() for p in document.items]
+    texts = [p.item.text for document in read_documents(memory.root).values() for p in document.items if p.item.active]
     everything = b"\n".join(memory.files().values()).decode()
     assert [words for words in owner.words if words not in everything and words not in owner.deleted] == []
     assert owner.deleted & set(texts) == set()
