@@ -16,7 +16,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Which model it is, as the index records it: vectors of two names are never mixed (`local:all-MiniLM-L6-v2`)."""
+        """Which model it is, as the index records it (`local:all-MiniLM-L6-v2`): vectors of two are never mixed."""
 
     @property
     def dimension(self) -> int:
