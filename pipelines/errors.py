@@ -158,3 +158,43 @@ class IndexUnusable(CurateError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"The index cannot be used: {why}.", "`curate index --full` builds it anew from the files.")
+
+
+class UnknownRun(CurateError):
+    """Raised when no run, or more than one, has the id or the commit that was named."""
+
+    def __init__(self, prefix: str, matches: Sequence[str]) -> None:
+        if matches:
+            shown = ", ".join(matches[:5])
+            super().__init__(f"The run {prefix} is not unique: {shown}.", "Give more of its id.")
+        else:
+            super().__init__(f"No run has the id or the commit {prefix}.", "`curate runs` lists them.")
+
+
+class NotUndoable(CurateError):
+    """Raised when there is nothing that could be taken back, or it was taken back before."""
+
+
+class EmbeddingFailed(ModelFailed):
+    """Raised when an embedder gave no usable vectors; what it was asked about stays findable by its words."""
+
+    def __init__(self, provider: str, why: str) -> None:
+        super().__init__(provider, why)
+        self.advice = "Search by words goes on; the next `curate index` asks again."
+
+
+class UnusableModel(CurateError):
+    """Raised when the files of a local model are missing, damaged, or of a kind that is not understood."""
+
+    def __init__(self, path: str | Path, why: str, advice: str = "") -> None:
+        self.path, self.why = path, why
+        super().__init__(f"The model in {path} cannot be used: {why}.", advice)
+
+
+class FetchFailed(CurateError):
+    """Raised when no source gave the pinned files of a model; nothing of what came was kept."""
+
+    def __init__(self, model: str, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        lines = "".join(f"\n  {fault}" for fault in faults)
+        super().__init__(f"{model} could not be fetched, and nothing was kept:{lines}", "\nSearch by words goes on.")

@@ -47,7 +47,6 @@ def append_line(root: Path, day: str, line: str) -> str:
             size = os.fstat(descriptor).st_size
             before = f"# {day}\n\n" if size == 0 else "" if os.pread(descriptor, 1, size - 1) == b"\n" else "\n"
             _write_whole(descriptor, size, f"{before}{line}\n".encode())
-            os.fsync(descriptor)
         finally:
             os.close(descriptor)
         if size == 0:
@@ -56,12 +55,13 @@ def append_line(root: Path, day: str, line: str) -> str:
 
 
 def _write_whole(descriptor: int, size: int, data: bytes) -> None:
-    """Write all of `data` or nothing: what a full disk took only in part is cut off again, if nobody wrote after it."""
+    """Write and flush all of `data` or nothing: what the disk did not take is cut off, if nobody wrote after it."""
     written = 0
     try:
         while written < len(data):
             written += os.write(descriptor, data[written:])
+        os.fsync(descriptor)
     except OSError:
-        if os.fstat(descriptor).st_size == size + written:
+        if written and os.fstat(descriptor).st_size == size + written:
             os.ftruncate(descriptor, size)
         raise

@@ -9,13 +9,17 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import signal
 import tempfile
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from pipelines.errors import DetachedHead, GitFault, GitMissing, NotARepository
+from pipelines.memory.files import sync_folder, write_synced, writing
+from pipelines.memory.layout import PRIVATE
+from pipelines.memory.stale_locks import Repository, clear_stale_locks, wait_for_locks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -32,9 +36,12 @@ _HARDENED: Final = (
     "commit.gpgSign=false",
     "gc.auto=0",
     "maintenance.auto=false",
+    "core.fsync=all",  # must, or a branch may name a commit whose objects a power cut tore: git leaves those to chance
     "safe.bareRepository=explicit",
 )
 _NOT_FOUND: Final = 127
+_LAG: Final = f"{PRIVATE}/index-base"
+_ASIDE: Final = f"{PRIVATE}/stale-lock"
 
 
 class Git:
@@ -43,6 +50,7 @@ class Git:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._prefix: str | None = None
+        self._repository: Repository | None = None
 
     # ------------------------------------------------------------ asking
 
@@ -118,7 +126,21 @@ class Git:
             self._prefix = self._ask("rev-parse", "--show-prefix") or ""
         return self._prefix
 
+    @property
+    def repository(self) -> Repository:
+        """Where the repository is on the disk."""
+        if self._repository is None:
+            told = self.run("rev-parse", "--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+            own, common, top = (self.root / os.fsdecode(line) for line in told.splitlines())
+            self._repository = Repository(own, common, top)
+        return self._repository
+
     # ------------------------------------------------------------ writing
+
+    def settle(self) -> None:
+        """Take out of the way what a killed process left: stale locks, and an index that lags behind its branch."""
+        clear_stale_locks(self.repository, self.root / _ASIDE)
+        self._follow_in_index()
 
     def init(self) -> None:
         """Make the memory a repository of its own, on the branch `main`."""
@@ -140,12 +162,12 @@ class Git:
             author: who signs, and when.
 
         Raises:
-            GitFault: git refused, or HEAD moved meanwhile.
+            GitFault: git refused, another git holds a lock, or HEAD moved meanwhile.
         """
-        head, before = self.head(), {}
+        wait_for_locks(self.repository, self.root / _ASIDE)
+        head = self.head()
         index = {"GIT_INDEX_FILE": str(self._own_index())}
         if head:
-            before = self.tree(head)
             self.run("read-tree", head, env=index)
         self.run("update-index", "-z", "--index-info", data=self._index_info(changes), env=index)
         tree = self.run("write-tree", env=index).decode().strip()
@@ -153,18 +175,22 @@ class Git:
             return None
         parents = ["-p", head] if head else []
         made = self.run("commit-tree", tree, *parents, data=message.encode(), env=author.environment()).decode().strip()
+        self._sync_objects(made, head)
+        self._note_lag(head)
         summary = message.partition("\n")[0]
         self.run("update-ref", "-m", f"commit: {summary}", "HEAD", made, head or "0" * len(made))
-        self._follow_in_index(changes, before)
+        self._sync_branch()
+        self._follow_in_index()
         return made
 
     def _own_index(self) -> Path:
-        """Return the path of our own index, with nothing left of an earlier, killed run in the way."""
-        index = self.root / ".curate" / "git-index"
-        index.parent.mkdir(mode=0o700, exist_ok=True)
-        for left in (index, index.with_name("git-index.lock")):
-            left.unlink(missing_ok=True)
-        return index
+        """Return the path of an index of this process alone: the git of a killed run may still write to that run's."""
+        folder = self.root / PRIVATE
+        with writing(folder):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            for left in folder.glob("git-index*"):
+                left.unlink(missing_ok=True)
+        return folder / f"git-index.{os.getpid()}"
 
     def _index_info(self, changes: Mapping[str, tuple[str, str] | None]) -> bytes:
         rows = []
@@ -173,21 +199,55 @@ class Git:
             rows.append(f"{mode} {blob}\t".encode() + os.fsencode(self.prefix + path) + b"\0")
         return b"".join(rows)
 
-    def _follow_in_index(
-        self, changes: Mapping[str, tuple[str, str] | None], before: Mapping[str, tuple[str, str]]
-    ) -> None:
+    def _sync_objects(self, made: str, head: str | None) -> None:
+        """Flush the folders of a commit's objects: git flushes the files that it renames into them, and not these."""
+        listed = self.run("rev-list", "--objects", made, *([f"^{head}"] if head else []))
+        objects = self.repository.common_dir / "objects"
+        with writing(objects):
+            for name in sorted({line[:2] for line in listed.decode(errors="replace").splitlines()}):
+                if (objects / name).is_dir():
+                    sync_folder(objects / name)
+            sync_folder(objects)
+
+    def _sync_branch(self) -> None:
+        branch = self.repository.common_dir / (self._ask("symbolic-ref", "--quiet", "HEAD") or "HEAD")
+        if branch.exists():
+            with writing(branch):
+                sync_folder(branch.parent)
+
+    def _note_lag(self, head: str | None) -> None:
+        """Write down at which commit the person's index is, before its branch moves on; a note that is there stands."""
+        note = self.root / _LAG
+        if not note.exists():
+            with writing(note):
+                write_synced(note.with_suffix(".new"), (head or "").encode(), 0o600)
+                note.with_suffix(".new").rename(note)
+                sync_folder(note.parent)
+
+    def _follow_in_index(self) -> None:
         """Move the person's index along for the files that we committed, except where they had staged something.
 
-        A lock that another git holds is left alone: the index then lags behind, and `git status` shows our files as
-        changed until the next commit moves them along.
+        A lock that another git holds is left alone: the index then lags behind, and the note by which it is known how
+        far stays for the next start.
         """
-        staged = self._staged(list(changes))
-        follow = {path: entry for path, entry in changes.items() if staged.get(path) == before.get(path)}
+        note = self.root / _LAG
+        if not note.exists():
+            return
+        base = note.read_text().strip()
+        known = not base or self._ask("rev-parse", "--quiet", "--verify", f"{base}^{{commit}}")
+        before, now = (self.tree(base or None), self.tree(self.head())) if known else ({}, {})
+        changed = [path for path in sorted({*before, *now}) if before.get(path) != now.get(path)]
+        staged = self._staged() if changed else {}
+        follow = {path: now.get(path) for path in changed if staged.get(path) == before.get(path)}
+        code = 0
         if follow:
-            self._call(["update-index", "-z", "--index-info"], data=self._index_info(follow))
+            code, _, _ = self._call(["update-index", "-z", "--index-info"], data=self._index_info(follow))
+        if code == 0:
+            with writing(note):
+                note.unlink(missing_ok=True)
 
-    def _staged(self, paths: Iterable[str]) -> dict[str, tuple[str, str]]:
-        listed = self.run("ls-files", "--stage", "-z", "--", *paths)
+    def _staged(self) -> dict[str, tuple[str, str]]:
+        listed = self.run("ls-files", "--stage", "-z")
         out = {}
         for row in listed.split(b"\0"):
             if row:
@@ -241,6 +301,8 @@ class Git:
         code, out, error = answer
         if code == _NOT_FOUND:
             raise GitMissing
+        if code < 0:
+            raise GitFault(f"git {arguments[0]} was ended by {_signal_name(-code)}.", "Nothing is lost; run again.")
         return code, _bytes(out), _bytes(error)
 
 
@@ -260,6 +322,13 @@ class Author:
         }
 
 
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def _last_line(error: bytes) -> str:
     return next(iter(reversed(error.decode(errors="replace").strip().splitlines())), "")
 
@@ -274,9 +343,11 @@ def _input(data: bytes) -> Iterator[IO[bytes] | None]:
     if not data:
         yield None
         return
-    with tempfile.TemporaryFile() as stream:
-        stream.write(data)
-        stream.seek(0)
+    with contextlib.ExitStack() as stack:
+        with writing(tempfile.gettempdir()):
+            stream = stack.enter_context(tempfile.TemporaryFile())
+            stream.write(data)
+            stream.seek(0)
         yield stream
 
 

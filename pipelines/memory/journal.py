@@ -4,7 +4,7 @@
     →  replace file by file  →  commit  →  drop the manifest, then the staged files
 
 A manifest that is whole is rolled forward; staged files without one are dropped. A file that somebody changed meanwhile
-is merged (`pipelines.memory.merge`), never overwritten.
+is merged (`pipelines.memory.place`), never overwritten.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pipelines.errors import ChangedUnderRun
+from pipelines.errors import BadFile, ChangedUnderRun
 from pipelines.memory.changes import Change
-from pipelines.memory.files import make_folders, read_bytes, sync_folder, write_synced, writing
+from pipelines.memory.displaced import carry_over
+from pipelines.memory.files import read_bytes, sync_folder, write_synced, writing
 from pipelines.memory.git import Author, blob_id
 from pipelines.memory.layout import PRIVATE
 from pipelines.memory.lock import log_lock, private_folder
-from pipelines.memory.merge import merge
+from pipelines.memory.place import put, settle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,15 @@ class Applied:
     merged: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Journal:
+    """What a manifest holds: the change set, how its commit is signed, and the commit on which it was decided."""
+
+    changes: tuple[Change, ...]
+    signature: Signature
+    head: str | None
+
+
 def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Signature) -> Applied:
     """Write a change set through the journal, and commit it.
 
@@ -62,31 +72,41 @@ def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Si
         NotWritable: the disk refused; nothing was written, or the next start completes what was begun.
         GitFault: git refused the commit; the files are written, and the next start commits them.
     """
+    _finish(root, git)
+    journal = _Journal(tuple(changes), signature, git.head())
     _stage(root, changes)
     moved = [change.path for change in changes if read_bytes(root, change.path) != change.before]
     if moved:
         _drop(root)
         raise ChangedUnderRun(moved)
-    _write_manifest(root, changes, signature)
-    return _complete(root, git, changes, signature)
+    _write_manifest(root, journal)
+    return _complete(root, git, journal)
 
 
 def recover(root: Path, git: Git) -> Applied | None:
-    """Finish what a killed run had begun, or drop what it had only staged. Returns None where nothing was left."""
-    folder = root / PRIVATE / "pending"
-    if not folder.is_dir():
+    """Begin as if nothing had been killed: finish a run that was begun, or drop what it had only staged.
+
+    Stale locks of git go, the person's index is moved along, and what was appended to a log that an earlier run
+    replaced is carried over. Returns what a run that was finished came to, None where none was left.
+    """
+    git.settle()
+    finished = _finish(root, git)
+    carry_over(root)
+    return finished
+
+
+def _finish(root: Path, git: Git) -> Applied | None:
+    if not (root / PRIVATE / "pending").is_dir():
         return None
-    loaded = _read_manifest(root)
-    if loaded is None:
+    journal = _read_manifest(root)
+    if journal is None:
         _drop(root)
         return None
-    changes, signature = loaded
-    return _complete(root, git, changes, signature)
+    return _complete(root, git, journal)
 
 
 def _stage(root: Path, changes: Sequence[Change]) -> None:
     """Write both sides of each change under `.curate/pending/`: the new one to apply, the old one to merge against."""
-    _drop(root)
     folder = private_folder(root) / "pending"
     with writing(folder):
         folder.mkdir(mode=0o700)
@@ -98,13 +118,15 @@ def _stage(root: Path, changes: Sequence[Change]) -> None:
         sync_folder(folder.parent)
 
 
-def _write_manifest(root: Path, changes: Sequence[Change], signature: Signature) -> None:
+def _write_manifest(root: Path, journal: _Journal) -> None:
     folder = root / PRIVATE / "pending"
-    rows = [{"path": c.path, "before": _sha(c.before), "after": _sha(c.after)} for c in changes]
+    rows = [{"path": c.path, "before": _sha(c.before), "after": _sha(c.after)} for c in journal.changes]
+    signature = journal.signature
     body = {
         "message": signature.message,
         "author": [signature.name, signature.mail],
         "when": signature.when.isoformat(),
+        "head": journal.head,
         "changes": rows,
     }
     text = json.dumps(body, ensure_ascii=False)
@@ -115,8 +137,12 @@ def _write_manifest(root: Path, changes: Sequence[Change], signature: Signature)
         sync_folder(folder)
 
 
-def _read_manifest(root: Path) -> tuple[list[Change], Signature] | None:
-    """Return the change set of a whole manifest, or None where it, or a staged file, is torn."""
+def _read_manifest(root: Path) -> _Journal | None:
+    """Return what a whole manifest holds, or None where it, or a staged file, is torn.
+
+    Raises:
+        BadFile: the disk cannot read it. It may be whole, so it stays.
+    """
     folder = root / PRIVATE / "pending"
     try:
         sealed = json.loads((folder / _MANIFEST).read_bytes())
@@ -130,9 +156,11 @@ def _read_manifest(root: Path) -> tuple[list[Change], Signature] | None:
                 return None
             changes.append(Change(row["path"], *sides))
         signature = Signature(body["message"], *_pair(body["author"]), datetime.fromisoformat(body["when"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        return _Journal(tuple(changes), signature, body["head"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
-    return changes, signature
+    except OSError as fault:
+        raise BadFile(folder, f"cannot be read: {(fault.strerror or str(fault)).lower()}") from fault
 
 
 def _pair(values: list[str]) -> tuple[str, str]:
@@ -140,27 +168,26 @@ def _pair(values: list[str]) -> tuple[str, str]:
     return name, mail
 
 
-def _complete(root: Path, git: Git, changes: Sequence[Change], signature: Signature) -> Applied:
+def _complete(root: Path, git: Git, journal: _Journal) -> Applied:
     """Replace what is not yet replaced, commit, and drop the journal. Doing so twice is the same as once."""
-    merged = []
     folder = root / PRIVATE / "pending"
+    changes = journal.changes
     blobs = _store_blobs(git, folder, changes)
     with log_lock(root):
-        for change in changes:
-            current = read_bytes(root, change.path)
-            wanted = merge(change.path, change.before, change.after, current)
-            if wanted != change.after:
-                merged.append(change.path)
-            if wanted != current:
-                _put(root, change.path, wanted)
-    head = git.tree(git.head())
-    commit = git.commit(
-        {c.path: _entry(c, blob, head) for c, blob in zip(changes, blobs, strict=True) if _at_base(c, head)},
-        signature.message,
-        signature.author(),
-    )
+        merged = settle(root, folder, changes)
+        merged += [change.path for number, change in enumerate(changes) if put(root, folder, number, change)]
+    head = git.head()
+    tree = git.tree(head)
+    entries = {
+        change.path: _entry(change, blob, tree)
+        for change, blob in zip(changes, blobs, strict=True)
+        if head == journal.head or _at_base(change, tree)
+    }
+    commit = git.commit(entries, journal.signature.message, journal.signature.author())
+    with log_lock(root):
+        merged += settle(root, folder, changes)
     _drop(root)
-    return Applied(commit, tuple(merged))
+    return Applied(commit, tuple(dict.fromkeys(merged)))
 
 
 def _store_blobs(git: Git, folder: Path, changes: Sequence[Change]) -> list[str | None]:
@@ -182,22 +209,6 @@ def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:
     if entry is None or change.before is None:
         return entry is None
     return blob_id(change.before, entry[1]) == entry[1]
-
-
-def _put(root: Path, path: str, data: bytes | None) -> None:
-    target = root / path
-    with writing(path):
-        if data is None:
-            target.unlink(missing_ok=True)
-            sync_folder(target.parent)
-            return
-        make_folders(root, target.parent)
-        temporary = root / PRIVATE / "pending" / "next"
-        write_synced(temporary, data)
-        if target.exists():
-            temporary.chmod(target.stat().st_mode & 0o777)
-        temporary.rename(target)
-        sync_folder(target.parent)
 
 
 def _drop(root: Path) -> None:

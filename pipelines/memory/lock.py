@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pipelines.errors import LockHeld
@@ -22,10 +24,12 @@ def run_lock(root: Path, holder: str) -> Iterator[None]:
 
     Args:
         root: the memory.
-        holder: who holds it and since when, for the sentence that others are shown.
+        holder: what the process does, for the sentence that others are shown; which process it is, and since when, is
+            added here.
 
     Raises:
-        LockHeld: another process holds it.
+        LockHeld: another process holds it; the sentence says which, and since when.
+        NotWritable: the disk refused.
     """
     path = private_folder(root) / "lock"
     with writing(path):
@@ -34,13 +38,31 @@ def run_lock(root: Path, holder: str) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise LockHeld(os.pread(descriptor, 500, 0).decode().strip() or "a run that has just begun") from None
+            raise LockHeld(_holder(os.pread(descriptor, 500, 0))) from None
+        since = datetime.now().astimezone().isoformat(timespec="seconds")
         with writing(path):
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, holder.encode(), 0)
+            os.pwrite(descriptor, f"process {os.getpid()} since {since}, {holder}".encode(), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+def _holder(text: bytes) -> str:
+    """Return who the lock's file names; one that has ended was killed, and the next holder has not written yet."""
+    told = text.decode(errors="replace").strip()
+    found = re.match(r"process (\d+) since ", told)
+    return told if found and _lives(int(found[1])) else "a run that has just begun"
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True  # somebody else's
+    return True
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.memory.documents import Document, block_of, edited
-from pipelines.memory.layout import LOGS, STATE, kind_of
+from pipelines.memory.layout import LOGS, PARTIAL, STATE, kind_of
 
 if TYPE_CHECKING:
     from pipelines.memory.documents import Block
@@ -17,20 +17,37 @@ if TYPE_CHECKING:
 def merge(path: str, before: bytes | None, after: bytes | None, current: bytes | None) -> bytes | None:
     """Return what a file should hold, given what the run read, what it would write and what is there now.
 
-    A file that the run would delete stays when somebody changed it; one that somebody deleted is made again only for
-    items that would otherwise be lost.
+    A file that the run would delete stays when somebody changed it, a partial log with what was appended after it was
+    folded; one that somebody deleted is made again only for items that would otherwise be lost.
     """
-    if current in (before, after):
+    if current in {before, after, None}:
         return after
-    if after is None or current is None:
-        return current if after is None else after
-    if path.startswith(f"{LOGS}/") and before is not None and current.startswith(before):
-        return after + current[len(before) :]
+    if after is None:
+        return _rest_of_partial(path, before or b"", current)
+    if path.startswith(f"{LOGS}/"):
+        return _merge_logs(before or b"", after, current)
     if path.startswith(f"{STATE}/"):
         return b"".join(sorted({*_rows(after), *_rows(current)}))
     if kind_of(path):
         return _merge_documents(path, before or b"", after, current)
     return current
+
+
+def _rest_of_partial(path: str, before: bytes, current: bytes) -> bytes | None:
+    """What was folded must not be folded again; only what came since is left to fold."""
+    if not path.startswith(f"{PARTIAL}/") or not current.startswith(before):
+        return current
+    return current[len(before) :] or None
+
+
+def _merge_logs(before: bytes, after: bytes, current: bytes) -> bytes:
+    """A log that grew keeps its new end; one that was rewritten gets the lines that the run folded into it."""
+    if current.startswith(after):
+        return current
+    if current.startswith(before):
+        return after + current[len(before) :]
+    known = {*_rows(before), *_rows(current)}
+    return current + b"".join(row for row in _rows(after) if row not in known)
 
 
 def _rows(data: bytes) -> list[bytes]:

@@ -64,7 +64,42 @@ def test_a_stale_lock_on_the_index_stops_no_commit(git: Git) -> None:
     (git.root / ".git" / "index.lock").touch()
     (git.root / ".curate" / "git-index.lock").touch()
     assert commit_file(git, "MEMORY.md", "new")
-    assert (git.root / ".git" / "index.lock").exists()
+    assert git.run("status", "--porcelain") == b""
+
+
+@pytest.mark.parametrize("step", ["update-ref", "update-index"])
+def test_an_index_that_lags_behind_is_moved_along_by_the_next_start(
+    git: Git, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    (git.root / "NOTES.txt").write_text("staged")
+    git.run("add", "NOTES.txt")
+    real = git._call
+
+    def killed(arguments: list[str], *, data: bytes = b"", env: dict[str, str] | None = None) -> object:
+        if arguments[0] == step and not (env or {}).get("GIT_INDEX_FILE"):
+            raise KeyboardInterrupt
+        return real(arguments, data=data, env=env)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(git, "_call", killed)
+        with pytest.raises(KeyboardInterrupt):
+            commit_file(git, "MEMORY.md", "new")
+    git.settle()
+    assert git.run("status", "--porcelain", "MEMORY.md") == (b"" if step == "update-index" else b" M MEMORY.md\n")
+    assert git.run("status", "--porcelain", "NOTES.txt") == b"A  NOTES.txt\n"
+    assert commit_file(git, "MEMORY.md", "newer")
+    assert git.run("status", "--porcelain") == b"A  NOTES.txt\n"
+    assert not (git.root / ".curate" / "index-base").exists()
+
+
+def test_a_git_that_was_killed_is_no_answer(git: Git, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shim = tmp_path / "bin" / "git"
+    shim.parent.mkdir()
+    shim.write_text("#!/bin/sh\nkill -9 $$\n")
+    shim.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(GitFault, match="git rev-parse was ended by SIGKILL"):
+        git.head()
 
 
 def test_nothing_of_the_repository_runs(git: Git, tmp_path: Path) -> None:

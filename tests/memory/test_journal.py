@@ -110,7 +110,7 @@ def test_killed_before_the_manifest_nothing_was_begun(
     assert_applied(git)
 
 
-@pytest.mark.parametrize(("step", "count"), [("_complete", 1), ("_put", 1), ("_put", 2), ("_put", 3), ("_drop", 2)])
+@pytest.mark.parametrize(("step", "count"), [("_complete", 1), ("put", 1), ("put", 2), ("put", 3), ("_drop", 1)])
 def test_killed_after_the_manifest_the_next_start_finishes(
     git: Git, monkeypatch: pytest.MonkeyPatch, step: str, count: int
 ) -> None:
@@ -127,7 +127,7 @@ def test_killed_after_the_manifest_the_next_start_finishes(
 def test_an_edit_between_the_kill_and_the_next_start_stands(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = real_changes(git)
     with monkeypatch.context() as patch:
-        kill_at(patch, "_put", 1)
+        kill_at(patch, "put", 1)
         with pytest.raises(Killed):
             apply_changes(git.root, git, planned, SIGNATURE)
     (git.root / BASE.path).write_text("# A\n\nmine, and more\n")
@@ -142,7 +142,7 @@ def test_an_edit_between_the_kill_and_the_next_start_stands(git: Git, monkeypatc
 def test_a_commit_that_a_person_made_since_is_not_taken_back(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = real_changes(git)
     with monkeypatch.context() as patch:
-        kill_at(patch, "_drop", 2)
+        kill_at(patch, "_drop", 1)
         with pytest.raises(Killed):
             apply_changes(git.root, git, planned, SIGNATURE)
     (git.root / BASE.path).write_text("# A\n\nrewritten\n")

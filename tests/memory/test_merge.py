@@ -50,12 +50,28 @@ def test_lines_appended_to_a_log_are_carried_over() -> None:
     assert merge("Logs/2026-01-01.md", b"a\n", b"a\nb\n", b"a\nc\n") == b"a\nb\nc\n"
 
 
+def test_a_log_is_given_what_was_folded_into_it_whatever_became_of_it_and_only_once() -> None:
+    path, before, after = "Logs/2026-01-01.md", b"a\n", b"a\nfolded\n"
+    for now in (b"a\nc\n", b"rewritten\n", b"c\na\n"):
+        once = merge(path, before, after, now)
+        assert once is not None
+        assert sorted(once.splitlines()) == sorted({*now.splitlines(), *after.splitlines()} - ({b"a"} - {*now.split()}))
+        assert merge(path, before, after, once) == once
+    assert merge(path, None, b"folded\n", b"made meanwhile\n") == b"folded\nmade meanwhile\n"
+
+
 def test_state_is_joined() -> None:
     assert merge("State/progress.jsonl", b"1\n", b"1\n2\n", b"1\n3\n") == b"1\n2\n3\n"
 
 
 def test_a_file_that_would_go_stays_when_somebody_changed_it() -> None:
-    assert merge("Logs/partial/x.md", b"a\n", None, b"a\nb\n") == b"a\nb\n"
+    assert merge("Areas/x.md", b"a\n", None, b"a\nb\n") == b"a\nb\n"
+    assert merge("Logs/partial/x.md", b"a\n", None, b"rewritten\n") == b"rewritten\n"
+
+
+def test_of_a_folded_partial_log_only_what_came_since_stays() -> None:
+    assert merge("Logs/partial/x.md", b"a\n", None, b"a\nb\n") == b"b\n"
+    assert merge("Logs/partial/x.md", b"a\n", None, b"a\n") is None
     assert merge("Logs/partial/x.md", b"a\n", None, None) is None
 
 
