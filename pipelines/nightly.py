@@ -13,7 +13,7 @@ from pipelines.memory.journal import Signature, apply_changes, recover
 from pipelines.memory.lock import run_lock
 from pipelines.memory.template import make_missing_folders
 from pipelines.planning import plan_night
-from pipelines.report import save_report
+from pipelines.report import save_failure, save_report
 from pipelines.stages.reindex import reindex
 from pipelines.templating import render
 
@@ -39,24 +39,32 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
     git = Git(night.root)
     git.check()
     with run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"):
-        recovered = recover(night.root, git)
-        make_missing_folders(night.root)
-        run = run_id(night.now, git.head())
-        edits = commit_edits(night.root, git, _edits_message(run), _editor(night, git))
-        report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
-        with watch.stage("reindex"):
-            index, warnings = reindex(night.root)
-        report = replace(
-            report,
-            index=index,
-            warnings=(*report.warnings, *warnings),
-            pending=report.pending or bool(warnings),
-            recovered=recovered is not None,
-            edits_commit=edits or "",
-            commit=commit,
-            seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
-        )
-        save_report(night.root, report)
+        try:
+            return _curate(night, git, watch)
+        except BaseException as error:
+            save_failure(night.root, run_id(night.now, git.head()), night.now, error)
+            raise
+
+
+def _curate(night: Night, git: Git, watch: Watch) -> RunReport:
+    recovered = recover(night.root, git)
+    make_missing_folders(night.root)
+    run = run_id(night.now, git.head())
+    edits = commit_edits(night.root, git, _edits_message(run), _editor(night, git))
+    report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
+    with watch.stage("reindex"):
+        index, warnings = reindex(night.root)
+    report = replace(
+        report,
+        index=index,
+        warnings=(*report.warnings, *warnings),
+        pending=report.pending or bool(warnings),
+        recovered=recovered is not None,
+        edits_commit=edits or "",
+        commit=commit,
+        seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
+    )
+    save_report(night.root, report)
     return report
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import EXPECTED, FINE
+from pipelines.errors import BUG, EXPECTED, FINE, INTERRUPTED, CurateError
 from pipelines.memory.files import write_synced, writing
 from pipelines.memory.lock import private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
+
+KEPT: Final = 400
+"""Reports that stay: more than a year of nights. What a run changed is in git for good."""
 
 
 @dataclass(frozen=True)
@@ -166,23 +171,75 @@ class RunReport:
 
 
 def save_report(root: Path, report: RunReport) -> None:
-    """Keep the report under `.curate/runs/`, for `curate status`."""
+    """Keep the report under `.curate/runs/`, for `curate status` and `curate runs`; the oldest age out.
+
+    Raises:
+        NotWritable: the disk refused.
+    """
+    _save(root, report.run, report.to_json())
+
+
+def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> None:
+    """Keep a record of a run that failed, where its report would be, so that the failure is seen later.
+
+    It holds the error's sentence where that is one of ours, which names paths and facts and no text of the memory; of
+    any other error just its kind. It never fails: where the disk refuses, the run's own error is what is told.
+
+    Args:
+        root: the memory.
+        run: the run's id.
+        now: the moment at which it acted.
+        error: what ended it.
+    """
+    interrupted = isinstance(error, KeyboardInterrupt)
+    ours = error if isinstance(error, CurateError) else None
+    record = {
+        "run": run,
+        "now": now.isoformat(timespec="seconds"),
+        "commit": None,
+        "error": {
+            "kind": type(error).__name__,
+            "sentence": ours.sentence if ours else "It was interrupted." if interrupted else "It ended with a bug.",
+        },
+        "exit_code": ours.exit_code if ours else INTERRUPTED if interrupted else BUG,
+    }
+    with contextlib.suppress(CurateError, OSError):
+        _save(root, run, record)
+
+
+def _save(root: Path, run: str, record: Mapping[str, object]) -> None:
     folder = private_folder(root) / "runs"
     with writing(folder):
         folder.mkdir(mode=0o700, exist_ok=True)
-        write_synced(folder / f"{report.run}.json", json.dumps(report.to_json(), indent=1).encode(), 0o600)
+        file = folder / f"{run}.json"
+        write_synced(file, json.dumps(record, indent=1).encode(), 0o600)
+        for old in sorted(folder.glob("*.json"), reverse=True)[KEPT:]:
+            if old != file:
+                old.unlink(missing_ok=True)
+
+
+def read_reports(root: Path) -> dict[str, dict[str, object]]:
+    """Return run id → report of each run that left one here, oldest first; those that cannot be read are passed over.
+
+    A report is detail of this machine: another one, or a cleaned folder, has none, and a run that failed or found
+    nothing new has a report and no commit.
+    """
+    found = {}
+    for file in sorted((root / ".curate" / "runs").glob("*.json")):
+        if (report := _read(file)) is not None:
+            found[str(report.get("run") or file.stem)] = report
+    return found
 
 
 def last_report(root: Path) -> dict[str, object] | None:
     """Return the newest report that can be read, or None before the first run."""
-    folder = root / ".curate" / "runs"
-    if not folder.is_dir():
+    files = sorted((root / ".curate" / "runs").glob("*.json"), reverse=True)
+    return next((report for file in files if (report := _read(file)) is not None), None)
+
+
+def _read(file: Path) -> dict[str, object] | None:
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
         return None
-    for file in sorted(folder.glob("*.json"), reverse=True):
-        try:
-            found = json.loads(file.read_bytes())
-        except (OSError, ValueError):
-            continue
-        if isinstance(found, dict):
-            return found
-    return None
+    return found if isinstance(found, dict) else None

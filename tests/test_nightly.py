@@ -275,3 +275,16 @@ def test_a_model_cannot_choose_a_document_that_was_not_offered(memory: Memory) -
     report = night(memory, extractor=Escaping())
     assert report.documents == {"Areas/general.md": 1}
     assert not (memory.root.parent.parent / "outside.md").exists()
+
+
+def test_a_run_that_failed_leaves_a_record(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ChangedUnderRun(["Areas/a.md"])
+
+    monkeypatch.setattr("pipelines.nightly.plan_night", broken)
+    with pytest.raises(ChangedUnderRun):
+        night(memory)
+    [kept] = (memory.root / ".curate" / "runs").glob("*.json")
+    record = json.loads(kept.read_text())
+    assert record["exit_code"] == 1
+    assert "Areas/a.md" in record["error"]["sentence"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from pipelines.clock import moment
+from pipelines.commands.diff import diff_of
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import on_terminal, say, say_json
 from pipelines.commands.progress import watch_for_people
@@ -21,10 +21,8 @@ from pipelines.settings import load_settings
 from pipelines.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.memory.changes import Change
     from pipelines.report import RunReport
 
 
@@ -68,27 +66,13 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
     git = Git(night.root)
     git.check()
     plan = plan_night(night, git, Watch())
-    diff = "".join(_diff(plan.changes))
+    diff = diff_of(plan.changes)
     if as_json:
         say_json({**plan.report.to_json(), "diff": diff})
     else:
         say(diff.rstrip("\n") or "Nothing would change.")
         say(f"\n{plan.report.summary()} (dry run: nothing was written)")
     return plan.report.exit_code
-
-
-def _diff(changes: Sequence[Change]) -> list[str]:
-    lines: list[str] = []
-    for change in changes:
-        before, after = (
-            (side or b"").decode(errors="replace").splitlines(keepends=True) for side in (change.before, change.after)
-        )
-        old = f"a/{change.path}" if change.before is not None else "/dev/null"
-        new = f"b/{change.path}" if change.after is not None else "/dev/null"
-        lines += [
-            line if line.endswith("\n") else f"{line}\n" for line in difflib.unified_diff(before, after, old, new)
-        ]
-    return lines
 
 
 def _tell(report: RunReport) -> None:

@@ -51,7 +51,9 @@ def status_facts(root: Path, now: str | None) -> dict[str, object]:
         "memory": str(root),
         "version": __version__,
         "day": today,
-        "last_run": {key: last[key] for key in ("run", "now", "exit_code", "commit") if key in last} if last else None,
+        "last_run": {key: last[key] for key in ("run", "now", "exit_code", "commit", "error") if key in last}
+        if last
+        else None,
         "days_waiting": [day.day for day in waiting if day.fresh],
         "briefing": {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing},
         "items": sum(1 for _ in snapshot.items()),
@@ -61,6 +63,13 @@ def status_facts(root: Path, now: str | None) -> dict[str, object]:
     }
 
 
+def _ending(last: dict[str, object]) -> str:
+    error = last.get("error")
+    if isinstance(error, dict):
+        return f"failed: {error.get('sentence')}"
+    return "ended well" if last["exit_code"] == 0 else "left something pending"
+
+
 def status_lines(facts: dict[str, object]) -> list[str]:
     """Return the status as a person reads it."""
     last, waiting, briefing = facts["last_run"], facts["days_waiting"], facts["briefing"]
@@ -68,7 +77,7 @@ def status_lines(facts: dict[str, object]) -> list[str]:
         raise TypeError(facts)
     ended = "no run yet"
     if isinstance(last, dict):
-        ended = f"{last['now']}, {'ended well' if last['exit_code'] == 0 else 'left something pending'}"
+        ended = f"{last['now']}, {_ending(last)}"
     waits = "nothing"
     if waiting:
         waits = f"{len(waiting)} {'day' if len(waiting) == 1 else 'days'}, from {waiting[0]}"

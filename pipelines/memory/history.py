@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pipelines.errors import UnknownRun
 from pipelines.memory.documents import Document
 from pipelines.memory.layout import kind_of
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from pipelines.memory.git import Git
 
+_SHORTEST: Final = 4
 _TRAILERS: Final = ("Run-Id", "Undoes", "Items-Added", "Items-Changed", "Extractor")
 _FORMAT: Final = "%x1f".join(
     ["%H", "%P", "%cI", "%s", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS)]
@@ -96,6 +98,27 @@ def _commit(row: str) -> RunCommit | None:
     )
 
 
+def named_run(prefix: str, runs: Iterable[tuple[str, str]]) -> str:
+    """Return the id of the one run whose id, or whose commit, begins so.
+
+    Args:
+        prefix: the start of an id, or at least four digits of a commit.
+        runs: id and commit of each run; the commit empty where it has none.
+
+    Raises:
+        UnknownRun: there is none, or more than one.
+    """
+    found = []
+    for run, commit in runs:
+        if prefix in {run, commit}:
+            return run
+        if run.startswith(prefix) or (len(prefix) >= _SHORTEST and commit.startswith(prefix)):
+            found.append(run)
+    if len(found) != 1:
+        raise UnknownRun(prefix, found)
+    return found[0]
+
+
 def undone_by(commits: Sequence[RunCommit]) -> dict[str, str]:
     """Return run id → the id of the undo that took it back whole and was not itself taken back.
 
@@ -126,11 +149,6 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
             if path in tree and text is not None and None not in read:
                 side[path] = Document(path, text)
     return sides
-
-
-def file_before_and_after(git: Git, run: RunCommit, path: str) -> tuple[bytes | None, bytes | None]:
-    """Return one file's bytes before a run and after it; None where it was not there."""
-    return git.show(run.parent, path) if run.parent else None, git.show(run.commit, path)
 
 
 def _blobs(git: Git, wanted: Iterable[str]) -> dict[str, bytes]:

@@ -1,0 +1,257 @@
+"""One undo, from the memory as it is to one change set and one commit: a run, or its change of one item, is taken back.
+
+`plan_undo` reads and decides and writes nothing; `take_back` holds the lock, applies the plan and reindexes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.clock import day_of
+from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable, UnknownItem
+from pipelines.memory.baseline import last_run_baseline
+from pipelines.memory.changes import Change, check_documents, document_changes
+from pipelines.memory.edits import commit_edits
+from pipelines.memory.git import Author
+from pipelines.memory.history import changed_documents, named_run, run_commits, run_id, undone_by
+from pipelines.memory.journal import Signature, apply_changes, recover
+from pipelines.memory.layout import TOMBSTONES
+from pipelines.memory.lock import run_lock
+from pipelines.memory.snapshot import read_snapshot
+from pipelines.memory.standings import standings
+from pipelines.memory.tombstones import Reason, read_tombstones, render_tombstones, tombstone
+from pipelines.stages.prune import prune
+from pipelines.stages.quality import with_quality
+from pipelines.stages.reconcile import reconcile
+from pipelines.stages.reindex import reindex
+from pipelines.stages.undo import RunSides, undo
+from pipelines.templating import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.memory.documents import Document
+    from pipelines.memory.git import Git
+    from pipelines.memory.history import RunCommit
+    from pipelines.memory.snapshot import Snapshot
+    from pipelines.memory.tombstones import Tombstone
+    from pipelines.settings import Settings
+    from pipelines.stages.prune import Pruned
+    from pipelines.stages.reconcile import Reconciled
+    from pipelines.stages.undo import Undone
+
+ATTEMPTS: Final = 3
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What shall be taken back.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        now: the moment at which the undo acts.
+        run: the start of a run's id or commit; empty for the newest run that changed something and still stands.
+        item: the start of an item's id, where only what the last run did to it is meant; else empty.
+    """
+
+    root: Path
+    settings: Settings
+    now: datetime
+    run: str = ""
+    item: str = ""
+
+    @property
+    def today(self) -> str:
+        """The memory's day."""
+        return day_of(self.now, self.settings)
+
+
+@dataclass(frozen=True)
+class UndoPlan:
+    """What an undo would do: the run it takes back, the item where only that is meant, and the change set."""
+
+    run: RunCommit
+    item: str
+    undone: Undone
+    changes: tuple[Change, ...]
+
+    def summary(self) -> str:
+        """Return the undo in one line: what the command prints, and the first line of the commit."""
+        told = [
+            f"{count} {'item' if count == 1 else 'items'} {what}"
+            for count, what in (
+                (len(self.undone.removed), "taken out"),
+                (len(self.undone.restored), "brought back"),
+                (len(self.undone.returned), "as before"),
+            )
+            if count
+        ]
+        what = f"{self.item} of run {self.run.run}" if self.item else f"Run {self.run.run}"
+        return f"{what} taken back: {', '.join(told)}" if told else f"{what}: nothing could be taken back"
+
+
+def plan_undo(wish: Wish, git: Git) -> UndoPlan:
+    """Read the memory and decide everything; nothing is written.
+
+    Raises:
+        UnknownRun: no run, or more than one, is meant.
+        UnknownItem: no item, or more than one, is meant.
+        NotUndoable: there is nothing to take back, or it was taken back already.
+        BrokenChangeSet: the changes would break a promise.
+    """
+    snapshot = read_snapshot(wish.root)
+    stones = read_tombstones(snapshot.state.get(TOMBSTONES))
+    base = reconcile(snapshot.documents, last_run_baseline(git, snapshot.documents), wish.today)
+    item = _item(wish.item, base.documents, stones) if wish.item else ""
+    run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
+    undone = undo(sides, base.documents, snapshot.unreadable(), item)
+    pruned = prune(undone.documents, wish.settings.caps, snapshot.unreadable())
+    undone = _crowded(undone, pruned, base.documents)
+    changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed else ()
+    return UndoPlan(run, item, undone, changes)
+
+
+def take_back(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
+    """Take back what is wished as a commit of its own, and return what was done, and the commit or an empty string.
+
+    Raises:
+        LockHeld: a run works on the memory.
+        ChangedUnderRun: files kept changing while they were about to be written; nothing was written.
+        CurateError: what `plan_undo` raises.
+    """
+    git.check()
+    with run_lock(wish.root, f"curate undo, since {wish.now.isoformat(timespec='seconds')}"):
+        recover(wish.root, git)
+        for attempt in range(1, ATTEMPTS + 1):
+            editor = Author(*(git.identity() or wish.settings.author), wish.now)
+            commit_edits(wish.root, git, "Edits by hand\n", editor)
+            plan = plan_undo(wish, git)
+            if not plan.changes:
+                return plan, ""
+            try:
+                applied = apply_changes(wish.root, git, plan.changes, _signature(wish, plan, git.head()))
+            except ChangedUnderRun:
+                if attempt == ATTEMPTS:
+                    raise
+            else:
+                reindex(wish.root)
+                return plan, applied.commit or ""
+    raise AssertionError  # the loop returns or raises
+
+
+# ------------------------------------------------------------ which run
+
+
+def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
+    """Return the run that is named, or the newest that stands and changed an item, and its documents."""
+    runs = run_commits(git)
+    gone = undone_by(runs)
+    if prefix:
+        named = named_run(prefix, ((one.run, one.commit) for one in runs))
+        run = next(one for one in runs if one.run == named)
+        if run.run in gone:
+            again = gone[run.run]
+            raise NotUndoable(f"Run {run.run} was taken back already.", f"`curate undo {again}` brings it back.")
+        return run, RunSides.of(*changed_documents(git, run))
+    for run in runs:
+        if not run.undoes and run.run not in gone:
+            sides = RunSides.of(*changed_documents(git, run))
+            if sides.changes():
+                return run, sides
+    raise NotUndoable(
+        "There is no run to take back: none that stands has changed an item.", "`curate runs` lists them."
+    )
+
+
+def _item(prefix: str, documents: Mapping[str, Document], stones: Iterable[Tombstone]) -> str:
+    """Return the id of the one item that is meant: one that stands, else one that an undo took out."""
+    standing = {p.item.id for document in documents.values() for p in document.items}
+    undone = {stone.id for stone in stones if stone.reason is Reason.UNDONE}
+    for known in (standing, undone):
+        found = sorted(ident for ident in known if ident.startswith(prefix))
+        if prefix in found or len(found) == 1:
+            return prefix if prefix in found else found[0]
+        if found:
+            raise UnknownItem(prefix, found)
+    raise UnknownItem(prefix, ())
+
+
+def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tuple[RunCommit, RunSides]:
+    """Return the last run whose change of the item still stands, and its documents.
+
+    For an item that an undo took out that is the undo itself, so that the same words bring it back.
+    """
+    stands = any(p.item.id == item for document in documents.values() for p in document.items)
+    runs = run_commits(git, touching=item)
+    gone = undone_by(runs)
+    taken = {}
+    for run in runs:
+        if run.item == item and run.run not in taken:
+            taken[run.undoes] = run.run
+        if stands and (run.undoes or run.run in gone or run.run in taken):
+            continue
+        sides = RunSides.of(*changed_documents(git, run))
+        change = next((one for one in sides.changes() if one.id == item), None)
+        if change and (stands or change.after is None):
+            return run, sides
+    raise NotUndoable(f"No run that stands has changed {item}.", "Edit its line by hand; the next run takes it up.")
+
+
+# ------------------------------------------------------------ the change set
+
+
+def _crowded(undone: Undone, pruned: Pruned, now: Mapping[str, Document]) -> Undone:
+    """Return what was taken back, and say of an item that a cap sends away at once that there is no room for it."""
+    ours = {*undone.returned, *undone.restored}
+    told = {
+        moved.id: f"stands in {moved.target}: {moved.source} has no room for it"
+        for moved in pruned.moved
+        if moved.id in ours
+    }
+    if not told:
+        return undone
+    there, then = standings(now.values()), standings(pruned.documents.values())
+    returned = tuple(i for i in undone.returned if i not in told or then[i].line != there[i].line)
+    return replace(undone, returned=returned, kept={**undone.kept, **told})
+
+
+def _changes(
+    wish: Wish,
+    snapshot: Snapshot,
+    base: Reconciled,
+    undone: Undone,
+    pruned: Pruned,
+    stones: frozenset[Tombstone],
+) -> tuple[Change, ...]:
+    after = with_quality(snapshot.documents, pruned.documents)
+    for path in undone.exact:
+        if pruned.documents[path].text == undone.documents[path].text:
+            after[path] = pruned.documents[path]  # its quality fields are as they were, too
+    gone = {*(item.id for item in undone.removed), *(stone.id for stone in base.retracted)}
+    cap = wish.settings.caps.briefing
+    if faults := check_documents(snapshot.documents, after, cap, added=undone.restored, gone=gone):
+        raise BrokenChangeSet(faults)
+    new = {tombstone(item, wish.today, Reason.UNDONE) for item in undone.removed}
+    back = {stone for stone in stones if stone.reason is Reason.UNDONE and stone.id in undone.restored}
+    told = render_tombstones((stones | new | set(base.retracted)) - back)
+    was = snapshot.state.get(TOMBSTONES)
+    state = (Change(TOMBSTONES, was, told),) if told != (was or b"") else ()
+    return (*document_changes(snapshot.documents, after), *state)
+
+
+def _signature(wish: Wish, plan: UndoPlan, head: str | None) -> Signature:
+    undone = plan.undone
+    message = render(
+        "undo.txt",
+        summary=plan.summary(),
+        lines=[f"{ident} {why}" for ident, why in sorted(undone.kept.items())],
+        run_id=run_id(wish.now, head),
+        undoes=f"{plan.run.run} {plan.item}".strip(),
+        added=len(undone.restored),
+        changed=len(undone.removed) + len(undone.returned),
+    )
+    return Signature(message, *wish.settings.author, wish.now)

@@ -1,0 +1,225 @@
+"""`curate runs`: git is the truth, reports are detail; runs without a commit and failures are seen, too."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.errors import BUG, INTERRUPTED, BadFile, CurateError, ModelFailed, UnknownRun
+from pipelines.memory.history import named_run
+from pipelines.models.rules import RulesExtractor
+from pipelines.nightly import curate_night
+from pipelines.planning import Night
+from pipelines.report import KEPT, RunReport, last_report, read_reports, save_failure, save_report
+from pipelines.settings import load_settings
+from pipelines.watch import Watch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.models.extraction import Extraction, ExtractionRequest
+    from tests.conftest import Memory
+
+NOW = datetime(2026, 3, 20, 2, tzinfo=UTC)
+
+
+def runs(memory: Memory, *more: str) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = json.loads(memory.curate("runs", "--json", *more))
+    return told
+
+
+def night(memory: Memory, day: int, log: str = "") -> str:
+    if log:
+        memory.write(f"Logs/2026-03-{day - 1}.md", log)
+    told: str = json.loads(memory.curate("run", "--json", "--now", f"2026-03-{day}T02:00"))["run"]
+    return told
+
+
+def three_nights(memory: Memory) -> list[str]:
+    first = night(memory, 11, "- Decision: Use SQLite\n- Rule: never push on Fridays\n")
+    second = night(memory, 12, "- decision: use sqlite\n- Fact: the port is 8080\n")
+    return [first, second, night(memory, 13)]
+
+
+def test_runs_are_listed_newest_first_with_what_they_changed(memory: Memory) -> None:
+    first, second, third = three_nights(memory)
+    head, older = memory.git("rev-list", "--grep=^Run-Id", "HEAD").split()
+    told = memory.curate("runs").splitlines()
+    assert told == [
+        f"{third}\t2026-03-13T02:00:00+00:00\tnothing\t0 calls, 0 tokens\t-\twell",
+        f"{second}\t2026-03-12T02:00:00+00:00\t1 added, 1 confirmed\t0 calls, 0 tokens\t{head[:10]}\twell",
+        f"{first}\t2026-03-11T02:00:00+00:00\t2 added\t0 calls, 0 tokens\t{older[:10]}\twell",
+    ]
+    assert [one["run"] for one in runs(memory, "--limit", "2")] == [third, second]
+    assert {key: runs(memory)[1][key] for key in ("added", "changed", "confirmed", "moved", "commit", "ended")} == {
+        "added": 1, "changed": 1, "confirmed": 1, "moved": 0, "commit": head, "ended": "well",
+    }  # fmt: skip
+    assert runs(memory)[1]["model"] == {"extractor": "rules@1", "calls": 0, "input_tokens": 0, "output_tokens": 0}
+
+
+def test_git_is_the_truth_where_no_report_is_left(memory: Memory) -> None:
+    first, second, _ = three_nights(memory)
+    for report in (memory.root / ".curate" / "runs").iterdir():
+        report.unlink()
+    assert [one["run"] for one in runs(memory)] == [second, first]
+    [newest, _] = runs(memory)
+    assert (newest["added"], newest["changed"], newest["confirmed"], newest["model"]) == (1, 1, None, None)
+    assert "1 added, 1 changed\t-\t" in memory.curate("runs")
+    assert "committed; no report is on this machine" in memory.curate("runs")
+    assert "the port is 8080" in memory.curate("runs", second)
+
+
+def test_one_run_is_shown_whole(memory: Memory) -> None:
+    _, second, _ = three_nights(memory)
+    (memory.root / "Logs" / "odd.md").write_text("x")
+    odd = night(memory, 14)
+    shown = json.loads(memory.curate("runs", "--json", second))
+    assert [one["text"] for one in shown["items"]["added"]] == ["the port is 8080"]
+    [confirmed] = shown["items"]["changed"]
+    assert confirmed["after"]["text"] == "Use SQLite"
+    assert shown["items"]["removed"] == []
+    assert shown["report"]["entries"]["read"] == 2
+    told = memory.curate("runs", second)
+    assert "Ended     well" in told
+    assert f"  + {shown['items']['added'][0]['id']} MEMORY.md: Fact: the port is 8080\n" in told
+    assert "Decision: Use SQLite (confirmed)" in told
+    assert "Note      Logs/odd.md is not named after a day" in memory.curate("runs", odd)
+
+
+def test_a_run_is_found_by_the_start_of_its_id_or_commit(memory: Memory) -> None:
+    first, second, _ = three_nights(memory)
+    head = memory.git("rev-parse", "HEAD").strip()
+    assert json.loads(memory.curate("runs", "--json", first[:8]))["run"] == first
+    assert json.loads(memory.curate("runs", "--json", head[:6]))["run"] == second
+    assert "No run has the id or the commit 2027. `curate runs` lists them." in memory.curate("runs", "2027", exits=1)
+    assert "is not unique: " in memory.curate("runs", "202603", exits=1)
+
+
+def test_a_whole_id_is_no_start_of_another() -> None:
+    assert named_run("r1", [("r12", "c1"), ("r1", "c2")]) == "r1"
+    with pytest.raises(UnknownRun, match="not unique: r12, r1"):
+        named_run("r", [("r12", "c1"), ("r1", "c2")])
+    with pytest.raises(UnknownRun):
+        named_run("c1", [("r12", "c1000")])  # too short to name a commit
+
+
+def test_an_undone_run_says_by_which(memory: Memory) -> None:
+    _, second, _ = three_nights(memory)
+    memory.curate("undo", "--now", "2026-03-13T09:00")
+    undo, _, undone, _ = runs(memory)
+    assert (undo["undoes"], undo["ended"], undone["run"]) == (second, "well", second)
+    assert (undone["ended"], undone["why"]) == ("undone", undo["run"])
+    told = memory.curate("runs")
+    assert f"undoes {second}: 1 item taken out, 1 item as before\t-" in told
+    assert f"undone by {undo['run']}" in told
+    shown = memory.curate("runs", undo["run"])
+    assert "Fact: the port is 8080" in shown
+    memory.curate("undo", undo["run"], "--now", "2026-03-13T09:01")
+    assert {one["run"]: one["ended"] for one in runs(memory)}[second] == "well"
+
+
+def test_a_run_that_left_something_pending_says_why(memory: Memory) -> None:
+    class Failing(RulesExtractor):
+        def extract(self, request: ExtractionRequest) -> Extraction:
+            raise ModelFailed("test", f"was down on {request.day}")
+
+    memory.write("Logs/2026-03-18.md", "- Decision: x y z\n")
+    curate_night(Night(memory.root, load_settings(memory.root), Failing(), NOW), Watch())
+    [run] = runs(memory)
+    assert (run["ended"], run["why"], run["commit"]) == ("pending", "test was down on 2026-03-18.", None)
+    assert "left something pending: test was down on 2026-03-18" in memory.curate("runs")
+
+
+def test_a_failure_leaves_a_record_without_the_memorys_text(memory: Memory) -> None:
+    save_failure(memory.root, "20260320T020000-abc123", NOW, BadFile("Logs/2026-03-18.md", "cannot be read"))
+    save_failure(memory.root, "20260321T020000-abc124", NOW + timedelta(days=1), ValueError("a secret sentence"))
+    save_failure(memory.root, "20260322T020000-abc125", NOW + timedelta(days=2), KeyboardInterrupt())
+    assert [(one["ended"], one["why"]) for one in runs(memory)] == [
+        ("failed", "It was interrupted."),
+        ("failed", "It ended with a bug."),
+        ("failed", "Logs/2026-03-18.md cannot be read."),
+    ]
+    kept = read_reports(memory.root)
+    assert [report["exit_code"] for report in kept.values()] == [1, BUG, INTERRUPTED]
+    assert "secret" not in json.dumps(kept)
+    assert "failed: Logs/2026-03-18.md cannot be read\n" in memory.curate("runs")
+    assert "Ended     failed: It ended with a bug\n" in memory.curate("runs", "20260321")
+    assert "2026-03-22T02:00:00" in memory.curate("status", "--now", "2026-03-22T03:00")
+
+
+def test_keeping_a_failure_never_fails(memory: Memory) -> None:
+    (memory.root / ".curate" / "runs").write_text("in the way")
+    save_failure(memory.root, "x", NOW, CurateError("x"))
+    assert runs(memory) == []
+
+
+def test_a_failure_that_is_mended_at_the_same_moment_is_one_run(memory: Memory) -> None:
+    first = night(memory, 11, "- Decision: Use SQLite\n")
+    save_failure(memory.root, first, NOW, CurateError("x"))
+    assert len(runs(memory)) == 1
+
+
+def test_old_reports_age_out_and_the_newest_stay(tmp_path: Path) -> None:
+    (tmp_path / ".curate" / "runs").mkdir(parents=True)
+    for number in range(KEPT + 5):
+        (tmp_path / ".curate" / "runs" / f"2025{number:04}T000000-aaaaaa.json").write_text('{"run": "x"}')
+    save_report(tmp_path, RunReport("20260101T000000-aaaaaa", "2026-01-01T00:00:00+00:00", "2026-01-01", "rules@1"))
+    left = sorted(file.stem for file in (tmp_path / ".curate" / "runs").iterdir())
+    assert len(left) == KEPT
+    assert left[0] == "20250006T000000-aaaaaa"
+    assert left[-1] == "20260101T000000-aaaaaa"
+    save_failure(tmp_path, "20200101T000000-aaaaaa", NOW, CurateError("as of long ago"))
+    assert (tmp_path / ".curate" / "runs" / "20200101T000000-aaaaaa.json").exists()
+
+
+def test_a_broken_report_is_passed_over(memory: Memory) -> None:
+    first = night(memory, 11, "- Decision: Use SQLite\n")
+    folder = memory.root / ".curate" / "runs"
+    for name, data in (("a", b"{"), ("b", b"[1]"), ("c", b"\xff"), ("d", b"{}"), ("e", b'{"now": 7, "model": 3}')):
+        (folder / f"9999-{name}.json").write_bytes(data)
+    assert [one["run"] for one in runs(memory)] == [first, "9999-e", "9999-d"]
+    assert last_report(memory.root) == {"now": 7, "model": 3}
+    memory.curate("runs")
+
+
+def test_a_run_whose_commit_was_taken_off_the_branch_says_so(memory: Memory) -> None:
+    three_nights(memory)
+    memory.git("reset", "--quiet", "--hard", "HEAD~1")
+    lost = runs(memory)[1]
+    assert (lost["ended"], lost["commit"]) == ("astray", None)
+    assert "is not in the history of this branch" in memory.curate("runs")
+
+
+def test_before_the_first_run_there_is_nothing_to_list(memory: Memory) -> None:
+    assert (memory.curate("runs"), runs(memory)) == ("", [])
+
+
+def test_a_commit_that_only_mentions_a_run_is_none(memory: Memory) -> None:
+    memory.git("config", "user.name", "Mara")
+    memory.git("config", "user.email", "mara@example.org")
+    memory.git("commit", "--quiet", "--allow-empty", "-m", "Mine\n\nRun-Id: looks like one\n\nbut is in the middle")
+    assert runs(memory) == []
+
+
+def test_two_memories_of_one_repository_have_their_own_runs(memory: Memory, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / "both").mkdir(exist_ok=True)
+        if name == "one":
+            memory.git("init", "--quiet", "--initial-branch=main", str(tmp_path / "both"))
+        twin = tmp_path / "both" / name
+        memory.git("clone", "--quiet", ".", str(twin))
+        for left in (twin / ".git").rglob("*"):
+            left.chmod(0o700)
+        (twin / ".git").rename(tmp_path / f"{name}.git")
+    whole = type(memory)(tmp_path / "both" / "one", memory._capsys)
+    other = type(memory)(tmp_path / "both" / "two", memory._capsys)
+    first = night(whole, 11, "- Decision: Use SQLite\n")
+    second = night(other, 12, "- Decision: Use SQLite\n")
+    assert [one["run"] for one in runs(whole)] == [first]
+    assert [one["run"] for one in runs(other)] == [second]
+    other.curate("undo", "--now", "2026-03-12T09:00")
+    assert (len(runs(whole)), len(runs(other))) == (1, 2)
+    assert "Use SQLite" in whole.read("Areas/general.md")

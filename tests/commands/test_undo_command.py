@@ -1,0 +1,233 @@
+"""`curate undo` with real files and real git: a run, an undo and one item are taken back; nothing vanishes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pipelines.memory.layout import TOMBSTONES
+from pipelines.memory.lock import run_lock
+from pipelines.memory.tombstones import Reason, read_tombstones
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+FIRST = "project: Alpha\n\n- Decision: Use SQLite\n- Todo: buy milk\n\n## Other\n\n- Rule: never push on Fridays\n"
+SECOND = "- decision: use sqlite.\n- Fact: the port is 8080\n- [x] buy milk\n"
+
+
+def items(memory: Memory) -> dict[str, dict[str, object]]:
+    return {item["text"]: item for item in json.loads(memory.curate("items", "--json"))}
+
+
+def two_nights(memory: Memory) -> list[dict[str, bytes]]:
+    """Run two nights, and return the files before and after each."""
+    memory.write("Logs/2026-03-10.md", FIRST)
+    memory.write("Logs/2026-03-11.md", "- 09:00 nothing yet\n")
+    seen = [memory.files()]
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    seen.append(memory.files())
+    memory.write("Logs/2026-03-11.md", "- 09:00 nothing yet\n" + SECOND)
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    return [*seen, memory.files()]
+
+
+def curated(files: dict[str, bytes]) -> dict[str, bytes]:
+    return {path: data for path, data in files.items() if not path.startswith(("State/", "Logs/"))}
+
+
+def test_undo_takes_the_newest_run_back_and_says_so_in_one_line(memory: Memory) -> None:
+    blank, first, second = two_nights(memory)
+    run = memory.curate("runs").split("\t")[0]
+    told = memory.curate("undo", "--now", "2026-03-12T09:00")
+    head = memory.git("rev-parse", "HEAD").strip()
+    assert told == f"Run {run} taken back: 1 item taken out, 2 items as before (commit {head[:10]}).\n"
+    assert curated(memory.files()) == curated(first)
+    assert memory.read("State/progress.jsonl").encode() == second["State/progress.jsonl"]
+    body = memory.git("log", "-1", "--format=%B").splitlines()
+    assert body[0] == f"Run {run} taken back: 1 item taken out, 2 items as before"
+    trailers = dict(line.split(": ") for line in body[-6:] if line)
+    assert trailers.keys() == {"Run-Id", "Undoes", "Items-Added", "Items-Changed"}
+    assert (trailers["Undoes"], trailers["Items-Added"], trailers["Items-Changed"]) == (run, "0", "3")
+    assert memory.git("status", "--porcelain") == ""
+    memory.curate("undo", "--now", "2026-03-12T09:01")
+    assert curated(memory.files()) == curated(blank)
+    assert "no run to take back" in memory.curate("undo", exits=1)
+    assert "nothing is broken" in memory.curate("check")
+
+
+def test_undone_items_are_not_proposed_again_and_what_was_read_stays_read(memory: Memory) -> None:
+    two_nights(memory)
+    memory.curate("undo", "--now", "2026-03-12T09:00")
+    stones = read_tombstones(memory.read(TOMBSTONES).encode())
+    assert [(stone.day, stone.reason) for stone in stones] == [("2026-03-12", Reason.UNDONE)]
+    memory.write("Logs/2026-03-12.md", "- FACT: The port is 8080!\n- Fact: the host is db1\n")
+    report = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
+    assert report["entries"]["read"] == 2
+    assert report["verdicts"] == {"noise": 1, "add": 1}
+    assert "8080" not in " ".join(items(memory))
+
+
+def test_undoing_an_undo_brings_back_what_it_took_and_drops_its_tombstones(memory: Memory) -> None:
+    _, first, second = two_nights(memory)
+    run = memory.curate("runs").split("\t")[0]
+    memory.curate("undo", "--now", "2026-03-12T09:00")
+    undo = memory.curate("runs", "--limit", "1").split("\t")[0]
+    told = memory.curate("undo", run, exits=1)
+    assert f"taken back already. `curate undo {undo}` brings it back." in told
+    told = memory.curate("undo", undo, "--now", "2026-03-12T09:01")
+    assert "1 item brought back, 2 items as before" in told
+    assert curated(memory.files()) == curated(second)
+    assert read_tombstones(memory.read(TOMBSTONES).encode()) == frozenset()
+    memory.curate("undo", "--now", "2026-03-12T09:02")
+    assert curated(memory.files()) == curated(first)
+
+
+def test_a_run_is_named_by_the_start_of_its_id_or_its_commit(memory: Memory) -> None:
+    _, first, _ = two_nights(memory)
+    commit = memory.git("rev-parse", "HEAD").strip()
+    assert "is not unique" in memory.curate("undo", "202603", exits=1)
+    assert "No run has the id or the commit" in memory.curate("undo", "2027", exits=1)
+    assert "cannot both" in memory.curate("undo", "2026", "--item", "k1", exits=2)
+    memory.curate("undo", commit[:7], "--now", "2026-03-12T09:00")
+    assert curated(memory.files()) == curated(first)
+
+
+def test_an_older_run_is_taken_back_and_what_later_runs_confirmed_stays(memory: Memory) -> None:
+    two_nights(memory)
+    told = memory.curate("undo", "20260311", "--now", "2026-03-12T09:00")
+    after = items(memory)
+    assert set(after) == {"Use SQLite", "the port is 8080", "buy milk"}
+    assert "1 item taken out" in told
+    assert told.count("was changed since, so it stays.") == 2
+
+
+def test_people_win_over_an_undo(memory: Memory) -> None:
+    two_nights(memory)
+    known = items(memory)
+    memory.write("MEMORY.md", memory.read("MEMORY.md").replace("8080", "9090"))
+    alpha = memory.read("Projects/alpha.md")
+    memory.write("Projects/alpha.md", alpha + "\nMy own words.\n\n- Risk: mine, since\n")
+    told = memory.curate("undo", "--now", "2026-03-12T09:00")
+    after = items(memory)
+    assert f"Note: {known['the port is 8080']['id']} was changed since, so it stays." in told
+    assert after["the port is 9090"]["trust"] == "owner"
+    assert after["mine, since"]["trust"] == "owner"
+    assert after["Use SQLite"]["confirmed"] is None
+    assert "My own words." in memory.read("Projects/alpha.md")
+    assert memory.git("log", "-2", "--format=%s").splitlines()[1] == "Edits by hand"
+    report = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
+    assert report["people"] == {"edited": 0, "numbered": 0, "retracted": 0, "restored": 0, "asked": 0}
+
+
+def test_an_item_deleted_before_an_undo_is_still_retracted(memory: Memory) -> None:
+    two_nights(memory)
+    line = next(line for line in memory.read("MEMORY.md").splitlines() if "never push" in line)
+    memory.write("MEMORY.md", memory.read("MEMORY.md").replace(f"{line}\n", ""))
+    memory.curate("undo", "--now", "2026-03-12T09:00")
+    stones = {stone.reason for stone in read_tombstones(memory.read(TOMBSTONES).encode())}
+    assert stones == {Reason.DELETED, Reason.UNDONE}
+    memory.write("Logs/2026-03-12.md", "- Rule: never push on Fridays\n")
+    memory.curate("run", "--now", "2026-03-13T02:00")
+    assert "never push on Fridays" not in items(memory)
+    assert "nothing is broken" in memory.curate("check")
+
+
+def test_one_item_is_taken_back_and_again(memory: Memory) -> None:
+    two_nights(memory)
+    before = items(memory)
+    sqlite = str(before["Use SQLite"]["id"])
+    assert before["Use SQLite"]["confirmed"] == "2026-03-11"
+    assert "1 item as before" in memory.curate("undo", "--item", sqlite[:6], "--now", "2026-03-12T09:00")
+    after = items(memory)
+    assert after["Use SQLite"]["confirmed"] is None
+    assert {text: after[text] for text in after if text != "Use SQLite"} == {
+        text: before[text] for text in before if text != "Use SQLite"
+    }
+    assert "1 item taken out" in memory.curate("undo", "--item", sqlite, "--now", "2026-03-12T09:01")
+    assert "Use SQLite" not in items(memory)
+    assert "1 item brought back" in memory.curate("undo", "--item", sqlite, "--now", "2026-03-12T09:02")
+    assert items(memory)["Use SQLite"]["id"] == sqlite
+    assert read_tombstones(memory.read(TOMBSTONES).encode()) == frozenset()
+    assert "undoes" in memory.curate("runs", "--limit", "1")
+    assert "undone by" not in memory.curate("runs"), "a run of which one item was taken back still stands"
+
+
+def test_an_item_that_no_run_changed_cannot_be_undone(memory: Memory) -> None:
+    two_nights(memory)
+    memory.curate("add", "Rule", "Always lint", "--now", "2026-03-12T08:00")
+    mine = str(items(memory)["Always lint"]["id"])
+    assert "No run that stands has changed" in memory.curate("undo", "--item", mine, exits=1)
+    assert "No item has the id" in memory.curate("undo", "--item", "kffffffffffff", exits=1)
+    assert "is not unique" in memory.curate("undo", "--item", "k", exits=1)
+
+
+def test_a_rehearsal_shows_the_diff_and_writes_nothing(memory: Memory) -> None:
+    two_nights(memory)
+    memory.write("SOUL.md", "mine, not committed\n")
+    files, head = memory.files(), memory.git("rev-parse", "HEAD")
+    told = memory.curate("undo", "--dry-run", "--now", "2026-03-12T09:00")
+    assert "-- Fact: the port is 8080" in told
+    assert "+++ b/State/tombstones.jsonl" in told
+    assert "1 item taken out, 2 items as before (dry run: nothing was written)" in told
+    assert (memory.files(), memory.git("rev-parse", "HEAD")) == (files, head)
+
+
+def test_a_run_that_changed_no_item_is_passed_over_and_can_be_named(memory: Memory) -> None:
+    _, first, _ = two_nights(memory)
+    memory.write("Logs/2026-03-12.md", "- 09:00 had coffee\n")
+    memory.curate("run", "--now", "2026-03-13T02:00")
+    assert "nothing could be taken back" in memory.curate("undo", "20260313")
+    memory.curate("undo", "--now", "2026-03-13T09:00")
+    assert curated(memory.files()) == curated(first)
+
+
+def test_without_any_run_there_is_nothing_to_undo(memory: Memory) -> None:
+    assert "no run to take back" in memory.curate("undo", exits=1)
+
+
+def test_an_undo_waits_for_no_run(memory: Memory) -> None:
+    two_nights(memory)
+    with run_lock(memory.root, "a run that acts as of then"):
+        assert "a run that acts as of then" in memory.curate("undo", exits=75)
+    memory.curate("undo", "--now", "2026-03-12T09:00")
+
+
+def test_a_document_of_the_persons_has_its_very_bytes_again(memory: Memory) -> None:
+    mine = "---\ntitle: Alpha\nowner: Mara\n---\n# Alpha\n\n* **decision**: Use Postgres\n"
+    memory.write("Projects/alpha.md", mine)
+    memory.curate("run", "--now", "2026-03-10T02:00")
+    numbered = memory.read("Projects/alpha.md")
+    two_nights(memory)
+    assert "confidence_reason" in memory.read("Projects/alpha.md")
+    memory.curate("undo", "--now", "2026-03-12T09:00")
+    memory.curate("undo", "--now", "2026-03-12T09:01")
+    assert memory.read("Projects/alpha.md") == numbered
+
+
+def test_what_has_no_room_to_return_to_is_named(memory: Memory) -> None:
+    memory.write("curate.toml", memory.read("curate.toml").replace("8192", "1024"))
+    memory.write("Logs/2026-03-10.md", "".join(f"- Rule: never do the thing with number {n}\n" for n in range(3)))
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.write("MEMORY.md", memory.read("MEMORY.md") + "\nMine.\n" + "My own words. " * 60 + "\n")
+    moved = json.loads(memory.curate("run", "--json", "--now", "2026-03-12T02:00"))["evicted"]
+    assert len(moved) == 3
+    files = memory.files()
+    told = memory.curate("undo", "20260312", "--now", "2026-03-12T09:00")
+    assert "nothing could be taken back" in told
+    assert told.count("stands in Areas/general.md: MEMORY.md has no room for it.") == 3
+    assert memory.files() == files
+
+
+def test_a_briefing_stays_under_its_cap_through_nights_and_undos(memory: Memory) -> None:
+    memory.write("curate.toml", memory.read("curate.toml").replace("8192", "2048"))
+    states = []
+    for day in range(1, 7):
+        rules = "".join(f"- Rule: rule {day}.{n} says never to do thing number {n} of day {day}\n" for n in range(8))
+        memory.write(f"Logs/2026-02-{day:02}.md", rules)
+        states.append(curated(memory.files()))
+        memory.curate("run", "--now", f"2026-02-{day:02}T23:30")
+    for number, state in enumerate(reversed(states)):
+        memory.curate("undo", "--now", f"2026-02-10T09:{number:02}")
+        assert curated(memory.files()) == state
+        assert (memory.root / "MEMORY.md").stat().st_size <= 2048
