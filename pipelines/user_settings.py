@@ -8,14 +8,15 @@ decide. Importing this module brings in pydantic: import it where the settings a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from pipelines.errors import BadSettings
 from pipelines.faults import fault_line, faults_of, read_toml
+from pipelines.models.embedders.settings import VOYAGE_KEY, EmbedderSettings
 from pipelines.models.settings import DEFAULT_MODELS, ProviderSettings
 
 if TYPE_CHECKING:
@@ -32,22 +33,22 @@ class UserSettings:
         providers: who extracts, in order; never empty.
         anthropic: how Claude is asked, or None without a key.
         gemini: how Gemini is asked, or None without a key.
+        embedder: who turns text into vectors, and how.
     """
 
     providers: tuple[str, ...] = ("rules",)
     anthropic: ProviderSettings | None = None
     gemini: ProviderSettings | None = None
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
 
 
-class _Provider(BaseModel):
+class _Endpoint(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     base_url: str = ""
     api_key_env: str = ""
     api_key: object = None
-    max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
-    timeout_seconds: Annotated[float, Field(ge=1, le=3600)] = 120.0
 
     @field_validator("base_url")
     @classmethod
@@ -69,12 +70,35 @@ class _Provider(BaseModel):
         raise ValueError("a key does not belong in this file; put it into the environment and name it in api_key_env")
 
 
+class _Provider(_Endpoint):
+    max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
+    timeout_seconds: Annotated[float, Field(ge=1, le=3600)] = 120.0
+
+
+class _Embedder(_Endpoint):
+    provider: Literal["voyage", "local", "openai", "none"] | None = None
+    folder: str = ""
+    precision: Literal["int8", "fp32"] = "int8"
+    threads: Annotated[int, Field(ge=1, le=256)] = 2
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.provider == "openai" and not (self.base_url and self.model):
+            raise ValueError("the provider openai needs base_url and model")
+        if self.provider not in {"voyage", "openai"} and (self.base_url or self.model or self.api_key_env):
+            raise ValueError('model, base_url and api_key_env need provider = "voyage" or "openai" beside them')
+        if self.provider in {"voyage", "openai", "none"} and self.folder:
+            raise ValueError(f'folder names a local model, and the provider is "{self.provider}"')
+        return self
+
+
 class _UserFile(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     providers: Annotated[list[Literal["anthropic", "gemini", "rules"]], Field(min_length=1)] | None = None
     anthropic: _Provider = _Provider()
     gemini: _Provider = _Provider()
+    embedder: _Embedder = _Embedder()
 
 
 def load_user_settings(environ: Mapping[str, str]) -> UserSettings:
@@ -101,7 +125,8 @@ def load_user_settings(environ: Mapping[str, str]) -> UserSettings:
         raise BadSettings(path, faults)
     found = {name: _provider(file, name, environ) for name in KEY_VARIABLES}
     providers = file.providers or [*(name for name, settings in found.items() if settings), "rules"][:1]
-    return UserSettings(tuple(providers), anthropic=found["anthropic"], gemini=found["gemini"])
+    embedder = _embedder(file.embedder, environ)
+    return UserSettings(tuple(providers), anthropic=found["anthropic"], gemini=found["gemini"], embedder=embedder)
 
 
 def _path(environ: Mapping[str, str]) -> Path | None:
@@ -148,4 +173,19 @@ def _provider(file: _UserFile, name: str, environ: Mapping[str, str]) -> Provide
         base_url=table.base_url,
         max_tokens=table.max_tokens,
         timeout_seconds=table.timeout_seconds,
+    )
+
+
+def _embedder(table: _Embedder, environ: Mapping[str, str]) -> EmbedderSettings:
+    """Return the embedder's settings. A missing key is no fault here: search by words goes on, and status says why."""
+    variable = table.api_key_env or ("" if table.provider in {"openai", "local", "none"} else VOYAGE_KEY)
+    return EmbedderSettings(
+        provider=table.provider,
+        model=table.model or "",
+        base_url=table.base_url,
+        key_variable=variable,
+        api_key=environ.get(variable, "").strip() if variable else "",
+        folder=table.folder,
+        precision=table.precision,
+        threads=table.threads,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines import __version__
-from pipelines.errors import BUG, INTERRUPTED, USAGE, CurateError
+from pipelines.errors import BUG, EXPECTED, INTERRUPTED, USAGE, CurateError, NotWritable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,9 @@ VERBS: Final = {
     "status": "Say how the memory fares.",
     "check": "Check that everything is accounted for.",
     "index": "Bring the search index up to date.",
+    "models": "Say which embedder is used, or fetch the local one.",
 }
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
 class Verbs(click.Group):
@@ -94,13 +97,20 @@ def run_command(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: a closed pipe is no failure
         return 0
-    except Exception as bug:  # noqa: BLE001  the last line of defence: a person gets a report to paste, not a traceback
-        from pipelines.commands.bug_report import bug_report  # noqa: PLC0415  only ever needed here
-
-        return _say(bug_report(bug, arguments), BUG)
+    except Exception as fault:  # noqa: BLE001  the last line of defence: a person gets a sentence, not a traceback
+        return _say_unforeseen(fault, arguments)
     return answer if isinstance(answer, int) else 0
 
 
 def _say(sentence: str, code: int) -> int:
     print(f"curate: {sentence}", file=sys.stderr)  # noqa: T201  the command's own voice
     return code
+
+
+def _say_unforeseen(fault: Exception, arguments: Sequence[str]) -> int:
+    if isinstance(fault, OSError) and fault.errno in _FULL and fault.filename is None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered cannot be written either
+        return _say(str(NotWritable("Standard output", (fault.strerror or str(fault)).lower())), EXPECTED)
+    from pipelines.commands.bug_report import bug_report  # noqa: PLC0415  only ever needed here
+
+    return _say(bug_report(fault, arguments), BUG)

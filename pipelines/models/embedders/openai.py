@@ -1,0 +1,148 @@
+"""Any address that speaks `POST /v1/embeddings` as an embedder: Ollama, llama.cpp, vLLM, OpenAI and others.
+
+The wire is one request and one answer, so the standard library serves. A redirect is refused: whatever it leads to, the
+settings did not name it, and it would get the text and the key.
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from pipelines.errors import EmbeddingFailed
+from pipelines.models.embedders.vectors import BadVectors, batches, fit_to_send, unit_rows
+from pipelines.models.embedders.wire import why, with_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from http.client import HTTPMessage
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pipelines.models.embedders.settings import EmbedderSettings
+
+PROVIDER: Final = "openai"
+QUERY_SECONDS: Final = 10.0
+MOST_TEXTS: Final = 64
+MOST_BYTES: Final = 256_000
+_TEXT_BYTES: Final = 16_000
+_ANSWER_BYTES: Final = 64_000_000
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+# What models were trained to see before a document and before a query, by parts of their names.
+_PROMPTS: Final = {
+    "nomic-embed-text": ("search_document: ", "search_query: "),
+    "mxbai-embed": ("", "Represent this sentence for searching relevant passages: "),
+    "snowflake-arctic-embed": ("", "Represent this sentence for searching relevant passages: "),
+}
+
+
+@dataclass(slots=True)
+class OpenAIEmbedder:
+    """Asks an OpenAI-compatible address for vectors. Their dimension is learned from the first answer and kept to."""
+
+    settings: EmbedderSettings
+    _dimension: int = field(default=0, init=False)
+
+    @property
+    def name(self) -> str:
+        """The wire and the model."""
+        return f"{PROVIDER}:{self.settings.model}"
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has; where nothing was embedded yet, one word is, to know it.
+
+        Raises:
+            EmbeddingFailed: the address gave no usable answer.
+        """
+        if not self._dimension:
+            self.embed_query("dimension")
+        return self._dimension
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts to be found, in as many calls as they need.
+
+        Raises:
+            EmbeddingFailed: a call failed; the sentence says why, and nothing of the others is kept.
+        """
+        return self._embed(texts, self._prompts[0], self.settings.timeout_seconds)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question.
+
+        Raises:
+            EmbeddingFailed: as above.
+        """
+        vector: NDArray[np.float32] = self._embed([text], self._prompts[1], QUERY_SECONDS)[0]
+        return vector
+
+    @property
+    def _prompts(self) -> tuple[str, str]:
+        return next((pair for part, pair in _PROMPTS.items() if part in self.settings.model), ("", ""))
+
+    def _embed(self, texts: Sequence[str], prompt: str, seconds: float) -> NDArray[np.float32]:
+        import numpy as np  # noqa: PLC0415  only what embeds pays for it
+
+        parts = []
+        try:
+            for batch in batches([fit_to_send(prompt + text, _TEXT_BYTES) for text in texts], MOST_TEXTS, MOST_BYTES):
+                found = unit_rows(_rows(self._ask(batch, seconds), len(batch)), len(batch), self._dimension)
+                self._dimension = found.shape[1]
+                parts.append(found)
+        except BadVectors as fault:
+            raise EmbeddingFailed(self.name, str(fault)) from None
+        except Exception as fault:  # noqa: BLE001  whatever goes wrong on the way, search goes on by words
+            raise EmbeddingFailed(self.name, why(fault)) from None
+        return np.concatenate(parts) if parts else np.empty((0, self.dimension), np.float32)
+
+    def _ask(self, texts: list[str], seconds: float) -> Any:  # noqa: ANN401  JSON, checked by the caller
+        url = with_path(self.settings.base_url) + "/embeddings"
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memcurate"}
+        if self.settings.api_key:
+            headers["Authorization"] = f"Bearer {self.settings.api_key}"
+        body = json.dumps({"model": self.settings.model, "input": texts, "encoding_format": "float"}).encode()
+        request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
+        handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
+        if urlsplit(url).hostname in _LOOPBACK:  # a proxy would look for it on its own machine
+            handlers.append(urllib.request.ProxyHandler({}))
+        try:
+            with urllib.request.build_opener(*handlers).open(request, timeout=seconds) as answer:
+                said = answer.read(_ANSWER_BYTES + 1)
+        except urllib.error.HTTPError as refusal:
+            refusal.close()
+            raise
+        if len(said) > _ANSWER_BYTES:
+            raise BadVectors("gave an answer that is far too long")
+        if answer.length:  # a read with a limit does not complain where the connection ended early
+            raise ConnectionError
+        return json.loads(said)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(
+        self,
+        req: urllib.request.Request,  # noqa: ARG002
+        fp: IO[bytes],
+        code: int,  # noqa: ARG002
+        msg: str,  # noqa: ARG002
+        headers: HTTPMessage,  # noqa: ARG002
+        newurl: str,  # noqa: ARG002
+    ) -> None:
+        fp.close()
+        raise BadVectors("sent a redirect; put the address that it leads to into embedder.base_url")
+
+
+def _rows(answer: Any, count: int) -> list[Any]:  # noqa: ANN401  JSON from somebody's server
+    """Return an answer's vectors in the order of the texts; the wire numbers them and may shuffle."""
+    try:
+        rows = {row["index"]: row["embedding"] for row in answer["data"]}
+        if len(answer["data"]) != count:
+            raise BadVectors(f"gave {len(answer['data'])} vectors for {count} texts")
+        return [rows[at] for at in range(count)]
+    except (KeyError, TypeError):
+        raise BadVectors("answered with something that is not its wire format") from None
