@@ -1,10 +1,12 @@
 # Two commands do everything on a machine that has only Python, git and make:
 #   make run    set up, then curate the sample week that ships with the project
 #   make test   set up, then lint and test
+# and one takes its time:
+#   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint format lock clean
+.PHONY: help install run test torture lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -23,7 +25,10 @@ run: install
 	$(BIN)/python examples/sample_week.py
 
 test: install lint
-	$(BIN)/python -m pytest -n auto -q
+	$(BIN)/python -m pytest -n auto -q -m "not torture"
+
+torture: install
+	$(BIN)/python -m pytest -n auto -q -m torture tests/torture
 
 lint: install
 	$(BIN)/ruff check .

@@ -108,7 +108,7 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     base = reconcile(snapshot.documents, last_run_baseline(git, snapshot.documents), wish.today)
     item = _item(wish.item, base.documents, stones) if wish.item else ""
     run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
-    undone = undo(sides, base.documents, snapshot.unreadable(), item)
+    undone = undo(sides, base.documents, snapshot.unreadable(), _deleted(stones | {*base.retracted}), item)
     pruned = prune(undone.documents, wish.settings.caps, snapshot.unreadable())
     undone = _crowded(undone, pruned, base.documents)
     changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed else ()
@@ -199,6 +199,14 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
         if change and (stands or change.after is None):
             return run, sides
     raise NotUndoable(f"No run that stands has changed {item}.", "Edit its line by hand; the next run takes it up.")
+
+
+def _deleted(stones: Iterable[Tombstone]) -> frozenset[str]:
+    """Return the ids of items that a person took out, as against those that an undo did."""
+    reasons: dict[str, set[Reason]] = {}
+    for stone in stones:
+        reasons.setdefault(stone.id, set()).add(stone.reason)
+    return frozenset(ident for ident, told in reasons.items() if Reason.UNDONE not in told)
 
 
 # ------------------------------------------------------------ the change set

@@ -131,8 +131,10 @@ class Git:
         """Where the repository is on the disk."""
         if self._repository is None:
             told = self.run("rev-parse", "--absolute-git-dir", "--git-common-dir", "--show-toplevel")
-            own, common, top = (self.root / os.fsdecode(line) for line in told.splitlines())
-            self._repository = Repository(own, common, top)
+            folders = [self.root / os.fsdecode(line) for line in told.splitlines()]
+            if len(folders) != 3:  # noqa: PLR2004  what was asked for
+                raise GitFault(f"git does not say where the repository of {self.root} is.")
+            self._repository = Repository(*folders)
         return self._repository
 
     # ------------------------------------------------------------ writing
@@ -277,9 +279,7 @@ class Git:
         self, arguments: list[str], *, data: bytes = b"", env: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, bytes]:
         """Run git behind `env -i`, the one way to give GitPython's children an environment that is an allow-list."""
-        os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
-        from git.cmd import Git as Command  # noqa: PLC0415  GitPython takes 90 ms to import
-
+        command_interface = _git_python()
         told = {key: os.environ[key] for key in _PASSED_ON if key in os.environ} | {
             "LC_ALL": "C.UTF-8",
             "GIT_TERMINAL_PROMPT": "0",
@@ -290,7 +290,7 @@ class Git:
         hardened = [part for setting in _HARDENED for part in ("-c", setting)]
         command = ["env", "-i", *(f"{k}={v}" for k, v in told.items()), "git", *hardened, *arguments]
         with _input(data) as stream:
-            answer: Any = Command(str(self.root)).execute(
+            answer: Any = command_interface(str(self.root)).execute(
                 command,
                 istream=cast("BinaryIO | None", stream),
                 with_extended_output=True,
@@ -320,6 +320,20 @@ class Author:
             for role in ("AUTHOR", "COMMITTER")
             for key, value in (("NAME", self.name), ("EMAIL", self.mail), ("DATE", stamp))
         }
+
+
+def _git_python() -> type[Any]:
+    """Import GitPython's command interface; it asks git for its version meanwhile.
+
+    Raises:
+        GitFault: git does not even say its version.
+    """
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+    try:
+        from git.cmd import Git as Command  # noqa: PLC0415  GitPython takes 90 ms to import
+    except ImportError as fault:
+        raise GitFault("git does not say its version.", "Run `git --version` to see what ails it.") from fault
+    return Command
 
 
 def _signal_name(number: int) -> str:

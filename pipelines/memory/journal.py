@@ -22,6 +22,7 @@ from pipelines.memory.files import read_bytes, sync_folder, write_synced, writin
 from pipelines.memory.git import Author, blob_id
 from pipelines.memory.layout import PRIVATE
 from pipelines.memory.lock import log_lock, private_folder
+from pipelines.memory.moves import without_void_moves
 from pipelines.memory.place import put, settle
 
 if TYPE_CHECKING:
@@ -171,9 +172,9 @@ def _pair(values: list[str]) -> tuple[str, str]:
 def _complete(root: Path, git: Git, journal: _Journal) -> Applied:
     """Replace what is not yet replaced, commit, and drop the journal. Doing so twice is the same as once."""
     folder = root / PRIVATE / "pending"
-    changes = journal.changes
-    blobs = _store_blobs(git, folder, changes)
     with log_lock(root):
+        changes = without_void_moves(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
+        blobs = _store_blobs(git, folder, journal.changes, changes)
         merged = settle(root, folder, changes)
         merged += [change.path for number, change in enumerate(changes) if put(root, folder, number, change)]
     head = git.head()
@@ -190,10 +191,18 @@ def _complete(root: Path, git: Git, journal: _Journal) -> Applied:
     return Applied(commit, tuple(dict.fromkeys(merged)))
 
 
-def _store_blobs(git: Git, folder: Path, changes: Sequence[Change]) -> list[str | None]:
-    """Store the staged files as blobs, so that the commit holds what the run decided and no later edit."""
-    present = [n for n, change in enumerate(changes) if change.after is not None]
-    stored = dict(zip(present, git.write_blobs([folder / f"{n}.after" for n in present]), strict=True))
+def _store_blobs(git: Git, folder: Path, staged: Sequence[Change], changes: Sequence[Change]) -> list[str | None]:
+    """Store what the run decided as blobs, so that the commit holds that and no later edit."""
+    files = {}
+    for number, (before, change) in enumerate(zip(staged, changes, strict=True)):
+        if change.after is None:
+            continue
+        files[number] = folder / f"{number}.after"
+        if change.after != before.after:
+            files[number] = folder / f"{number}.revised"
+            with writing(folder):
+                write_synced(files[number], change.after, 0o600)
+    stored = dict(zip(files, git.write_blobs(list(files.values())), strict=True))
     return [stored.get(number) for number in range(len(changes))]
 
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.documents import HISTORY, SECTIONS, Document, insert_rows, section_of
-from pipelines.memory.items import Trust
+from pipelines.memory.items import Status, Trust
 from pipelines.memory.layout import FOLDERS, REVIEW
 from pipelines.memory.markdown import line_end
 from pipelines.memory.standings import item_changes, standing_twice, standings, understood
+from pipelines.stages.pointers import DAYS, PEOPLE, PROJECTS, without_pointers
+from pipelines.stages.promote import new_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pipelines.memory.standings import ItemChange, Standing
 
 _ORDER: Final = (*SECTIONS.values(), HISTORY)
+_SECTIONS: Final = frozenset({*_ORDER, PROJECTS, DAYS, PEOPLE})
 _OWN_KEYS: Final = frozenset({"updated", "trust", "confidence", "confidence_reason"})
 
 
@@ -44,18 +47,29 @@ class RunSides:
     def changes(self) -> list[ItemChange]:
         """Return what the run itself did to items.
 
-        A line that a person wrote and the run numbered is no doing of the run's, nor is what a person's answer in
-        Review.md did.
+        What a person wrote while it went on is in its commit, too, and is no doing of the run's; nor is the number that
+        it gave to a line of a person's, nor what a person's answer in Review.md did.
         """
         return [one for one in item_changes(self.before, self.after) if not _is_persons(one)]
 
 
 def _is_persons(change: ItemChange) -> bool:
-    if REVIEW in {side.path for side in (change.before, change.after) if side}:
+    before, after = change.before, change.after
+    if REVIEW in {side.path for side in (before, after) if side}:
         return True
-    if change.before is not None or change.after is None:
+    if after is None:
         return False
-    return not change.after.item.by and change.after.item.trust is Trust.OWNER
+    if before is None:
+        return not after.item.by and after.item.trust is Trust.OWNER
+    return _is_written(before.item, after.item)
+
+
+def _is_written(before: Item, after: Item) -> bool:
+    """Whether a person wrote what is different of an item: no run rewords, strikes, or ticks without evidence."""
+    reworded = (before.type, before.text) != (after.type, after.text)
+    struck = after.status is Status.RETRACTED and before.status is not Status.RETRACTED
+    ticked = {before.status, after.status} == {Status.OPEN, Status.DONE} and before.evidence == after.evidence
+    return reworded or struck or ticked
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +98,24 @@ class Undone:
         return bool(self.removed or self.restored or self.returned)
 
 
-def undo(sides: RunSides, now: Mapping[str, Document], closed: frozenset[str], only: str = "") -> Undone:
+def undo(
+    sides: RunSides,
+    now: Mapping[str, Document],
+    closed: frozenset[str],
+    deleted: frozenset[str] = frozenset(),
+    only: str = "",
+) -> Undone:
     """Return the memory with what a run did taken back.
 
     Args:
         sides: the documents that the run changed.
         now: every document as it is.
         closed: files that are there and cannot be read; nothing is put into them.
+        deleted: ids of items that a person deleted; they never come back.
         only: an item's id; just what the run did to it, and to items because of it. Empty for all.
     """
     changes = [one for one in sides.changes() if not only or _concerns(one, only)]
+    changes = [one for one in changes if one.after or one.id not in deleted]
     twice = standing_twice(now.values()) | standing_twice(sides.before.values()) | standing_twice(sides.after.values())
     there = standings(now.values())
     turned = _Turning(sides, now, closed, there, twice)
@@ -235,7 +257,7 @@ def _rewritten(
         if base is None:
             continue
         document = _with_rows(base, rows.get(path, {}), twice)
-        if path not in sides.before and _is_unfilled(document, sides.after.get(path)):
+        if path in sides.after and path not in sides.before and _is_unfilled(document):
             documents.pop(path, None)
         elif (path in now or rows.get(path)) and (path not in now or document.text != now[path].text):
             documents[path] = document
@@ -245,13 +267,14 @@ def _rewritten(
 def _base(
     path: str, sides: RunSides, now: Mapping[str, Document], twice: frozenset[str], *, whole: bool
 ) -> Document | None:
-    """Return the text that a document starts from: that before the run where nobody touched it since, else today's."""
+    """Return what a document starts from: its text before the run where only the run changed it since, else today's."""
     before, after, here = sides.before.get(path), sides.after.get(path), now.get(path)
     if here is None:
         return before if after is None else None
-    untouched = whole and before is not None and after is not None and here.text == after.text
-    held = {p.item.id for side in (before, after) if side for p in side.items}
-    return before if untouched and not held & twice else here
+    if not whole or before is None or after is None or here.text != after.text:
+        return here
+    held = {p.item.id for side in (before, after) for p in side.items}
+    return before if not held & twice and _own_words(before) == _own_words(after) else here
 
 
 def _with_rows(document: Document, rows: Mapping[str, Standing], twice: frozenset[str]) -> Document:
@@ -266,8 +289,8 @@ def _with_rows(document: Document, rows: Mapping[str, Standing], twice: frozense
             del lines[placed.line : placed.end]
         else:
             missing.pop(ident, None)
-            body = lines[placed.line].rstrip("\r\n")
-            lines[placed.line : placed.end] = [one.line + (lines[placed.line][len(body) :] or end), *one.notes]
+            tail = lines[placed.line][len(lines[placed.line].rstrip("\r\n")) :]
+            lines[placed.line : placed.end] = [one.line + (tail or end if one.notes else tail), *one.notes]
     titles = {h.title.casefold() for h in document.headings if h.level > 1}
     for one in missing.values():
         title = one.section if one.section.casefold() in titles else section_of(one.item)
@@ -275,17 +298,21 @@ def _with_rows(document: Document, rows: Mapping[str, Standing], twice: frozense
     return Document(document.path, "".join(lines))
 
 
-def _is_unfilled(document: Document, made: Document | None) -> bool:
-    """Whether a document that the run made holds no item, and not a word that the run did not write."""
-    if made is None or document.path.partition("/")[0] not in FOLDERS or document.items:
+def _is_unfilled(document: Document) -> bool:
+    """Whether a document that the run made holds no item, and not a word that its template does not.
+
+    What the run committed is no measure: somebody may have written into the file while the run made it.
+    """
+    if document.path.partition("/")[0] not in FOLDERS or document.items:
         return False
-    return _own_words(document) == _own_words(made)
+    return _own_words(document) == _own_words(new_document(document.path, document.title, ""))
 
 
 def _own_words(document: Document) -> list[object]:
-    """Return what is neither an item, a section made for items, a blank line nor a quality field."""
+    """Return what is neither an item, a pointer, a section made for them, a blank line nor a quality field."""
+    document = without_pointers(document)
     rows = {number for placed in document.items for number in range(placed.line, placed.end)}
-    rows |= {heading.line for heading in document.headings if heading.level > 1 and heading.title in _ORDER}
+    rows |= {heading.line for heading in document.headings if heading.level > 1 and heading.title in _SECTIONS}
     body = [
         line.strip()
         for number, line in enumerate(document.lines)

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 from pipelines.memory.layout import TOMBSTONES
 from pipelines.memory.lock import run_lock
 from pipelines.memory.tombstones import Reason, read_tombstones
+from pipelines.models.rules import RulesExtractor
 
 if TYPE_CHECKING:
+    import pytest
+
+    from pipelines.models.extraction import Extraction, ExtractionRequest
     from tests.conftest import Memory
 
 FIRST = "project: Alpha\n\n- Decision: Use SQLite\n- Todo: buy milk\n\n## Other\n\n- Rule: never push on Fridays\n"
@@ -120,6 +124,29 @@ def test_people_win_over_an_undo(memory: Memory) -> None:
     assert report["people"] == {"edited": 0, "numbered": 0, "retracted": 0, "restored": 0, "asked": 0}
 
 
+def test_what_a_person_wrote_during_the_run_stays(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    two_nights(memory)
+    real = RulesExtractor.extract
+
+    def meanwhile(self: RulesExtractor, request: ExtractionRequest) -> Extraction:
+        text = memory.read("MEMORY.md").replace("never push", "never ever push")
+        memory.write("MEMORY.md", text.replace("# Memory\n", "# Memory\n\nMine, during the run.\n", 1))
+        alpha = memory.read("Projects/alpha.md").splitlines(keepends=True)
+        memory.write("Projects/alpha.md", "".join(line for line in alpha if "Use SQLite" not in line))
+        return real(self, request)
+
+    monkeypatch.setattr(RulesExtractor, "extract", meanwhile)
+    memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Fact: the host is db1\n")
+    memory.curate("run", "--now", "2026-03-13T02:00")
+    assert "the host is db1" in items(memory)
+    assert "Use SQLite" not in items(memory)
+    memory.curate("undo", "--now", "2026-03-13T09:00")
+    assert "Mine, during the run." in memory.read("MEMORY.md")
+    assert "the host is db1" not in items(memory)
+    assert "Use SQLite" not in items(memory)
+    assert items(memory)["never ever push on Fridays"]["trust"] == "owner"
+
+
 def test_an_item_deleted_before_an_undo_is_still_retracted(memory: Memory) -> None:
     two_nights(memory)
     line = next(line for line in memory.read("MEMORY.md").splitlines() if "never push" in line)
@@ -194,15 +221,15 @@ def test_an_undo_waits_for_no_run(memory: Memory) -> None:
 
 
 def test_a_document_of_the_persons_has_its_very_bytes_again(memory: Memory) -> None:
-    mine = "---\ntitle: Alpha\nowner: Mara\n---\n# Alpha\n\n* **decision**: Use Postgres\n"
+    mine = "---\ntitle: Alpha\nowner: Mara\n---\n# Alpha\n\n* **decision**: Use Postgres"
     memory.write("Projects/alpha.md", mine)
-    memory.curate("run", "--now", "2026-03-10T02:00")
-    numbered = memory.read("Projects/alpha.md")
-    two_nights(memory)
+    memory.write("Logs/2026-03-10.md", FIRST)
+    memory.curate("run", "--now", "2026-03-11T02:00")
     assert "confidence_reason" in memory.read("Projects/alpha.md")
     memory.curate("undo", "--now", "2026-03-12T09:00")
-    memory.curate("undo", "--now", "2026-03-12T09:01")
-    assert memory.read("Projects/alpha.md") == numbered
+    left, _, number = memory.read("Projects/alpha.md").partition(" <!-- ")
+    assert left == mine
+    assert number.count("\n") == 0, "only the number that the run gave the line stays"
 
 
 def test_what_has_no_room_to_return_to_is_named(memory: Memory) -> None:

@@ -139,6 +139,29 @@ def test_an_edit_between_the_kill_and_the_next_start_stands(git: Git, monkeypatc
     assert "use one" in text
 
 
+@pytest.mark.parametrize("replaced", [0, 1])
+def test_an_item_that_a_person_changed_before_it_moved_stands_in_one_place(
+    git: Git, monkeypatch: pytest.MonkeyPatch, replaced: int
+) -> None:
+    briefing = edited(Document("MEMORY.md", (git.root / "MEMORY.md").read_text()), add=[Block(ITEM)])
+    (git.root / "MEMORY.md").write_text(briefing.text)
+    commit_edits(git.root, git, "an item\n", Author("A", "a@example.org", WHEN))
+    leaves = edited(briefing, remove=[str(ITEM.id)])
+    moved = [Change(BASE.path, BASE.text.encode(), AFTER.text.encode())]
+    moved += [Change("MEMORY.md", briefing.text.encode(), leaves.text.encode())]
+    with monkeypatch.context() as patch:
+        kill_at(patch, "put", replaced + 1)
+        with pytest.raises(Killed):
+            apply_changes(git.root, git, moved, SIGNATURE)
+    (git.root / "MEMORY.md").write_text(briefing.text.replace("use one", "use one, or two"))
+    recover(git.root, git)
+    texts = [(git.root / path).read_text() for path in (BASE.path, "MEMORY.md")]
+    assert ["use one" in text for text in texts] == [False, True]
+    assert "use one, or two" in texts[1]
+    committed = [git.show("HEAD", path) or b"" for path in (BASE.path, "MEMORY.md")]
+    assert [b"use one" in data for data in committed] == [False, True]
+
+
 def test_a_commit_that_a_person_made_since_is_not_taken_back(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = real_changes(git)
     with monkeypatch.context() as patch:

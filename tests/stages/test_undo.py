@@ -37,11 +37,13 @@ def of(*documents: Document) -> Documents:
     return {one.path: one for one in documents}
 
 
-def back(before: Documents, after: Documents, now: Documents | None = None, only: str = "") -> Undone:
+def back(
+    before: Documents, after: Documents, now: Documents | None = None, only: str = "", deleted: str = ""
+) -> Undone:
     """Undo a run between `before` and `after` in `now`, by default the memory as the run left it."""
     paths = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     sides = RunSides.of(*({path: side[path] for path in sorted(paths) if path in side} for side in (before, after)))
-    return undo(sides, after if now is None else now, frozenset(), only)
+    return undo(sides, after if now is None else now, frozenset(), frozenset({deleted}), only)
 
 
 def held(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]]:
@@ -164,6 +166,31 @@ def test_a_document_that_the_run_made_goes_unless_a_person_wrote_in_it(mine: str
     assert set(back({}, after, owned).documents) == {ALPHA}
     graded = with_line(after, ALPHA, lambda text: text.replace("updated: 2026-03-01", "updated: 2026-03-09"))
     assert back({}, after, graded).documents == {}
+
+
+def test_a_document_in_which_a_person_wrote_while_the_run_made_it_stays() -> None:
+    mine = Document(GENERAL, "# General\n\nMine.\n")
+    undone = back({}, of(edited(mine, add=[Block(item(1))])))
+    assert [one.id for one in undone.removed] == [item(1).id]
+    assert "Mine." in undone.documents[GENERAL].text
+
+
+def test_what_a_person_wrote_while_the_run_went_on_is_no_doing_of_the_runs() -> None:
+    todo = item(5, ItemType.TODO, status=Status.OPEN)
+    before = of(document(ALPHA, item(1), item(2), item(3), item(4), todo), document(BETA, item(6)))
+    reworded = replace(item(1), text="reworded", trust=Trust.OWNER, by="")
+    struck, ticked = replace(item(2), status=Status.RETRACTED), replace(todo, status=Status.DONE)
+    left = edited(
+        before[ALPHA],
+        replace={one.id: one for one in (reworded, struck, ticked, replace(item(3), seen=2))},
+        remove=[item(4).id],
+        add=[Block(item(7))],
+    )
+    after = with_line({**before, ALPHA: left}, ALPHA, lambda text: text.replace("## Facts\n", "## Facts\n\nMine.\n"))
+    undone = back(before, after, deleted=item(4).id)
+    then = {ident: one for ident, (_, one) in held(undone.documents).items()}
+    assert then == {one.id: one for one in (reworded, struck, item(3), ticked, item(6))}
+    assert "Mine." in undone.documents[ALPHA].text
 
 
 def test_the_briefing_and_the_user_page_never_go() -> None:

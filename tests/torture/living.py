@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -12,6 +11,7 @@ from pipelines.memory.items import parse_item
 from pipelines.memory.snapshot import read_documents
 
 if TYPE_CHECKING:
+    import random
     from pathlib import Path
 
 PROJECTS = ("Kestrel", "Saltmarsh", "Ledger", "Orchard")
