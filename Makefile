@@ -1,12 +1,14 @@
 # Two commands do everything on a machine that has only Python, git and make:
 #   make run    set up, then curate the sample week that ships with the project
 #   make test   set up, then lint and test
-# and one takes its time:
+# and two take their time:
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
+#   make bench     measure the speed of the index; UNITS="10000 100000 1000000" chooses the sizes
 PYTHON ?= python3
 BIN := .venv/bin
+UNITS ?= 10000 100000
 .DEFAULT_GOAL := help
-.PHONY: help install run test torture lint format lock clean
+.PHONY: help install run test torture bench lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -29,6 +31,9 @@ test: install lint
 
 torture: install
 	$(BIN)/python -m pytest -n auto -q -m torture tests/torture
+
+bench: install
+	$(BIN)/python benchmarks/speed.py $(UNITS)
 
 lint: install
 	$(BIN)/ruff check .

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import time
 from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespace
-from typing import Annotated
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -60,6 +60,23 @@ class Commit(_Strict):
     author: Annotated[str, AfterValidator(_person)] = "memcurate <memcurate@localhost>"
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Search(_Strict):
+    """How hits are ranked; `pipelines.index.ranking.Ranking` says what each does."""
+
+    mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
+    fusion: Literal["weighted", "rrf"] = "weighted"
+    vector_weight: Share = 0.5
+    rrf_k: Annotated[int, Field(ge=1, le=1000)] = 60
+    day_bonus: Share = 0.0
+    diversity: Share = 0.0
+    half_life: Annotated[float, Field(ge=0, le=36_500)] = 0.0
+    trust: Share = 0.0
+    confidence: Share = 0.0
+
+
 class Settings(_Strict):
     """Everything that curate.toml may say; every key has a default."""
 
@@ -68,6 +85,7 @@ class Settings(_Strict):
     track_sessions: bool = False
     caps: Caps = Caps()
     commit: Commit = Commit()
+    search: Search = Search()
 
     @property
     def author(self) -> tuple[str, str]:

@@ -31,6 +31,7 @@ VERBS: Final = {
     "check": "Check that everything is accounted for.",
     "index": "Bring the search index up to date.",
     "models": "Say which embedder is used, or fetch the local one.",
+    "eval": "Measure search on questions of your own.",
 }
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING
 
 import click
@@ -26,10 +27,22 @@ def command(*, full: bool, as_json: bool, memory: Path | None) -> None:
     its reason, and tried again when it changes.
     """
     from pipelines.index.build import rebuild_index, update_index  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.stages.meaning import embed  # noqa: PLC0415  as above
 
     root = memory_root(memory)
     report = rebuild_index(root) if full else update_index(root)
-    click.echo(json.dumps(report.to_json(), ensure_ascii=False).encode() if as_json else _told(report))
+    vectors, notes = embed(root, math.inf)
+    if as_json:
+        done = report.to_json() | ({"vectors": vectors} if vectors else {})
+        click.echo(json.dumps(done, ensure_ascii=False).encode())
+    else:
+        click.echo(_told(report))
+        if vectors:
+            click.echo(
+                f"Vectors: {vectors['embedded']:,} new, {vectors['missing']:,} missing, by {vectors['embedder']}"
+            )
+    for note in notes:
+        click.echo(note, err=True)
 
 
 def _told(report: IndexReport) -> str:

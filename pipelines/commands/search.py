@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from pipelines.commands.narrowing import filter_options
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.errors import IndexUnusable
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pipelines.commands.asking import Asker
+    from pipelines.index.filters import Filters
     from pipelines.index.fresh import Freshness
     from pipelines.index.search import Hit
 
@@ -33,28 +36,40 @@ MOST: Final = 1000
     metavar="N",
     help=f"How many hits at most, up to {MOST} [default: {SHOWN}; {GIVEN} with --json or `-`].",
 )
+@filter_options
+@click.option("--explain", is_flag=True, help="Show every factor of each hit's score.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the query and its results.")
 @memory_option
-def command(query: tuple[str, ...], *, limit: int | None, as_json: bool, memory: Path | None) -> None:
+def command(
+    query: tuple[str, ...],
+    *,
+    limit: int | None,
+    filters: Filters,
+    explain: bool,
+    as_json: bool,
+    memory: Path | None,
+) -> None:
     """Find what the memory holds on QUERY: a question in plain words, a name, an id, #tag, project:NAME or type:TYPE.
 
     `-` reads one query a line from standard input, and prints one JSON object a line, in the same order.
     """
-    from pipelines.index.fresh import freshen  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.commands.asking import asker  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
 
     root = memory_root(memory)
     fresh = freshen(root)
     _tell(fresh)
+    who = asker(root, filters, explain=explain)
     if query == ("-",):
         for line in _queries():
-            _print_json(line, _answer(root, line, limit or GIVEN, fresh))
+            _print_json(line, _answer(root, line, limit or GIVEN, fresh, who))
         return
     # What the shell passed that is not UTF-8 is no text to look for, and could not be printed.
     asked = " ".join(query).encode(errors="surrogateescape").decode(errors="replace")
     if as_json:
-        _print_json(asked, _answer(root, asked, limit or GIVEN, fresh))
+        _print_json(asked, _answer(root, asked, limit or GIVEN, fresh, who))
     else:
-        _print_hits(asked, _answer(root, asked, limit or SHOWN, fresh))
+        _print_hits(asked, _answer(root, asked, limit or SHOWN, fresh, who))
 
 
 def _queries() -> Iterator[str]:
@@ -62,16 +77,19 @@ def _queries() -> Iterator[str]:
         yield line.decode(errors="replace").rstrip("\r\n")
 
 
-def _answer(root: Path, query: str, limit: int, fresh: Freshness) -> list[Hit]:
+def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> list[Hit]:
     """Search; an index that turns out to be damaged is built anew once."""
     from pipelines.index.fresh import rebuilt  # noqa: PLC0415  as above
     from pipelines.index.search import search  # noqa: PLC0415  as above
 
+    asked = who.ask(query)
+    while who.notes:
+        click.echo(who.notes.pop(0), err=True)
     try:
-        return search(root, query, limit, fresh.stale)
+        return search(root, query, limit, fresh.stale, asked)
     except IndexUnusable as error:
         _tell(rebuilt(root, error))
-        return search(root, query, limit)
+        return search(root, query, limit, (), asked)
 
 
 def _tell(fresh: Freshness) -> None:
@@ -92,6 +110,9 @@ def _print_hits(query: str, hits: list[Hit]) -> None:
     for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
         click.echo(_place(hit))
         click.echo(f"    {snippet.replace(OPEN, opening).replace(CLOSE, closing)}")
+        if hit.factors:
+            told = ", ".join(f"{name} {value:.4g}" for name, value in hit.factors.items())
+            click.echo(f"    score {hit.score:.4g}: {told}")
     if not hits:
         click.echo("Nothing was found.")
 

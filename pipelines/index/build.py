@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import time
 from contextlib import closing
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import IndexUnusable, NotWritable
 from pipelines.index.changes import compare, recorded, skipped_files
+from pipelines.index.matrix import drop_damaged, follow
 from pipelines.index.rows import put, take_out
 from pipelines.index.schema import migrate
 from pipelines.index.sources import scan
 from pipelines.index.store import INDEX, is_broken, open_writing, reading, replacing, transaction, writer_lock
+from pipelines.index.vectors import forget_others, has_vectors, vector_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 60.0
 """Seconds to wait for another process that writes the index."""
+
+
+SPARE_NUMBERS: Final = 20_000
+"""So many unit numbers, beyond twice the units there are, may lie idle before the index is built anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +96,42 @@ def refresh_index(root: Path, patience: float = PATIENCE) -> IndexReport:
 def _bring(root: Path, patience: float, update: Callable[[Path, float], IndexReport]) -> IndexReport:
     began = time.monotonic()
     with writer_lock(root, patience):
-        try:
-            return update(root, began)
-        except IndexUnusable:
-            return _rebuild(root, began)
-        except sqlite3.Error as error:
-            if not is_broken(error):
-                raise NotWritable(INDEX, str(error)) from error
-            return _rebuild(root, began)
+        report = _mended(root, began, update)
+        _follow(root)
+        return report
+
+
+def _mended(root: Path, began: float, update: Callable[[Path, float], IndexReport]) -> IndexReport:
+    try:
+        return _compacted(root, began, update(root, began))
+    except IndexUnusable:
+        return _rebuild(root, began)
+    except sqlite3.Error as error:
+        if not is_broken(error):
+            raise NotWritable(INDEX, str(error)) from error
+        return _rebuild(root, began)
+
+
+def _compacted(root: Path, began: float, report: IndexReport) -> IndexReport:
+    """Number the units anew where too many numbers lie idle: each is a row that every search by meaning scans."""
+    with reading(root) as connection:
+        (last,) = connection.execute("SELECT last_unit FROM marks").fetchone()
+    if last > 2 * report.units + SPARE_NUMBERS:
+        _rebuild(root, began)
+    return report
+
+
+def _follow(root: Path) -> None:
+    """Let the vectors follow, where there are any. They are a help: without them, words are searched."""
+    if has_vectors(root):
+        with contextlib.suppress(sqlite3.Error, OSError), reading(root) as connection:
+            follow(root, connection)
 
 
 def rebuild_index(root: Path, patience: float = PATIENCE) -> IndexReport:
     """Build the index anew from the files, aside, and swap it in whole; searches meanwhile use the old one.
+
+    Vectors of texts that are no more are dropped, once they are more than the others.
 
     Args:
         root: the memory.
@@ -112,7 +143,16 @@ def rebuild_index(root: Path, patience: float = PATIENCE) -> IndexReport:
     """
     began = time.monotonic()
     with writer_lock(root, patience):
-        return _rebuild(root, began)
+        report = _rebuild(root, began)
+        _follow(root)
+        _forget(root)
+        return report
+
+
+def _forget(root: Path) -> None:
+    if has_vectors(root):
+        with contextlib.suppress(sqlite3.Error, OSError), reading(root) as connection, vector_store(root) as store:
+            forget_others(store, {key for (key,) in connection.execute("SELECT key FROM units")})
 
 
 def _checked(root: Path, began: float) -> IndexReport:
@@ -125,6 +165,7 @@ def _checked(root: Path, began: float) -> IndexReport:
         for table in ("units_fts", "passages_fts"):
             # With rank 1 the words are compared with the texts they stand for.
             connection.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608  ours
+    drop_damaged(root)
     return _update(root, began)
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.index.changes import compare, recorded
+from pipelines.index.matrix import fits
 from pipelines.index.sources import scan
 from pipelines.index.store import INDEX, reading
+from pipelines.index.vectors import has_vectors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,12 +50,13 @@ def freshen(root: Path) -> Freshness:
     try:
         with reading(root) as connection:
             known = recorded(connection)
+            vectors_fit = not has_vectors(root) or fits(root, connection)
     except IndexUnusable as error:
         return rebuilt(root, error)
     found = scan(root)
     changes = compare(root, found, known)
     if not (changes.stale or changes.touched):
-        return Freshness()
+        return Freshness() if vectors_fit else _updated(root, changes)
     if sum(found.files[path].size for path in (*changes.added, *changes.changed)) > CHEAP_BYTES:
         return _left_out(changes, "`curate index` brings them in.")
     return _updated(root, changes)

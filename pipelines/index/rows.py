@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Final
 
+from pipelines.index.meaning import key_of
 from pipelines.index.schema import SEPARATOR
 from pipelines.index.sources import read_source
 from pipelines.index.surroundings import surround
@@ -22,9 +23,9 @@ _FILE: Final = (
     "INSERT INTO files(path, size, mtime_ns, ctime_ns, checked_ns, sha256, reason) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _UNIT: Final = (
-    "INSERT INTO units(id, file, start_line, end_line, first_passage, last_passage, hidden, date, types, project, tags,"
-    " trust, confidence, status, item, headings, text, grams, about, around)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO units(id, file, start_line, end_line, first_passage, last_passage, hidden, key, date, types, project,"
+    " tags, trust, confidence, status, item, title, headings, text, grams, about, around)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
@@ -45,7 +46,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, che
     file = connection.execute(_FILE, row).lastrowid
     # Numbers rise within a file, so that they order its units in every index that holds it.
     placed, passages = surround(path, read_units(path, source.text))
-    unit, passage = _next_id(connection, "units"), _next_id(connection, "passages")
+    unit, passage = _new_units(connection, len(placed)), _next_passage(connection)
     connection.executemany(_UNIT, ((unit + n, file, *_values(one, passage)) for n, one in enumerate(placed)))
     texts = ((passage + n, file, text) for n, text in enumerate(passages))
     connection.executemany("INSERT INTO passages(id, file, text) VALUES (?, ?, ?)", texts)
@@ -60,18 +61,35 @@ def take_out(connection: sqlite3.Connection, path: str) -> None:
         connection.execute("DELETE FROM files WHERE id = ?", found)
 
 
-def _next_id(connection: sqlite3.Connection, table: str) -> int:
-    (last,) = connection.execute(f"SELECT max(id) FROM {table}").fetchone()  # noqa: S608  a name of ours
+def _new_units(connection: sqlite3.Connection, count: int) -> int:
+    """Take `count` numbers that no unit ever had, and return the first."""
+    (last,) = connection.execute("SELECT last_unit FROM marks").fetchone()
+    connection.execute("UPDATE marks SET last_unit = ?", (last + count,))
+    return int(last) + 1
+
+
+def _next_passage(connection: sqlite3.Connection) -> int:
+    (last,) = connection.execute("SELECT max(id) FROM passages").fetchone()
     return (last or 0) + 1
 
 
-def _values(placed: Placed, first_passage: int) -> tuple[str | int | None, ...]:
+def _values(placed: Placed, first_passage: int) -> tuple[str | int | bytes | None, ...]:
     unit = placed.unit
     passages = (None if n is None else n + first_passage for n in (placed.first_passage, placed.last_passage))
     lists = (SEPARATOR.join(values) for values in (unit.types, unit.tags, unit.headings))
     types, tags, headings = lists
     return (
-        *(unit.start_line, unit.end_line, *passages, int(unit.hidden), unit.date, types, unit.project, tags),
-        *(unit.trust, unit.confidence, unit.status, unit.item, headings),
+        *(
+            unit.start_line,
+            unit.end_line,
+            *passages,
+            int(unit.hidden),
+            key_of(unit),
+            unit.date,
+            types,
+            unit.project,
+            tags,
+        ),
+        *(unit.trust, unit.confidence, unit.status, unit.item, unit.title, headings),
         *(unit.text, grams(unit.text), placed.about, placed.around),
     )

@@ -7,6 +7,7 @@ them. A change of how files are cut into units is such a migration, too.
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 SEPARATOR: Final = "\x1f"
 """Joins what a unit has several of: headings, types, tags."""
@@ -32,7 +33,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     from sqlite_utils import Database, Migrations  # noqa: PLC0415  heavy, and only writers of a new file need it
 
     migrations = Migrations("memcurate.index")
-    migrations(name="1 files, units and passages")(_first)
+    migrations(name="2 files, units, passages and what names the vectors")(_first)
     # Plugins of a user's own sqlite-utils have no business in here.
     migrations.apply(Database(connection, execute_plugins=False))
     connection.execute(f"PRAGMA user_version = {VERSION:d}")
@@ -52,14 +53,35 @@ def _first(db: Database) -> None:
         db,
         "units",
         {"id": int, "file": int, "start_line": int, "end_line": int, "first_passage": int, "last_passage": int}
-        | {"hidden": int, "date": str, "types": str, "project": str, "tags": str, "trust": str, "confidence": str}
-        | {"status": str, "item": str, "headings": str, "text": str, "grams": str, "about": str, "around": str},
+        | {
+            "hidden": int,
+            "key": bytes,
+            "date": str,
+            "types": str,
+            "project": str,
+            "tags": str,
+            "trust": str,
+            "confidence": str,
+        }
+        | {
+            "status": str,
+            "item": str,
+            "title": str,
+            "headings": str,
+            "text": str,
+            "grams": str,
+            "about": str,
+            "around": str,
+        },
         ("text", "grams", "about", "around"),
     )
     db.table("units").create_index(["file"])
     db.table("units").create_index(["item"])
     _table(db, "passages", {"id": int, "file": int, "text": str}, ("text",))
     db.table("passages").create_index(["file"])
+    # A unit's number is never given twice, because its vector stands in the row of that number, in another file.
+    _table(db, "marks", {"id": int, "build": str, "last_unit": int}, ())
+    db.table("marks").insert({"id": 1, "build": secrets.token_hex(8), "last_unit": 0})
 
 
 def _table(db: Database, name: str, columns: dict[str, type], searched: tuple[str, ...]) -> None:

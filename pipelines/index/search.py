@@ -1,90 +1,64 @@
-"""Search: BM25 over small units, each scored together with its surroundings, the small unit alone given back."""
+"""Search by words and by meaning, over small units, each scored with its surroundings; the unit alone is given back."""
 
 from __future__ import annotations
 
 import heapq
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
-from pipelines.index.schema import SEPARATOR
+from pipelines.index.candidates import Question, add_places, candidates, matrix_for
+from pipelines.index.filters import Filters
+from pipelines.index.hits import Hit, read_hit
+from pipelines.index.ranking import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
 from pipelines.index.store import reading
 from pipelines.index.words import identifiers, match_expression
-from pipelines.memory.layout import LOGS
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
-# A unit's own words count whole; those about it (headings, date, path, labels), its neighbours' and its best passage's
-# count half. Measured on conversations; anything between a quarter and one comes out within a point.
-_PASSAGE_WEIGHT: Final = 0.5
-_UNITS: Final = """
-    SELECT units.id, units.file, units.start_line, units.first_passage, units.last_passage, found.score
-    FROM (
-        SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, 0.5) AS score FROM units_fts WHERE units_fts MATCH ?
-    ) AS found JOIN units ON units.id = found.id
-    WHERE NOT units.hidden
-"""
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pipelines.index.candidates import Candidates, Place
+    from pipelines.index.matrix import Matrix
+
+__all__ = ["Asked", "Hit", "search"]
+
+CANDIDATES: Final = 100
+"""Units that each leg brings at least."""
+CANDIDATES_A_HIT: Final = 10
+"""Units that each leg brings for each hit that is asked for: with three, recall was half a point lower."""
 # An item that the question names by its id comes before everything that merely holds its words.
 _NAMED_SCORE: Final = 1000.0
-_PASSAGES: Final = "SELECT rowid, -bm25(passages_fts) FROM passages_fts WHERE passages_fts MATCH ?"
-_NAMED: Final = """
-    SELECT id, file, start_line FROM units WHERE item >= :prefix AND item < :prefix || 'g' AND NOT hidden
-"""
-_SHOWN: Final = """
-    SELECT files.path, start_line, end_line, text, date, headings, types, project, tags, trust, confidence, status, item
-    FROM units JOIN files ON files.id = units.file WHERE units.id = ?
-"""
+_NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """One unit that was found.
+class Asked:
+    """How a question is to be answered.
 
     Args:
-        path: the file, relative to the memory, with `/`.
-        start_line: first line, counted from 1.
-        end_line: last line, inclusive.
-        text: what stands there; an item as its label and sentence.
-        score: the higher, the better; comparable within one query only.
-        date: a log's day, an item's `since`, a document's `updated`; may be empty.
-        headings: the headings above, outermost first.
-        types: the types of the items in it.
-        project: the project's title, or empty.
-        tags: its `#tag` words.
-        trust: owner, self, external or untrusted.
-        confidence: high, medium, low, speculative, or empty.
-        status: an item's status, or empty.
-        item: an item's id, or empty.
+        ranking: by what hits are ranked.
+        filters: what may be found.
+        vector: the question's vector, length one; None searches by words alone.
+        embedder: who made it; vectors of another are not compared with it.
+        today: the day from which ages are counted, `YYYY-MM-DD`; needed for `ranking.half_life` alone.
+        uses: how often and how many days ago each file was last used, by path; needed for `ranking.access` alone.
+        explain: whether hits tell what their score came of.
     """
 
-    path: str
-    start_line: int
-    end_line: int
-    text: str
-    score: float
-    date: str
-    headings: tuple[str, ...]
-    types: tuple[str, ...]
-    project: str
-    tags: tuple[str, ...]
-    trust: str
-    confidence: str
-    status: str
-    item: str
-
-    @property
-    def kind(self) -> Literal["log", "document"]:
-        """Whether it tells what happened (a log) or what is held to be so (a document)."""
-        return "log" if self.path.startswith(f"{LOGS}/") else "document"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
-        return asdict(self) | {"kind": self.kind, "score": round(self.score, 6)}
+    ranking: Ranking = field(default_factory=Ranking)
+    filters: Filters = field(default_factory=Filters)
+    vector: NDArray[np.float32] | None = None
+    embedder: str = ""
+    today: str = ""
+    uses: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    explain: bool = False
 
 
-def search(root: Path, query: str, limit: int, stale: Collection[str] = ()) -> list[Hit]:
+def search(root: Path, query: str, limit: int, stale: Collection[str] = (), asked: Asked | None = None) -> list[Hit]:
     """Return what best answers a question, best first; equal scores in order of path and line.
 
     Any text is a fair question, and words that nothing holds find nothing. Superseded, retracted, merged and waiting
@@ -95,41 +69,91 @@ def search(root: Path, query: str, limit: int, stale: Collection[str] = ()) -> l
         query: a question in plain words, or names, ids, file names, `#tag`, `project:NAME`, `type:TYPE`.
         limit: how many hits at most.
         stale: files whose rows are not to be believed, because they changed since.
+        asked: ranking, filters and the question's vector; words alone without it.
 
     Raises:
         IndexUnusable: there is no index, or it cannot be read.
     """
+    asked = asked or Asked()
     with reading(root) as connection:
-        files = connection.execute("SELECT id, path FROM files WHERE reason = ''")
-        believed = {file: path for file, path in files if path not in stale}
-        scored = {unit: key for key, unit in _matching(connection, match_expression(query))}
-        scored |= {unit: key for key, unit in _named(connection, query)}
-        keyed = (
-            (-score, believed[file], line, unit) for unit, (score, file, line) in scored.items() if file in believed
-        )
-        return [_hit(connection, unit, -score) for score, _, _, unit in heapq.nsmallest(limit, keyed)]
+        question = _question(root, connection, query, stale, asked)
+        found = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
+        fused = _fused(found, asked.ranking) if question.matrix else found.words
+        scored = {unit: _adjusted(unit, score, found, asked) for unit, score in fused.items() if score > 0}
+        places = dict(found.places)
+        if named := _named(connection, query):
+            places |= (there := add_places(connection, named, question))
+            scored |= {unit: (_NAMED_SCORE, {"named": _NAMED_SCORE}) for unit in there}
+        order = _ordered(scored, places, limit, question, asked.ranking)
+        return [
+            read_hit(connection, unit, *(scored[unit] if asked.explain else (scored[unit][0], {}))) for unit in order
+        ]
 
 
-_Candidate = tuple[tuple[float, int, int], int]  # score, file and line; the unit
+def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: Asked) -> Question:
+    matrix = None
+    if asked.vector is not None and asked.ranking.mode != "keyword":
+        matrix = matrix_for(root, connection, asked.embedder)
+    terms = "" if matrix is not None and asked.ranking.mode == "vector" else match_expression(query)
+    return Question(terms, asked.filters, stale, None if matrix is None else asked.vector, matrix)
 
 
-def _matching(connection: sqlite3.Connection, terms: str) -> Iterator[_Candidate]:
-    if not terms:
-        return
-    passages = dict(connection.execute(_PASSAGES, (terms,)).fetchall())
-    for unit, file, line, first, last, score in connection.execute(_UNITS, (terms,)):
-        surrounding = max(passages.get(first, 0.0), passages.get(last, 0.0))
-        yield (score + _PASSAGE_WEIGHT * surrounding, file, line), unit
+def _fused(found: Candidates, ranking: Ranking) -> dict[int, float]:
+    if ranking.mode == "vector":
+        return found.meaning
+    if ranking.fusion == "rrf":
+        return reciprocal_ranks([found.words, found.meaning], ranking.rrf_k)
+    return weighted(found.words, found.meaning, ranking.vector_weight)
 
 
-def _named(connection: sqlite3.Connection, query: str) -> Iterator[_Candidate]:
-    """Yield the items whose ids a question names: a stemmed, tokenised text is no place to look for those."""
-    for prefix in identifiers(query):
-        for unit, file, line in connection.execute(_NAMED, {"prefix": prefix}):
-            yield (_NAMED_SCORE, file, line), unit
+_Explained = tuple[float, dict[str, float]]
 
 
-def _hit(connection: sqlite3.Connection, unit: int, score: float) -> Hit:
-    path, start, end, text, date, headings, types, project, tags, *rest = connection.execute(_SHOWN, (unit,)).fetchone()
-    lists = [tuple(value.split(SEPARATOR)) if value else () for value in (headings, types, tags)]
-    return Hit(path, start, end, text, score, date, lists[0], lists[1], project, lists[2], *rest)
+def _adjusted(unit: int, score: float, found: Candidates, asked: Asked) -> _Explained:
+    """Return a candidate's score after what is known of it, and what that came of."""
+    place, ranking = found.places[unit], asked.ranking
+    factors = {"words": found.words.get(unit, 0.0), "meaning": found.meaning.get(unit, 0.0), "fused": score}
+    if ranking.half_life and asked.today and place.date:
+        factors["recency"] = recency(days_between(place.date, asked.today), ranking.half_life)
+    if ranking.trust or ranking.confidence:
+        factors["belief"] = belief(place.trust, place.confidence, ranking)
+    if ranking.access and (used := asked.uses.get(place.path)):
+        factors["use"] = use(*used, ranking.access)
+    return score * factors.get("recency", 1.0) * factors.get("belief", 1.0) * factors.get("use", 1.0), factors
+
+
+def _ordered(
+    scored: dict[int, _Explained], places: Mapping[int, Place], limit: int, question: Question, ranking: Ranking
+) -> list[int]:
+    if ranking.day_bonus:
+        _add_bonus(scored, places, ranking.day_bonus)
+    keyed = ((-score, places[unit].path, places[unit].line, unit) for unit, (score, _) in scored.items())
+    wanted = 3 * limit if ranking.diversity else limit
+    order = [unit for *_, unit in heapq.nsmallest(wanted, keyed)]
+    if ranking.diversity and question.matrix is not None:
+        scores = {unit: scored[unit][0] for unit in order}
+        order = diverse(order, scores, _likeness(question.matrix, order), ranking.diversity, limit)[:limit]
+    return order[:limit]
+
+
+def _add_bonus(scored: dict[int, _Explained], places: Mapping[int, Place], share: float) -> None:
+    best: dict[str, float] = {}
+    for unit, (score, _) in scored.items():
+        best[places[unit].path] = max(score, best.get(places[unit].path, 0.0))
+    for unit, (score, factors) in scored.items():
+        bonus = share * best[places[unit].path]
+        scored[unit] = (score + bonus, factors | {"day": bonus})
+
+
+def _likeness(matrix: Matrix, units: list[int]) -> Callable[[int, int], float]:
+    """Return how alike two of some units are, by the cosine of their vectors."""
+    known = [unit for unit in units if unit < len(matrix.rows)]
+    rows = matrix.rows[known]
+    table, at = rows @ rows.T, {unit: number for number, unit in enumerate(known)}
+    return lambda one, other: float(table[at[one], at[other]]) if one in at and other in at else 0.0
+
+
+def _named(connection: sqlite3.Connection, query: str) -> list[int]:
+    """Return the items whose ids a question names: a stemmed, tokenised text is no place to look for those."""
+    rows = (connection.execute(_NAMED, {"prefix": prefix}) for prefix in identifiers(query))
+    return [unit for found in rows for (unit,) in found]

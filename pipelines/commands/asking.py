@@ -1,0 +1,99 @@
+"""What `curate search` and `curate eval` share: the ranking that curate.toml asks for, and the question's vector."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pipelines.errors import CurateError
+from pipelines.faults import read_toml
+from pipelines.index.matrix import read_stamp
+from pipelines.index.ranking import Ranking
+from pipelines.index.search import Asked
+from pipelines.index.vectors import has_vectors
+from pipelines.memory.layout import SETTINGS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.index.filters import Filters
+    from pipelines.models.embedding import Embedder
+
+
+def ranking_of(root: Path) -> Ranking:
+    """Return the ranking that curate.toml asks for.
+
+    Raises:
+        BadSettings: the file has faults.
+    """
+    if "search" not in read_toml(root / SETTINGS):
+        return Ranking()  # checking the whole file takes longer than searching
+    from pipelines.settings import load_settings  # noqa: PLC0415  see above
+
+    return Ranking(**load_settings(root).search.model_dump())
+
+
+@dataclass(slots=True)
+class Asker:
+    """Turns queries into what the index is asked.
+
+    Args:
+        ranking: how hits are ranked.
+        filters: what may be found.
+        embedder: who makes the questions' vectors, or None for words alone.
+        explain: whether hits tell what their score came of.
+        notes: sentences to be said, once each.
+    """
+
+    ranking: Ranking
+    filters: Filters
+    embedder: Embedder | None = None
+    explain: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def ask(self, query: str) -> Asked:
+        """Return how a query is to be answered; what an embedder cannot do, words do."""
+        asked = Asked(self.ranking, self.filters, today=f"{datetime.now(UTC):%Y-%m-%d}", explain=self.explain)
+        if self.embedder is None or self.ranking.mode == "keyword":
+            return asked
+        from pipelines.stages.meaning import vector_of  # noqa: PLC0415  only where there are vectors
+
+        vector, note = vector_of(self.embedder, query)
+        if note and note not in self.notes:
+            self.notes.append(note)
+        return replace(asked, vector=vector, embedder=self.embedder.name)
+
+
+def asker(root: Path, filters: Filters, *, explain: bool = False) -> Asker:
+    """Return who asks the index of a memory; vectors of another embedder are left alone, and a note says so.
+
+    Raises:
+        BadSettings: curate.toml has faults.
+    """
+    made = Asker(ranking_of(root), filters, explain=explain)
+    if has_vectors(root) and made.ranking.mode != "keyword":
+        made.embedder, note = _embedder(root)
+        made.notes += [note] if note else []
+    return made
+
+
+def _embedder(root: Path) -> tuple[Embedder | None, str]:
+    from pipelines.stages.meaning import chosen_embedder  # noqa: PLC0415  only where there are vectors
+
+    stamp = read_stamp(root)
+    try:
+        embedder, why = chosen_embedder()
+    except (CurateError, sqlite3.Error) as fault:
+        return None, str(fault)
+    if embedder is None:
+        return None, why
+    if stamp is None:
+        return None, "The vectors are not ready; `curate index` makes them. This answer goes by words alone."
+    if stamp.model.name != embedder.name:
+        return None, (
+            f"The vectors are of {stamp.name} and the embedder is {embedder.name}, so this answer goes by words alone;"
+            " `curate index` embeds anew."
+        )
+    return embedder, ""

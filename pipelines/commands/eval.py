@@ -1,0 +1,59 @@
+"""`curate eval`: measure what search finds, on questions of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.commands.options import memory_option, memory_root
+from pipelines.commands.output import say, say_json, say_table
+
+if TYPE_CHECKING:
+    from pipelines.index.measure import Measures
+
+
+@click.group("eval")
+def command() -> None:
+    """Measure search on questions of your own."""
+
+
+@command.command("search")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
+@memory_option
+def search_command(file: Path, *, as_json: bool, memory: Path | None) -> None:
+    """Score the index against FILE, one question a line: {"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}.
+
+    Words, meaning and both are scored side by side: how much of the evidence stands inside the first 500, 1000 and 2000
+    words of what was found, and how many of its files among the first 5 and 10; the reciprocal rank of the first hit
+    that is evidence; and how long an answer takes, the embedder's part left out.
+    """
+    from pipelines.commands.asking import asker  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.index.filters import Filters  # noqa: PLC0415  as above
+    from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
+    from pipelines.index.measure import measure, read_questions  # noqa: PLC0415  as above
+
+    root = memory_root(memory)
+    questions = read_questions(file)
+    fresh = freshen(root)
+    who = asker(root, Filters())
+    asked = [who.ask(question.query) for question in questions]
+    for note in (*fresh.notes, *who.notes):
+        click.echo(note, err=True)
+    found = measure(root, questions, asked, fresh.stale)
+    if as_json:
+        say_json({"questions": len(questions), "modes": {mode: one.to_json() for mode, one in found.items()}})
+        return
+    _table(found)
+    say(f"{len(questions):,} questions")
+
+
+def _table(found: dict[str, Measures]) -> None:
+    titles = ["mode", "@500w", "@1000w", "@2000w", "day@5", "day@10", "MRR", "median ms", "p95 ms"]
+    rows = [
+        [mode, *(f"{value:.3f}" for value in (*one.recall, *one.days, one.mrr)), f"{one.median:.1f}", f"{one.p95:.1f}"]
+        for mode, one in found.items()
+    ]
+    say_table(titles, rows)

@@ -1,0 +1,63 @@
+"""The options that narrow a search down, each checked before anything is searched."""
+
+from __future__ import annotations
+
+import functools
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from pipelines.index.filters import Filters
+from pipelines.memory.items import ItemType, Trust
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SOURCES: Final = ("log", "session", "document")
+
+
+class Day(click.ParamType[str]):
+    """A day of the calendar, written `YYYY-MM-DD`."""
+
+    name = "day"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  click
+        """Return the day as it is compared with others."""
+        try:
+            day = date.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no day; write it like 2026-03-01.", param, ctx)
+        return day.isoformat()
+
+
+def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a verb `--type --project --since --before --trust --source`, passed on as `filters: Filters`."""
+
+    @functools.wraps(command)
+    def narrowed(
+        *rest: Any,  # noqa: ANN401  what other options give
+        kind: tuple[str, ...],
+        project: str,
+        since: str | None,
+        before: str | None,
+        trust: tuple[str, ...],
+        source: tuple[str, ...],
+        **others: Any,  # noqa: ANN401  as above
+    ) -> Any:  # noqa: ANN401  what the verb returns
+        filters = Filters(kind, project.strip(), since or "", before or "", trust, source)
+        return command(*rest, filters=filters, **others)
+
+    types = click.Choice([str(one) for one in ItemType], case_sensitive=False)
+    for option in reversed(
+        (
+            click.option("--type", "kind", type=types, multiple=True, help="Only items of this type; may be repeated."),
+            click.option("--project", default="", metavar="TITLE", help="Only what belongs to this project."),
+            click.option("--since", type=Day(), metavar="DAY", help="Only what is of this day or later."),
+            click.option("--before", type=Day(), metavar="DAY", help="Only what is of an earlier day."),
+            click.option("--trust", type=click.Choice([str(one) for one in Trust]), multiple=True, help="Whose word."),
+            click.option("--source", type=click.Choice(SOURCES), multiple=True, help="Where it stands."),
+        )
+    ):
+        narrowed = option(narrowed)
+    return narrowed

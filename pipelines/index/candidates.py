@@ -1,0 +1,139 @@
+"""Who may be an answer: the units that the two legs bring, as far as they stand in the index and fit what is asked."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pipelines.index.legs import allowed_units, by_words, exact, nearest, scan
+from pipelines.index.matrix import open_matrix
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection, Iterable
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pipelines.index.filters import Filters
+    from pipelines.index.matrix import Matrix
+
+# A unit's best passage counts half. Measured on conversations; a quarter to one comes out within a point.
+_PASSAGE_WEIGHT: Final = 0.5
+# Below this many rows, handing the scan to another thread takes longer than it saves.
+_LARGE: Final = 50_000
+MOST_MISSING: Final = 1.0
+
+
+class Place(NamedTuple):
+    """Where a candidate stands, and what its rank may hang on."""
+
+    path: str
+    line: int
+    date: str
+    trust: str
+    confidence: str
+    first_passage: int | None
+    last_passage: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Units with their raw scores: BM25 with surroundings, cosine. Each of both has a place; others have none."""
+
+    places: dict[int, Place]
+    words: dict[int, float]
+    meaning: dict[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for: FTS5 terms (may be empty), a vector of length one with its matrix (or neither), filters."""
+
+    terms: str
+    filters: Filters
+    stale: Collection[str]
+    vector: NDArray[np.float32] | None = None
+    matrix: Matrix | None = None
+
+
+def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str) -> Matrix | None:
+    """Return what a vector of this embedder may be compared with, or None where nothing is.
+
+    While more units lack a vector than have one, nothing is: what is not embedded would be found too seldom.
+    """
+    (build,) = connection.execute("SELECT build FROM marks").fetchone()
+    matrix = open_matrix(root, build)
+    if matrix is None or matrix.stamp.name != embedder or len(matrix.stamp.missing) > len(matrix.rows) * MOST_MISSING:
+        return None
+    return matrix
+
+
+def candidates(connection: sqlite3.Connection, question: Question, count: int) -> Candidates:
+    """Return at least `count` units by words and `count` by meaning, where there are so many.
+
+    Whoever is found by words has its cosine, too: a score must not count for nothing because of where a list was cut.
+    """
+    if question.vector is None or question.matrix is None:
+        return _by_words(connection, question, count)
+    if len(question.matrix.rows) < _LARGE:
+        cosines = scan(question.matrix, question.vector)
+        found = _by_words(connection, question, count)
+    else:
+        with ThreadPoolExecutor(1) as pool:
+            scanning = pool.submit(scan, question.matrix, question.vector)
+            found = _by_words(connection, question, count)
+            cosines = scanning.result()
+    return _with_meaning(connection, question, found, cosines, count)
+
+
+def _by_words(connection: sqlite3.Connection, question: Question, count: int) -> Candidates:
+    own, passages = by_words(connection, question.terms, question.filters, count)
+    places = _places(connection, own, question.stale)
+    words = {
+        unit: own[unit] + _PASSAGE_WEIGHT * max(passages.get(place[-2] or 0, 0.0), passages.get(place[-1] or 0, 0.0))
+        for unit, place in places.items()
+    }
+    return Candidates(places, words, {})
+
+
+def _with_meaning(
+    connection: sqlite3.Connection, question: Question, found: Candidates, cosines: NDArray[np.float32], count: int
+) -> Candidates:
+    matrix, vector = question.matrix, question.vector
+    if matrix is None or vector is None:
+        return found
+    allowed = allowed_units(connection, question.filters)
+    places = dict(found.places)
+    wanted = count
+    while True:
+        near = nearest(matrix, cosines, vector, allowed, wanted)
+        places |= _places(connection, near.keys() - places.keys(), question.stale)
+        living = {unit: score for unit, score in near.items() if unit in places}
+        # Rows of units that are no more take up room among the nearest: look further where they did.
+        if len(living) >= count or wanted >= len(cosines):
+            break
+        wanted *= 4
+    living |= exact(matrix, vector, [unit for unit in found.words if unit not in living])
+    return Candidates(places, found.words, living)
+
+
+_PLACES: Final = """
+    SELECT units.id, files.path, start_line, date, trust, confidence, first_passage, last_passage
+    FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?)) AND NOT hidden
+"""
+
+
+def _places(connection: sqlite3.Connection, units: Iterable[int], stale: Collection[str]) -> dict[int, Place]:
+    """Return where units stand; those that are hidden, no more, or in a file that changed since have no place."""
+    listed = f"[{','.join(map(str, units))}]"
+    return {row[0]: Place._make(row[1:]) for row in connection.execute(_PLACES, (listed,)) if row[1] not in stale}
+
+
+def add_places(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> dict[int, Place]:
+    """Return where units stand that neither leg has to bring, as far as they fit what is asked."""
+    allowed = allowed_units(connection, question.filters)
+    wanted = units if allowed is None else set(units) & set(allowed)
+    return _places(connection, wanted, question.stale)

@@ -1,0 +1,75 @@
+"""What search gives back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pipelines.index.schema import SEPARATOR
+from pipelines.memory.layout import LOGS
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping
+
+_SHOWN: Final = """
+    SELECT files.path, start_line, end_line, text, date, headings, types, project, tags, trust, confidence, status, item
+    FROM units JOIN files ON files.id = units.file WHERE units.id = ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One unit that was found.
+
+    Args:
+        path: the file, relative to the memory, with `/`.
+        start_line: first line, counted from 1.
+        end_line: last line, inclusive.
+        text: what stands there; an item as its label and sentence.
+        score: the higher, the better; comparable within one query only.
+        date: a log's day, an item's `since`, a document's `updated`; may be empty.
+        headings: the headings above, outermost first.
+        types: the types of the items in it.
+        project: the project's title, or empty.
+        tags: its `#tag` words.
+        trust: owner, self, external or untrusted.
+        confidence: high, medium, low, speculative, or empty.
+        status: an item's status, or empty.
+        item: an item's id, or empty.
+        factors: what the score came of, by name; empty unless asked for.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    score: float
+    date: str
+    headings: tuple[str, ...]
+    types: tuple[str, ...]
+    project: str
+    tags: tuple[str, ...]
+    trust: str
+    confidence: str
+    status: str
+    item: str
+    factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+
+    @property
+    def kind(self) -> Literal["log", "document"]:
+        """Whether it tells what happened (a log) or what is held to be so (a document)."""
+        return "log" if self.path.startswith(f"{LOGS}/") else "document"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json` can write."""
+        told = asdict(self) | {"kind": self.kind, "score": round(self.score, 6)}
+        factors = {name: round(value, 6) for name, value in told.pop("factors").items()}
+        return told | ({"factors": factors} if factors else {})
+
+
+def read_hit(connection: sqlite3.Connection, unit: int, score: float, factors: Mapping[str, float]) -> Hit:
+    """Return a unit of the index as a hit."""
+    path, start, end, text, date, headings, types, project, tags, *rest = connection.execute(_SHOWN, (unit,)).fetchone()
+    lists = [tuple(value.split(SEPARATOR)) if value else () for value in (headings, types, tags)]
+    return Hit(path, start, end, text, score, date, lists[0], lists[1], project, lists[2], *rest, factors=factors)

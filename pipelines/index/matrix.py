@@ -1,0 +1,208 @@
+"""What makes scanning fast: all vectors of the index in one memory-mapped file, row N the vector of unit N.
+
+A unit's number is never given twice within one build of the index, so a row never changes its meaning: a writer appends
+while readers go on, and who reads drops the rows of units that are no more. `.curate/matrix.json` says what the file is
+of; whatever does not fit it is made anew from `vectors.db`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.index.vectors import Model, fetch, has_vectors, vector_store
+from pipelines.memory.layout import PRIVATE
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+STAMP: Final = f"{PRIVATE}/matrix.json"
+_BLOCK: Final = 8192
+_OFF: Final = 1e-3  # by so much the square of a length may differ from 1
+_NEW: Final = "SELECT id, key FROM units WHERE id > ? AND id <= ? AND NOT hidden ORDER BY id"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What the matrix is of.
+
+    Args:
+        build: the build of the index whose units it numbers.
+        name: the model's name.
+        dimension: numbers a row.
+        units: the last unit that was looked at.
+        missing: units that have no vector yet; their rows are zero.
+    """
+
+    build: str
+    name: str
+    dimension: int
+    units: int = 0
+    missing: tuple[int, ...] = ()
+
+    @property
+    def model(self) -> Model:
+        """Who made the vectors."""
+        return Model(self.name, self.dimension)
+
+    @property
+    def file(self) -> str:
+        """The matrix's file; another build or another model has another."""
+        return f"{PRIVATE}/matrix-{self.build}-{hashlib.sha256(self.name.encode()).hexdigest()[:8]}.f32"
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The vectors to scan: row N is the vector of unit N, or zero. `rows` has shape (units + 1, dimension)."""
+
+    stamp: Stamp
+    rows: NDArray[np.float32]
+
+
+def read_stamp(root: Path) -> Stamp | None:
+    """Return what the matrix is of, or None where there is none that can be used."""
+    try:
+        raw = json.loads((root / STAMP).read_text("utf-8"))
+        stamp = Stamp(**raw | {"missing": tuple(raw["missing"])})
+        size = (root / stamp.file).stat().st_size
+        return stamp if size >= (stamp.units + 1) * stamp.dimension * 4 else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def open_matrix(root: Path, build: str) -> Matrix | None:
+    """Map the matrix of a build of the index, or return None where there is none yet."""
+    try:
+        seen = (root / STAMP).stat()
+    except OSError:
+        return None
+    matrix = _mapped(root, seen.st_mtime_ns, seen.st_ino)
+    return matrix if matrix and matrix.stamp.build == build else None
+
+
+@functools.lru_cache(maxsize=1)
+def _mapped(root: Path, _mtime_ns: int, _inode: int) -> Matrix | None:
+    """Map the matrix once for as long as its stamp stays: a new mapping pays for each page again."""
+    stamp = read_stamp(root)
+    if stamp is None:
+        return None
+    import numpy as np  # noqa: PLC0415  a search by words alone needs none
+
+    shape = (stamp.units + 1, stamp.dimension)
+    try:
+        return Matrix(stamp, np.memmap(root / stamp.file, "<f4", "r", shape=shape))
+    except (OSError, ValueError):
+        return None
+
+
+def fits(root: Path, index: sqlite3.Connection) -> bool:
+    """Return whether the matrix covers all units of the index."""
+    build, last = index.execute("SELECT build, last_unit FROM marks").fetchone()
+    stamp = read_stamp(root)
+    return stamp is not None and (stamp.build, stamp.units) == (build, last)
+
+
+def drop_damaged(root: Path) -> None:
+    """Look at every row, and take a matrix away that holds what no vector is; `follow` makes it anew."""
+    stamp = read_stamp(root)
+    matrix = open_matrix(root, stamp.build) if stamp else None
+    if matrix is None:
+        return
+    import numpy as np  # noqa: PLC0415  only where something was ever embedded
+
+    for at in range(0, len(matrix.rows), _BLOCK):
+        rows = matrix.rows[at : at + _BLOCK]
+        with np.errstate(all="ignore"):
+            squares = np.einsum("ij,ij->i", rows, rows)
+            if not ((squares == 0) | (np.abs(squares - 1) < _OFF)).all():
+                (root / STAMP).unlink(missing_ok=True)
+                return
+
+
+def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) -> Stamp | None:
+    """Bring the matrix up to date with the index and with the vectors that are there; nothing is embedded.
+
+    Args:
+        root: the memory, whose writer lock is held.
+        index: the index, open to read.
+        model: whose vectors; without it, those that the matrix was made of so far.
+
+    Returns:
+        What the matrix is of now; None where nothing was ever embedded.
+    """
+    old = read_stamp(root)
+    model = model or (old.model if old else None) or _last_model(root)
+    if model is None:
+        return None
+    build, last = index.execute("SELECT build, last_unit FROM marks").fetchone()
+    if old is None or (old.build, old.model) != (build, model):
+        old = Stamp(build, model.name, model.dimension)
+    elif old.units == last and not old.missing:
+        return old
+    stamp = _extend(root, index, old, last)
+    _write_stamp(root, stamp)
+    _drop_others(root, stamp)
+    return stamp
+
+
+def _last_model(root: Path) -> Model | None:
+    if not has_vectors(root):
+        return None
+    with vector_store(root) as store:
+        row = store.execute("SELECT name, dimension FROM models ORDER BY id DESC LIMIT 1").fetchone()
+    return Model(*row) if row else None
+
+
+def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> Stamp:
+    """Write the rows of new units, and of those whose vectors have come."""
+    width = 4 * stamp.dimension
+    missing: list[int] = []
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    if not stamp.units:
+        (root / stamp.file).unlink(missing_ok=True)  # never cut short what a reader may have mapped
+    with vector_store(root) as store, os.fdopen(os.open(root / stamp.file, flags, 0o600), "r+b") as file:
+        for rows in _without_rows(index, stamp, last):
+            found = fetch(store, stamp.model, [key for _, key in rows])
+            missing += [unit for unit, key in rows if key not in found]
+            for unit, key in rows:
+                if key in found:
+                    file.seek(unit * width)
+                    file.write(found[key])
+        file.truncate((last + 1) * width)
+    return replace(stamp, units=last, missing=tuple(missing))
+
+
+def _without_rows(index: sqlite3.Connection, stamp: Stamp, last: int) -> Iterator[list[tuple[int, bytes]]]:
+    """Yield units whose rows are to be written, with their keys, some thousand at a time."""
+    for at in range(0, len(stamp.missing), _BLOCK):
+        numbers = json.dumps(stamp.missing[at : at + _BLOCK])
+        yield index.execute(
+            "SELECT id, key FROM units WHERE id IN (SELECT value FROM json_each(?))", (numbers,)
+        ).fetchall()
+    for first in range(stamp.units, last, _BLOCK):
+        yield index.execute(_NEW, (first, min(first + _BLOCK, last))).fetchall()
+
+
+def _write_stamp(root: Path, stamp: Stamp) -> None:
+    aside = (root / STAMP).with_suffix(".new")
+    aside.unlink(missing_ok=True)
+    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(asdict(stamp), file)
+    aside.replace(root / STAMP)
+
+
+def _drop_others(root: Path, stamp: Stamp) -> None:
+    for path in (root / PRIVATE).glob("matrix-*.f32"):
+        if path != root / stamp.file:
+            with contextlib.suppress(OSError):
+                path.unlink()

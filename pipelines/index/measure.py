@@ -1,0 +1,142 @@
+"""Measure a search on questions whose evidence is known."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pipelines.errors import BadFile
+from pipelines.index.search import search
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from pipelines.index.hits import Hit
+    from pipelines.index.search import Asked
+
+WORDS: Final = (500, 1000, 2000)
+FILES: Final = (5, 10)
+LIMIT: Final = 100
+_MODES: Final[tuple[Literal["keyword", "vector", "hybrid"], ...]] = ("keyword", "vector", "hybrid")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and the places (path, line from 1) that answer it."""
+
+    query: str
+    evidence: frozenset[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What a way of searching reached, as means over the questions.
+
+    Args:
+        recall: shares of the evidence inside the first `WORDS` words of what was found.
+        days: shares of the evidence's files among the first `FILES` files.
+        mrr: the reciprocal rank of the first hit that is evidence.
+        median: milliseconds an answer.
+        p95: milliseconds that 95 in 100 answers stay under.
+    """
+
+    recall: tuple[float, ...]
+    days: tuple[float, ...]
+    mrr: float
+    median: float
+    p95: float
+
+    def to_json(self) -> dict[str, float]:
+        """Return it as what `json` can write."""
+        told = {f"recall@{words}w": value for words, value in zip(WORDS, self.recall, strict=True)}
+        told |= {f"day@{files}": value for files, value in zip(FILES, self.days, strict=True)}
+        told |= {"mrr": self.mrr, "median_ms": self.median, "p95_ms": self.p95}
+        return {name: round(value, 4) for name, value in told.items()}
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Return the questions of a file with one JSON object a line; blank lines and other keys are passed over.
+
+    Raises:
+        BadFile: it cannot be read, or a line holds no question; the sentence says which.
+    """
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(path, f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
+    found = [_question(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not found:
+        raise BadFile(path, "holds no question")
+    return found
+
+
+def _question(path: Path, number: int, line: str) -> Question:
+    try:
+        raw: Any = json.loads(line)
+        evidence = frozenset((_kind(file, str), _kind(at, int)) for file, at in raw["evidence"])
+        question = Question(_kind(raw["query"], str), evidence)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        question = None
+    if question is None or not question.evidence:
+        shape = '{"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}'
+        raise BadFile(path, f"holds no question in line {number}; it should look like {shape}")
+    return question
+
+
+def _kind(value: Any, kind: type[Any]) -> Any:  # noqa: ANN401  what JSON may hold
+    if type(value) is not kind:
+        raise TypeError(value)
+    return value
+
+
+def measure(
+    root: Path, questions: Sequence[Question], asked: Sequence[Asked], stale: Collection[str] = ()
+) -> dict[str, Measures]:
+    """Answer every question by words, by meaning and by both, and score each way; without vectors, by words alone.
+
+    Args:
+        root: the memory.
+        questions: what to ask.
+        asked: how each is asked, with its vector where there is an embedder.
+        stale: files that are left out.
+
+    Raises:
+        IndexUnusable: there is no index.
+    """
+    with_vectors = all(one.vector is not None for one in asked)
+    found: dict[str, Measures] = {}
+    for mode in _MODES if with_vectors else _MODES[:1]:
+        figures, times = [], []
+        for question, how in zip(questions, asked, strict=True):
+            began = time.perf_counter()
+            hits = search(root, question.query, LIMIT, stale, replace(how, ranking=replace(how.ranking, mode=mode)))
+            times.append(1000 * (time.perf_counter() - began))
+            figures.append(score(question, hits))
+        means = [statistics.fmean(column) for column in zip(*figures, strict=True)]
+        late = sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
+        recall, days = tuple(means[: len(WORDS)]), tuple(means[len(WORDS) : -1])
+        found[mode] = Measures(recall, days, means[-1], statistics.median(times), late)
+    return found
+
+
+def score(question: Question, hits: Sequence[Hit]) -> list[float]:
+    """Return one question's figures: recall inside each of `WORDS`, files inside each of `FILES`, reciprocal rank."""
+    covered: set[tuple[str, int]] = set()
+    recall: list[float] = []
+    files: dict[str, None] = {}
+    words, rank = 0, 0.0
+    for place, hit in enumerate(hits, 1):
+        words += len(hit.text.split())
+        while len(recall) < len(WORDS) and words > WORDS[len(recall)]:
+            recall.append(len(covered) / len(question.evidence))
+        told = {one for one in question.evidence if one[0] == hit.path and hit.start_line <= one[1] <= hit.end_line}
+        rank = rank or (1 / place if told else 0.0)
+        covered |= told
+        files.setdefault(hit.path)
+    recall += [len(covered) / len(question.evidence)] * (len(WORDS) - len(recall))
+    wanted = {path for path, _ in question.evidence}
+    return [*recall, *(len(wanted & set(list(files)[:count])) / len(wanted) for count in FILES), rank]

@@ -1,0 +1,134 @@
+"""How the scores of words and of meaning become one order: small functions from numbers to numbers.
+
+Measured on 759 questions about long conversations (evidence inside the first 500, 1000 and 2000 words): words alone
+0.80, 0.85, 0.90; half words and half meaning, each divided by its best, 0.82, 0.88, 0.93; reciprocal ranks 0.78, 0.87,
+0.92. What has shown no gain there is here to be chosen, and off.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+TRUSTS: Final = {"owner": 1.0, "self": 0.5, "external": -0.5, "untrusted": -1.0}
+CONFIDENCES: Final = {"high": 1.0, "medium": 0.0, "low": -0.5, "speculative": -1.0}
+_DAYS_OF_MONTH: Final = 30.436875
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """How hits are ranked.
+
+    Args:
+        mode: by words and meaning, or by one of them.
+        fusion: `weighted` adds the scores, each divided by its best; `rrf` adds reciprocal ranks.
+        vector_weight: the share of meaning in `weighted`, from 0 to 1.
+        rrf_k: how gently ranks fall off in `rrf`.
+        day_bonus: the share of its file's best score that a hit gets on top.
+        diversity: from 0 (off) to 1: how much a hit that repeats a better one loses.
+        half_life: days after which what has a date counts half; 0 is off.
+        access: how much each doubling of a document's uses adds; 0 is off.
+        trust: how much the owner's word adds and an untrusted one loses; 0 is off.
+        confidence: how much high confidence adds and speculation loses; 0 is off.
+    """
+
+    mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
+    fusion: Literal["weighted", "rrf"] = "weighted"
+    vector_weight: float = 0.5
+    rrf_k: int = 60
+    day_bonus: float = 0.0
+    diversity: float = 0.0
+    half_life: float = 0.0
+    access: float = 0.0
+    trust: float = 0.0
+    confidence: float = 0.0
+
+
+def relative(scores: Mapping[int, float]) -> dict[int, float]:
+    """Return each score as a share of the best; what scores below nothing gets nothing.
+
+    Nothing is the floor on purpose, not the worst score seen: an answer must not hang on how many candidates were
+    looked at.
+    """
+    best = max(scores.values(), default=0.0)
+    return {unit: max(0.0, score) / best for unit, score in scores.items()} if best > 0 else dict.fromkeys(scores, 0.0)
+
+
+def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_weight: float) -> dict[int, float]:
+    """Return the weighted sum of both, each relative to its best; who has no score in one gets nothing from it."""
+    by_words, by_meaning = relative(words), relative(meaning)
+    return {
+        unit: vector_weight * by_meaning.get(unit, 0.0) + (1 - vector_weight) * by_words.get(unit, 0.0)
+        for unit in by_words.keys() | by_meaning.keys()
+    }
+
+
+def reciprocal_ranks(legs: Sequence[Mapping[int, float]], k: int) -> dict[int, float]:
+    """Return the sum of 1 / (k + rank) over the legs; equal scores share the better rank."""
+    fused: dict[int, float] = {}
+    for leg in legs:
+        rank, before = 0, math.inf
+        for place, (unit, score) in enumerate(sorted(leg.items(), key=lambda one: -one[1]), 1):
+            rank, before = (rank if score == before else place), score
+            fused[unit] = fused.get(unit, 0.0) + 1 / (k + rank)
+    return fused
+
+
+def days_between(day: str, today: str) -> float:
+    """Return how many days lie between two days (`YYYY-MM-DD`); one that no calendar has lies at today."""
+    from datetime import date  # noqa: PLC0415  off by default
+
+    try:
+        return float((date.fromisoformat(today) - date.fromisoformat(day)).days)
+    except ValueError:
+        return 0.0
+
+
+def recency(age_days: float, half_life: float) -> float:
+    """Return the factor of what is that old: 1 today (and for what lies ahead), one half after each half-life."""
+    return math.pow(0.5, max(0.0, age_days) / half_life)
+
+
+def use(count: int, idle_days: float, weight: float) -> float:
+    """Return the factor of what was used before: it grows with the logarithm of the uses and fades by months.
+
+    What was never used is not punished: its factor is 1.
+    """
+    return 1 + weight * math.log2(1 + max(0, count)) * math.pow(0.5, max(0.0, idle_days) / _DAYS_OF_MONTH)
+
+
+def belief(trust: str, confidence: str, ranking: Ranking) -> float:
+    """Return the factor of how far the words of a unit can be believed; nothing said is the middle."""
+    return (1 + ranking.trust * TRUSTS.get(trust, 0.0)) * (1 + ranking.confidence * CONFIDENCES.get(confidence, 0.0))
+
+
+def diverse(
+    order: Sequence[int],
+    scores: Mapping[int, float],
+    likeness: Callable[[int, int], float],
+    diversity: float,
+    count: int,
+) -> list[int]:
+    """Return the first `count` by maximal marginal relevance, then the rest in their order.
+
+    Args:
+        order: units, best first.
+        scores: their scores.
+        likeness: how alike two units are, at most 1.
+        diversity: 0 keeps the order; 1 looks at nothing but novelty.
+        count: how many places are given out this way.
+    """
+    left, chosen = list(order), list[int]()
+    nearest = dict.fromkeys(left, 0.0)
+    best = max((scores[unit] for unit in left), default=0.0) or 1.0
+    while left and len(chosen) < count:
+        pick = max(left, key=lambda unit: (1 - diversity) * scores[unit] / best - diversity * nearest[unit])
+        left.remove(pick)
+        chosen.append(pick)
+        for unit in left:
+            nearest[unit] = max(nearest[unit], likeness(unit, pick))
+    return chosen + left

@@ -1,0 +1,41 @@
+"""An embedder for tests: a hashed bag of words, so that texts with words in common are near, always the same."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pipelines.errors import ModelFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+# Words that mean the same share a place, as they nearly would with a real model.
+SAME = {"boat": "ship", "vessel": "ship", "cheerful": "happy", "glad": "happy", "physician": "doctor"}
+
+
+class Bag:
+    """Counts what it was asked; a text that holds `poison` makes its batch fail while `failing` is set."""
+
+    def __init__(self, name: str = "test:bag", dimension: int = 64) -> None:
+        self.name, self.dimension, self.failing = name, dimension, True
+        self.asked: list[str] = []
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.failing and any("poison" in text for text in texts):
+            raise ModelFailed("bag", "was poisoned")
+        self.asked += texts
+        return np.stack([self.embed_query(text) for text in texts])
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        vector = np.zeros(self.dimension, np.float32)
+        for word in re.findall(r"\w+", text.lower()):
+            place = hashlib.sha256(SAME.get(word, word).encode()).digest()
+            vector[int.from_bytes(place[:4], "little") % self.dimension] += 1 if place[4] & 1 else -1
+        length = float(np.linalg.norm(vector))
+        return vector / length if length else vector
