@@ -3,8 +3,8 @@
 usage: python benchmarks/speed.py [UNITS ...] [--dimension D] [--queries N] [--folder DIR]
 
 The texts are 8 to 52 words drawn by Zipf's law from 50,000, a log a day of 500 units; the vectors lie around topics, as
-real ones do. Vectors are handed to the index as an embedder's would be, so that all but the model is measured. One
-JSON object a size is printed:
+real ones do. Vectors are handed to the index as an embedder's would be, so that all but the model itself is measured.
+One JSON object a size is printed:
 
   index_us      building the index whole, microseconds a unit
   vectors_us    keeping the vectors and making the matrix, microseconds a unit

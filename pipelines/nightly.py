@@ -39,18 +39,18 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
     git = Git(night.root)
     git.check()
     with run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"):
+        recovered = recover(night.root, git) is not None
+        run = run_id(night.now, git.head())
         try:
-            return _curate(night, git, watch)
+            return _curate(night, git, run, watch, recovered=recovered)
         except BaseException as error:
-            save_failure(night.root, run_id(night.now, git.head()), night.now, error)
+            save_failure(night.root, run, night.now, error)
             raise
 
 
-def _curate(night: Night, git: Git, watch: Watch) -> RunReport:
-    recovered = recover(night.root, git)
+def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:
     make_missing_folders(night.root)
-    run = run_id(night.now, git.head())
-    edits = commit_edits(night.root, git, _edits_message(run), _editor(night, git))
+    edits = _commit_edits(night, git, run)
     report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
@@ -59,7 +59,7 @@ def _curate(night: Night, git: Git, watch: Watch) -> RunReport:
         index=index,
         warnings=(*report.warnings, *warnings),
         pending=report.pending or bool(warnings),
-        recovered=recovered is not None,
+        recovered=recovered,
         edits_commit=edits or "",
         commit=commit,
         seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
@@ -81,6 +81,7 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
         except ChangedUnderRun:
             if attempt == ATTEMPTS:
                 raise
+            _commit_edits(night, git, run)
         else:
             told = [f"{path} was changed while the run wrote it; both are in it." for path in applied.merged]
             report = replace(report, merged=applied.merged, warnings=(*report.warnings, *told))
@@ -104,12 +105,10 @@ class Remembering:
         return self._answers[asked]
 
 
-def _edits_message(run: str) -> str:
-    return f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
-
-
-def _editor(night: Night, git: Git) -> Author:
-    return Author(*(git.identity() or night.settings.author), night.now)
+def _commit_edits(night: Night, git: Git, run: str) -> str | None:
+    """Commit what people changed, apart from what the run will write, so that an undo can tell the two apart."""
+    message = f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
+    return commit_edits(night.root, git, message, Author(*(git.identity() or night.settings.author), night.now))
 
 
 def run_signature(night: Night, report: RunReport) -> Signature:
