@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.memory.documents import Block, Document, block_of, commented, edited, with_front_matter
@@ -19,8 +19,10 @@ LINES = st.sampled_from(
 )  # fmt: skip
 
 
-@given(st.lists(LINES, max_size=14), st.sampled_from(["\n", "\r\n"]), st.booleans())
-def test_adding_keeps_every_line_that_was_there(lines: list[str], end: str, ended: bool) -> None:  # noqa: FBT001
+PAGES = {"lines": st.lists(LINES, max_size=14), "end": st.sampled_from(["\n", "\r\n"]), "ended": st.booleans()}
+
+
+def only_owned_lines_differ(lines: list[str], end: str, *, ended: bool) -> None:
     text = end.join(lines) + (end if ended else "")
     after = edited(Document("Areas/a.md", text), add=[Block(ONE), Block(TWO)])
     before, now = split_lines(text), split_lines(after.text)
@@ -28,6 +30,14 @@ def test_adding_keeps_every_line_that_was_there(lines: list[str], end: str, ende
         before[-1] += end if len(lines) > 1 else "\n"
     rest = iter(now)
     assert all(line in rest for line in before if line.strip()), (before, now)
+    added = [line for line in now if line.strip() and line not in before]
+    assert all(line.startswith(("- Decision: use one <!-- k1", "- Rule: never two <!-- k2", "## ")) for line in added)
+
+
+@settings(max_examples=200)
+@given(**PAGES)
+def test_a_document_differs_only_in_lines_that_the_pipeline_owns(lines: list[str], end: str, ended: bool) -> None:  # noqa: FBT001
+    only_owned_lines_differ(lines, end, ended=ended)
 
 
 @given(st.lists(LINES, max_size=14))

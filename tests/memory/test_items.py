@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.memory.documents import Block, Document, edited
@@ -66,6 +66,7 @@ def items(draw: st.DrawFn) -> Item:
     )
 
 
+@settings(max_examples=200)
 @given(items())
 def test_what_is_rendered_reads_back_as_itself(item: Item) -> None:
     assert parse_item(render_item(item)) == item
