@@ -50,6 +50,7 @@ class Git:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._prefix: str | None = None
+        self._trees: dict[str, dict[str, tuple[str, str]]] = {}  # a commit's tree never changes, and a night asks often
         self._repository: Repository | None = None
 
     # ------------------------------------------------------------ asking
@@ -82,6 +83,11 @@ class Git:
         """Return path → (mode, blob id) of a commit's files below the memory; empty for None."""
         if commit is None:
             return {}
+        if commit not in self._trees:
+            self._trees[commit] = self._read_tree(commit)
+        return dict(self._trees[commit])
+
+    def _read_tree(self, commit: str) -> dict[str, tuple[str, str]]:
         prefix = self.prefix
         listed = self.run("ls-tree", "-r", "-z", "--full-tree", commit, *([prefix] if prefix else []))
         out: dict[str, tuple[str, str]] = {}

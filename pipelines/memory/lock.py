@@ -6,8 +6,9 @@ import contextlib
 import fcntl
 import os
 import re
+import time
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import LockHeld
 from pipelines.memory.files import writing
@@ -16,6 +17,10 @@ from pipelines.memory.layout import PRIVATE
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+_LOOKS: Final = 21
+_PAUSE: Final = 0.05
 
 
 @contextlib.contextmanager
@@ -35,10 +40,7 @@ def run_lock(root: Path, holder: str) -> Iterator[None]:
     with writing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise LockHeld(_holder(os.pread(descriptor, 500, 0))) from None
+        _take(descriptor)
         since = datetime.now().astimezone().isoformat(timespec="seconds")
         with writing(path):
             os.ftruncate(descriptor, 0)
@@ -48,11 +50,32 @@ def run_lock(root: Path, holder: str) -> Iterator[None]:
         os.close(descriptor)
 
 
+def _take(descriptor: int) -> None:
+    """Take the lock, or say who holds it.
+
+    A lock is waited for, for a second at most, while the process that its file names has ended: a child that a killed
+    run had just forked holds it until it is gone, too, or the next holder has not yet written its name.
+
+    Raises:
+        LockHeld: another process holds it.
+    """
+    for attempt in range(_LOOKS):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = _holder(os.pread(descriptor, 500, 0))
+            if holder or attempt == _LOOKS - 1:
+                raise LockHeld(holder or "a run that has just begun") from None
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
 def _holder(text: bytes) -> str:
-    """Return who the lock's file names; one that has ended was killed, and the next holder has not written yet."""
+    """Return what the lock's file tells of a living holder, or an empty string."""
     told = text.decode(errors="replace").strip()
     found = re.match(r"process (\d+) since ", told)
-    return told if found and _lives(int(found[1])) else "a run that has just begun"
+    return told if found and _lives(int(found[1])) else ""
 
 
 def _lives(process: int) -> bool:
