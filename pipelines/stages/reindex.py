@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
+import time
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
+from pipelines.memory.layout import PRIVATE
 from pipelines.stages.meaning import embed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pipelines.index.build import IndexReport
+
 
 EMBEDDING_SECONDS: Final = 10.0
 """A run's share for vectors: a first night over years of logs is done by words; `curate index` embeds all of them."""
+
+
+CHECK_SECONDS: Final = 7 * 24 * 3600
+"""The whole index is checked for damage once a week: a check reads all of it, and a night shall follow what is new."""
 
 
 def reindex(root: Path) -> tuple[dict[str, object], tuple[str, ...]]:
@@ -21,10 +30,8 @@ def reindex(root: Path) -> tuple[dict[str, object], tuple[str, ...]]:
 
     A run that finds no file changed embeds nothing, so that it ends at once; `curate index` embeds what is left.
     """
-    from pipelines.index.build import update_index  # noqa: PLC0415  sqlite-utils takes 200 ms to import
-
     try:
-        report = update_index(root)
+        report = _follow_files(root)
     except (CurateError, sqlite3.Error, OSError) as fault:
         return {}, (f"The index could not be brought up to date: {fault} `curate index --full` builds it anew.",)
     done = dict(report.to_json())
@@ -32,3 +39,15 @@ def reindex(root: Path) -> tuple[dict[str, object], tuple[str, ...]]:
         return done, ()
     vectors, notes = embed(root, EMBEDDING_SECONDS)
     return done | ({"vectors": vectors} if vectors else {}), notes
+
+
+def _follow_files(root: Path) -> IndexReport:
+    from pipelines.index.build import refresh_index, update_index  # noqa: PLC0415  sqlite-utils takes 200 ms to import
+
+    stamp = root / PRIVATE / "index.checked"
+    with contextlib.suppress(FileNotFoundError):
+        if 0 <= time.time() - stamp.stat().st_mtime < CHECK_SECONDS:
+            return refresh_index(root)
+    report = update_index(root)
+    stamp.touch(mode=0o600)
+    return report
