@@ -14,6 +14,7 @@ from pipelines.memory.items import ItemType, Status, parse_item, render_comment,
 from pipelines.memory.layout import Kind, document_id, kind_of
 from pipelines.memory.markdown import (
     body_lines,
+    headings_among,
     line_end,
     read_front_matter,
     read_headings,
@@ -72,7 +73,12 @@ class Document:
     @cached_property
     def headings(self) -> list[Heading]:
         """Its headings, in order."""
-        return read_headings(self.lines, self.front.lines)
+        return headings_among(self.body)
+
+    @cached_property
+    def body(self) -> list[tuple[int, str]]:
+        """Number (from 0) and text of the lines that are its own: none of its front matter, fences and comments."""
+        return list(body_lines(self.lines, self.front.lines))
 
     @cached_property
     def items(self) -> tuple[Placed, ...]:
@@ -109,7 +115,7 @@ class Document:
 def _read_items(document: Document) -> Iterable[Placed]:
     lines, titles = document.lines, {h.line: h.title for h in document.headings}
     section = ""
-    for number, line in body_lines(lines, document.front.lines):
+    for number, line in document.body:
         if number in titles:
             section = titles[number]
         elif line[:1] in "-*+" and (item := parse_item(line)):

@@ -20,6 +20,8 @@ def fence_ends(lines: Sequence[str]) -> dict[int, int]:
     the rest of the day: it ends before the next blank line or heading. The work is linear in the lines.
     """
     ends: dict[int, int] = {}
+    if not any("```" in line or "~~~" in line for line in lines):
+        return ends
     hopeless: dict[tuple[str, int], int] = {}
     index = 0
     while index < len(lines):

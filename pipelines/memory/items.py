@@ -110,6 +110,8 @@ def quote_digest(quote_text: str) -> str:
 
 def fold(text: str) -> str:
     """Return `text` as one line: every run of white space and control characters a single blank, none at the ends."""
+    if text.isprintable() and "  " not in text:  # no white space but single blanks: of all that is read, nearly all
+        return text.strip(" ")
     return _BLANKS.sub(" ", text).strip(" ")
 
 
@@ -231,12 +233,18 @@ def _escape(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
+    if "&" not in text:
+        return text
     text = _CLOSING_ENTITY.sub(lambda m: "-->" if m[0] == "--&gt;" else m[0].replace("&amp;", "&", 1), text)
     return _OPENING_ENTITY.sub(lambda m: "<!--" if m[0] == "&lt;!--" else m[0].replace("&amp;", "&", 1), text)
 
 
 def _encode(value: str) -> str:
     return quote(value, safe="/#~:@+.-_()!$*'").replace("--", "-%2D")
+
+
+def _decode(value: str) -> str:
+    return unquote(value) if "%" in value else value
 
 
 # ---------------------------------------------------------------- parsing
@@ -282,22 +290,23 @@ def without_comment(line: str) -> str:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    return dict(pair.split("=", 1) for pair in text.split())
+    return dict([pair.split("=", 1) for pair in text.split()])
 
 
-_KNOWN: Final = frozenset(
+_FIELDS: Final = frozenset(
     {"since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "superseded-by", "merged-into"}
-    | {"pinned", "status", *LINK_KINDS}
+    | {"pinned", "status"}
 )
+_KNOWN: Final = _FIELDS | frozenset(LINK_KINDS)
 
 
 def _build(kind: ItemType, text: str, ident: str, values: Mapping[str, str], *, struck: bool, done: bool) -> Item:
     superseded, merged = values.get("superseded-by", ""), values.get("merged-into", "")
     status = _status(kind, struck=struck, done=done, superseded=superseded, merged=merged)
-    if (named := values.get("status", "")) in _STATUSES and not done and (named in _STRUCK) == struck:
-        status = Status(named)
-    trust, confidence = values.get("trust", ""), values.get("confidence", "")
-    evidence = (Evidence.parse(unquote(part)) for part in values.get("from", "").split(",") if part)
+    if (named := _STATUSES.get(values.get("status", ""))) and not done and (named in _STRUCK) == struck:
+        status = named
+    evidence = [Evidence.parse(_decode(part)) for part in values.get("from", "").split(",") if part]
+    further = values.keys() - _FIELDS
     return Item(
         type=kind,
         text=text,
@@ -306,17 +315,21 @@ def _build(kind: ItemType, text: str, ident: str, values: Mapping[str, str], *, 
         since=values.get("since", ""),
         until=values.get("until", ""),
         confirmed=values.get("confirmed", ""),
-        trust=Trust(trust) if trust in _TRUSTS else Trust.OWNER,
-        confidence=Confidence(confidence) if confidence in _CONFIDENCES else Confidence.HIGH,
-        evidence=tuple(e for e in evidence if e),
+        trust=_TRUSTS.get(values.get("trust", ""), Trust.OWNER),
+        confidence=_CONFIDENCES.get(values.get("confidence", ""), Confidence.HIGH),
+        evidence=tuple([e for e in evidence if e]),
         seen=int(values["seen"]) if values.get("seen", "").isdecimal() else 0,
-        by=unquote(values.get("by", "")),
+        by=_decode(values.get("by", "")),
         superseded_by=superseded,
         merged_into=merged,
-        links=tuple((k, tuple(values[k].split(","))) for k in values if k in LINK_KINDS),
+        links=tuple((k, tuple(values[k].split(","))) for k in values if k in LINK_KINDS) if further else (),
         pinned=values.get("pinned") == "yes",
-        extra=tuple((k, unquote(v) if v != "%" else "") for k, v in values.items() if k not in _KNOWN),
+        extra=tuple((k, _decode(v) if v != "%" else "") for k, v in values.items() if k not in _KNOWN)
+        if further
+        else (),
     )
 
 
-_STATUSES, _TRUSTS, _CONFIDENCES = (frozenset(kind) for kind in (Status, Trust, Confidence))
+_STATUSES = {str(status): status for status in Status}
+_TRUSTS = {str(trust): trust for trust in Trust}
+_CONFIDENCES = {str(confidence): confidence for confidence in Confidence}

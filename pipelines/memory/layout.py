@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from enum import StrEnum
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from pipelines.errors import NoMemory
@@ -54,7 +54,7 @@ _KINDS: Final = {
 
 def kind_of(path: str) -> Kind | None:
     """Return the kind of the document at `path` (relative, with `/`), or None where no document may stand."""
-    return _KINDS.get(PurePosixPath(path).parts[0]) if path.endswith(".md") else None
+    return _KINDS.get(path.partition("/")[0]) if path.endswith(".md") else None
 
 
 def find_memory(start: Path) -> Path:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.memory.fences import fenced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
@@ -91,6 +91,9 @@ def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
     nothing: one forgotten mark must not make a document's items vanish.
     """
     hidden = fenced([line.rstrip("\r\n") for line in lines])
+    if not hidden and not any(_opens_comment(line) for line in lines):  # nearly every document
+        yield from zip(range(start, len(lines)), lines[start:], strict=True)
+        return
     closed, comment = _comment_closes(lines), False
     for number in range(start, len(lines)):
         line = lines[number]
@@ -98,10 +101,14 @@ def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
             comment = "-->" not in line
         elif number in hidden:
             continue
-        elif line.lstrip().startswith("<!--") and "-->" not in line and closed[number + 1]:
+        elif _opens_comment(line) and closed[number + 1]:
             comment = True
         else:
             yield number, line
+
+
+def _opens_comment(line: str) -> bool:
+    return "<!--" in line and "-->" not in line and line.lstrip().startswith("<!--")
 
 
 def _comment_closes(lines: Sequence[str]) -> list[bool]:
@@ -119,8 +126,13 @@ def _comment_closes(lines: Sequence[str]) -> list[bool]:
 
 def read_headings(lines: Sequence[str], start: int) -> list[Heading]:
     """Return the ATX headings outside code fences and comment blocks, from line `start` (counted from 0) on."""
+    return headings_among(body_lines(lines, start))
+
+
+def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
+    """Return the ATX headings among a document's body lines, as `body_lines` yields them."""
     found = []
-    for number, line in body_lines(lines, start):
+    for number, line in body:
         if line.lstrip(" ").startswith("#") and (mark := _HEADING.match(line)):
             found.append(Heading(number, len(mark[1]), (mark[2] or "").strip()))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -110,7 +111,7 @@ def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
 def _read_log(root: Path, path: str, warnings: list[Warned]) -> bytes | None:
     """Return a log's bytes, or None, with a warning, where it cannot be curated."""
     try:
-        size = (root / path).lstat().st_size
+        size = os.lstat(f"{root}/{path}").st_size
         if size > MAX_LOG_BYTES:
             why = f"has {size:,} bytes, more than the {MAX_LOG_BYTES:,} that are read; its entries stay pending"
             warnings.append(Warned(path, why, pending=True))

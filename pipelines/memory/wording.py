@@ -26,9 +26,12 @@ def folded(text: str) -> str:
 
     Numbers, names, negations and signs (`-1`, `@id`, `C++`, `<`) stay: texts that differ in one are never equal.
     """
-    plain = unicodedata.normalize("NFKC", _LINK.sub(r"\1", text)).casefold()
-    words = (_bare(word) for word in plain.split())
-    return " ".join(word for word in words if word)
+    plain = _LINK.sub(r"\1", text) if "](" in text else text
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKC", plain)
+    # Most words are bare already; a night folds every item there is.
+    words = [word if word.isalnum() else _bare(word) for word in plain.casefold().split()]
+    return " ".join(filter(None, words))
 
 
 def _bare(word: str) -> str:
