@@ -1,14 +1,15 @@
 # Two commands do everything on a machine that has only Python, git and make:
 #   make run    set up, then curate the sample week that ships with the project
 #   make test   set up, then lint and test
-# and two take their time:
+# and three take their time:
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
 #   make bench     measure the speed of the index; UNITS="10000 100000 1000000" chooses the sizes
+#   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
 PYTHON ?= python3
 BIN := .venv/bin
 UNITS ?= 10000 100000
 .DEFAULT_GOAL := help
-.PHONY: help install run test torture bench lint format lock clean
+.PHONY: help install run test torture bench bench-search lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -34,6 +35,10 @@ torture: install
 
 bench: install
 	$(BIN)/python benchmarks/speed.py $(UNITS)
+
+bench-search: install
+	@test -n "$(DATA)" || { echo "Name the benchmark: make bench-search DATA=DIR"; exit 2; }
+	$(BIN)/python -m benchmarks.search_quality "$(DATA)"
 
 lint: install
 	$(BIN)/ruff check .

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pipelines.index.filters import Filters
     from pipelines.index.matrix import Matrix
 
-# A unit's best passage counts half. Measured on conversations; a quarter to one comes out within a point.
-_PASSAGE_WEIGHT: Final = 0.5
 # Below this many rows, handing the scan to another thread takes longer than it saves.
 _LARGE: Final = 50_000
 MOST_MISSING: Final = 1.0
@@ -50,13 +48,18 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is looked for: FTS5 terms (may be empty), a vector of length one with its matrix (or neither), filters."""
+    """What is looked for: FTS5 terms (may be empty), a vector of length one with its matrix (or neither), filters.
+
+    `neighbours` and `passages` are the ranking's: how much a unit's surroundings count by words.
+    """
 
     terms: str
     filters: Filters
     stale: Collection[str]
     vector: NDArray[np.float32] | None = None
     matrix: Matrix | None = None
+    neighbours: float = 0.5
+    passages: float = 0.5
 
 
 def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str) -> Matrix | None:
@@ -90,10 +93,10 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
 
 
 def _by_words(connection: sqlite3.Connection, question: Question, count: int) -> Candidates:
-    own, passages = by_words(connection, question.terms, question.filters, count)
+    own, passages = by_words(connection, question.terms, question.filters, count, question.neighbours)
     places = _places(connection, own, question.stale)
     words = {
-        unit: own[unit] + _PASSAGE_WEIGHT * max(passages.get(place[-2] or 0, 0.0), passages.get(place[-1] or 0, 0.0))
+        unit: own[unit] + question.passages * max(passages.get(place[-2] or 0, 0.0), passages.get(place[-1] or 0, 0.0))
         for unit, place in places.items()
     }
     return Candidates(places, words, {})

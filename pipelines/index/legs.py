@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from pipelines.index.filters import Filters
     from pipelines.index.matrix import Matrix
 
-# A unit's own words count whole; those about it (headings, date, path, labels) and its neighbours' count half.
+# A unit's own words count whole; those about it (headings, date, path, labels) count half.
 _MATCHED: Final = (
-    "SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, 0.5) AS score FROM units_fts WHERE units_fts MATCH ?"
+    "SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, ?) AS score FROM units_fts WHERE units_fts MATCH ?"
 )
 _PASSAGES: Final = "SELECT rowid, -bm25(passages_fts) FROM passages_fts WHERE passages_fts MATCH ?"
 
 
 def by_words(
-    connection: sqlite3.Connection, terms: str, filters: Filters, count: int
+    connection: sqlite3.Connection, terms: str, filters: Filters, count: int, neighbours: float
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return the `count` units and the `count` passages that hold the words best, with their scores.
 
@@ -32,25 +32,28 @@ def by_words(
         terms: an FTS5 expression, or an empty string.
         filters: what may be found; passages are not narrowed down.
         count: how many candidates are looked at.
+        neighbours: how much a word beside a unit counts against one in it.
     """
     if not terms:
         return {}, {}
-    own = _best(connection, *_units_query(terms, filters), count)
+    own = _best(connection, *_units_query(terms, filters, neighbours), count)
     return dict(own), dict(_best(connection, _PASSAGES, (terms,), count))
 
 
-def _units_query(terms: str, filters: Filters) -> tuple[str, tuple[str, ...]]:
+def _units_query(terms: str, filters: Filters, neighbours: float) -> tuple[str, tuple[str | float, ...]]:
     if not filters.any:
-        return _MATCHED, (terms,)
+        return _MATCHED, (neighbours, terms)
     condition, values = filters.condition()
     joined = (
         f"SELECT units.id, found.score FROM ({_MATCHED}) AS found JOIN units ON units.id = found.id"  # noqa: S608  ours
         f" JOIN files ON files.id = units.file WHERE {condition}"
     )
-    return joined, (terms, *values)
+    return joined, (neighbours, terms, *values)
 
 
-def _best(connection: sqlite3.Connection, query: str, values: tuple[str, ...], count: int) -> list[tuple[int, float]]:
+def _best(
+    connection: sqlite3.Connection, query: str, values: tuple[str | float, ...], count: int
+) -> list[tuple[int, float]]:
     """Return the rows with the best scores, and never a part of those that score the same."""
     ordered = f"SELECT * FROM ({query}) ORDER BY 2 DESC LIMIT {count + 1:d}"  # noqa: S608  ours
     rows: list[tuple[int, float]] = connection.execute(ordered, values).fetchall()

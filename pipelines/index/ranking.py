@@ -28,6 +28,8 @@ class Ranking:
         fusion: `weighted` adds the scores, each divided by its best; `rrf` adds reciprocal ranks.
         vector_weight: the share of meaning in `weighted`, from 0 to 1.
         rrf_k: how gently ranks fall off in `rrf`.
+        neighbours: how much a word beside a unit counts against one in it.
+        passages: the share of its best passage's score (eight units) that a unit gets by words.
         day_bonus: the share of its file's best score that a hit gets on top.
         diversity: from 0 (off) to 1: how much a hit that repeats a better one loses.
         half_life: days after which what has a date counts half; 0 is off.
@@ -40,6 +42,8 @@ class Ranking:
     fusion: Literal["weighted", "rrf"] = "weighted"
     vector_weight: float = 0.5
     rrf_k: int = 60
+    neighbours: float = 0.5
+    passages: float = 0.5
     day_bonus: float = 0.0
     diversity: float = 0.0
     half_life: float = 0.0

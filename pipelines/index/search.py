@@ -95,7 +95,9 @@ def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Col
     if asked.vector is not None and asked.ranking.mode != "keyword":
         matrix = matrix_for(root, connection, asked.embedder)
     terms = "" if matrix is not None and asked.ranking.mode == "vector" else match_expression(query)
-    return Question(terms, asked.filters, stale, None if matrix is None else asked.vector, matrix)
+    vector = None if matrix is None else asked.vector
+    ranking = asked.ranking
+    return Question(terms, asked.filters, stale, vector, matrix, ranking.neighbours, ranking.passages)
 
 
 def _fused(found: Candidates, ranking: Ranking) -> dict[int, float]:
