@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.context.cache import keep_cache
 from pipelines.errors import ChangedUnderRun
 from pipelines.memory.edits import commit_edits
 from pipelines.memory.git import Author, Git
@@ -65,6 +66,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
     )
     save_report(night.root, report)
+    keep_cache(str(night.root))
     return report
 
 

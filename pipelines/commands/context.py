@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from datetime import date
+from pathlib import Path
 
 import click
 
 from pipelines.clock import day_of, moment
 from pipelines.commands.options import memory_option, memory_root, now_option
-from pipelines.commands.output import say, say_json
-from pipelines.context import context_parts, render_context
+from pipelines.context.assembly import BUDGET, LEAST_BUDGET
+from pipelines.context.quick import FORMATS, print_context
 from pipelines.settings import load_settings
 
-if TYPE_CHECKING:
-    from pathlib import Path
+_HITS = 8
 
 
 @click.command()
-@click.option("--budget", type=click.IntRange(min=1), default=4000, show_default=True, help="Tokens of four bytes.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--budget", type=click.IntRange(min=LEAST_BUDGET), default=BUDGET, show_default=True, help="The most tokens."
+)
+@click.option("--project", metavar="NAME", default="", help="Whose state to show (else the working directory's).")
+@click.option("--query", metavar="TEXT", default="", help="Also show what a search for TEXT finds.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @memory_option
 @now_option
-def command(budget: int, form: str, memory: Path | None, now: str | None) -> None:
-    """Print SOUL, USER, MEMORY and the logs of today and yesterday, within a budget."""
+def command(budget: int, project: str, query: str, form: str, memory: Path | None, now: str | None) -> None:
+    """Print what a new session should start with.
+
+    SOUL.md, USER.md, MEMORY.md, the project's document, the logs of yesterday and today, and a line on the memory's
+    health, all together under the budget; a line says what was cut. With --format claude-code it answers as a
+    SessionStart hook, and never fails: what is wrong is a line of the answer.
+    """
     root = memory_root(memory)
+    print_context(str(root), form, budget, project, query, _day(root, now) if now else None)
+
+
+def _day(root: Path, now: str) -> tuple[int, float]:
     settings = load_settings(root)
-    parts = context_parts(root, day_of(moment(now, settings), settings), budget)
-    if form == "json":
-        say_json([asdict(part) for part in parts])
-    else:
-        say(render_context(parts).rstrip("\n"))
+    told = moment(now, settings)
+    day = date.fromisoformat(day_of(told, settings)) - date(1970, 1, 1)
+    return day.days, told.timestamp()
+
+
+def found(root: str, query: str) -> list[tuple[str, str]]:
+    """Return what a search finds, as (place, text) pairs, best first; hidden items are not among them."""
+    from pipelines.commands.asking import asker  # noqa: PLC0415  only a session that asks
+    from pipelines.index.filters import Filters  # noqa: PLC0415  as above
+    from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
+    from pipelines.index.search import search  # noqa: PLC0415  as above
+
+    place = Path(root)
+    fresh = freshen(place)
+    asked = asker(place, Filters()).ask(query)
+    return [(f"{hit.path}:{hit.start_line}", hit.text) for hit in search(place, query, _HITS, fresh.stale, asked)]

@@ -1,0 +1,197 @@
+"""The startup context, put together: each part has its share of the budget, and what one leaves goes to the others."""
+
+from __future__ import annotations
+
+import os
+
+from pipelines.context.health import day_text, health_line
+from pipelines.context.project import project_path
+from pipelines.context.reading import document_entries, fitting, log_entries, newest, read_head, read_tail
+from pipelines.context.tokens import tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pipelines.context.reading import Entry
+
+BUDGET = 4000
+LEAST_BUDGET = 300
+LOG_DAYS = 30
+"""Days after which a log is history: no line of it is shown."""
+
+# Shares of the budget in hundredths, in the order in which what is left over is handed out.
+_SHARES = {"MEMORY.md": 30, "project": 15, "today": 16, "USER.md": 14, "SOUL.md": 10, "hits": 10, "yesterday": 5}
+_ORDER = ("SOUL.md", "USER.md", "MEMORY.md", "project", "yesterday", "today", "hits")
+_LINES = 50  # tokens of a part's title and of the line that says what was cut, without the path that both name
+_A_FILE = 1 << 18
+
+
+class Request:
+    """What a session asks for.
+
+    Args:
+        root: the memory.
+        today: the memory's day, counted from 1970-01-01.
+        now: seconds since 1970.
+        budget: the most tokens of the answer.
+        project: a project's name; empty to go by `folder`.
+        folder: the session's working directory.
+        hits: returns what a search found, as (place, text) pairs; None where nothing is looked for.
+    """
+
+    __slots__ = ("budget", "folder", "hits", "now", "project", "root", "today")
+
+    def __init__(  # noqa: PLR0913, PLR0917  what a session can say of itself
+        self,
+        root: str,
+        today: int,
+        now: float,
+        budget: int = BUDGET,
+        project: str = "",
+        folder: str = "",
+        hits: Callable[[], list[tuple[str, str]]] | None = None,
+    ) -> None:
+        self.root, self.today, self.now, self.budget = root, today, now, budget
+        self.project, self.folder, self.hits = project, folder, hits
+
+
+class Part:
+    """One part of the context: what it is, where it stands, its text, how many entries were cut, what failed."""
+
+    __slots__ = ("cut", "fault", "name", "path", "text")
+
+    def __init__(self, name: str, path: str, text: str = "", cut: int = 0, fault: str = "") -> None:
+        self.name, self.path, self.text, self.cut, self.fault = name, path, text, cut, fault
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as what `json` can write."""
+        return {"part": self.name, "path": self.path, "text": self.text, "cut": self.cut, "fault": self.fault}
+
+
+class _Found:
+    """A part before it is cut: its entries, and the way to cut them."""
+
+    __slots__ = ("cut", "entries", "lines", "need", "part")
+
+    def __init__(
+        self, part: Part, entries: list[Entry], cut: Callable[[list[Entry], int], tuple[list[Entry], int]]
+    ) -> None:
+        self.part, self.entries, self.cut = part, entries, cut
+        self.lines = _LINES + 2 * tokens(part.path) + tokens(part.fault)
+        self.need = sum(entry.size for entry in entries) + self.lines if entries else 0
+
+
+def assemble(request: Request) -> list[Part]:
+    """Return the parts of the context, under the budget all together. What fails costs its part alone."""
+    health = _health(request)
+    found = {part.part.name: part for part in _parts(request)}
+    told = [part.part for part in found.values() if part.part.fault]
+    left = request.budget - tokens(health.text) - _LINES - sum(_LINES + tokens(part.fault) for part in told)
+    left -= sum(tokens(part.part.path) + 1 for part in found.values())  # all may have to be named as left out
+    rooms = _rooms({name: part.need for name, part in found.items()}, max(0, left))
+    parts = [_filled(found[name], rooms.get(name, 0)) for name in _ORDER if name in found]
+    if out := [part.path or "what was found" for part in parts if part.cut and not part.text]:
+        health.text += f" Left out to fit the budget: {', '.join(out)}."
+    return [*(part for part in parts if part.text or part.fault), health]
+
+
+def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
+    """Return the tokens that each part gets: its share at most, then what the others left, in order."""
+    given = {name: min(needs.get(name, 0), share * left // 100) for name, share in _SHARES.items()}
+    spare = left - sum(given.values())
+    for name in _SHARES:
+        more = min(needs.get(name, 0) - given[name], spare)
+        given[name] += more
+        spare -= more
+    return given
+
+
+def _filled(found: _Found, room: int) -> Part:
+    part = found.part
+    kept, part.cut = found.cut(found.entries, max(0, room - found.lines))
+    part.text = "\n".join(_spaced(kept))
+    return part
+
+
+def _spaced(entries: list[Entry]) -> list[str]:
+    out: list[str] = []
+    for number, entry in enumerate(entries):
+        if number and (entry.heading or entries[number - 1].heading):
+            out.append("")
+        out.append(entry.text)
+    return out
+
+
+def _parts(request: Request) -> list[_Found]:
+    yesterday, today = day_text(request.today - 1), day_text(request.today)
+    most = max(_A_FILE, 16 * request.budget)
+    found = [_document(request, name, name, most) for name in ("SOUL.md", "USER.md", "MEMORY.md")]
+    path, fault = _guarded(lambda: project_path(request.root, request.project, request.folder), ("", ""))
+    if path:
+        found.append(_document(request, "project", path, most))
+    elif fault:
+        found.append(_Found(Part("project", "", fault=fault), [], fitting))
+    found += [_log(request, "yesterday", yesterday, most), _log(request, "today", today, most)]
+    if request.hits:
+        found.append(_hits(request))
+    return found
+
+
+def _guarded(ask: Callable[[], tuple[str, str]], otherwise: tuple[str, str]) -> tuple[str, str]:
+    try:
+        return ask()
+    except Exception as fault:  # noqa: BLE001  a session starts whatever is wrong with a file
+        return otherwise[0], f"The project could not be looked up: {_why(fault)}."
+
+
+def _document(request: Request, name: str, path: str, most: int) -> _Found:
+    try:
+        return _Found(Part(name, path), document_entries(read_head(request.root, path, most)), fitting)
+    except Exception as fault:  # noqa: BLE001  as above
+        return _Found(Part(name, path, fault=f"{path} could not be read: {_why(fault)}."), [], fitting)
+
+
+def _log(request: Request, name: str, day: str, most: int) -> _Found:
+    path = f"Logs/{day}.md"
+    try:
+        entries = log_entries(read_tail(request.root, path, most))
+        for partial in _partials(request.root, day):
+            entries += log_entries(read_tail(request.root, partial, most))
+    except Exception as fault:  # noqa: BLE001  as above
+        return _Found(Part(name, path, fault=f"{path} could not be read: {_why(fault)}."), [], newest)
+    return _Found(Part(name, path), entries, newest)
+
+
+def _partials(root: str, day: str) -> list[str]:
+    """Return the partial logs of a day, which no run has folded into its log yet."""
+    try:
+        names = sorted(os.listdir(f"{root}/Logs/partial"))
+    except OSError:
+        return []
+    return [f"Logs/partial/{name}" for name in names if name.startswith(day) and name.endswith(".md")]
+
+
+def _hits(request: Request) -> _Found:
+    from pipelines.context.reading import Entry
+
+    oldest = day_text(request.today - LOG_DAYS)
+    try:
+        told = request.hits() if request.hits else []
+        fresh = [(place, text) for place, text in told if not (place.startswith("Logs/") and place[5:15] < oldest)]
+        entries = [Entry(f"- {place}: {' '.join(text.split())}") for place, text in fresh]
+    except Exception as fault:  # noqa: BLE001  as above
+        return _Found(Part("hits", "", fault=f"The search failed: {_why(fault)}."), [], fitting)
+    return _Found(Part("hits", ""), entries, fitting)
+
+
+def _health(request: Request) -> Part:
+    try:
+        line = health_line(request.root, read_head(request.root, "Review.md", 1 << 22), request.now)
+    except Exception as fault:  # noqa: BLE001  as above
+        line = f"Memory health: it could not be told: {_why(fault)}."
+    return Part("health", "", line)
+
+
+def _why(fault: Exception) -> str:
+    return (str(getattr(fault, "strerror", None) or "") or str(fault) or type(fault).__name__).rstrip(".").lower()

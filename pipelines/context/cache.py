@@ -1,0 +1,128 @@
+"""The settings that the startup context needs, kept small in `.curate/context.txt` by each run.
+
+Reading curate.toml takes its parser and its checks, longer than all the rest. The cache holds the stamp of the
+curate.toml that it was made from, so one that a person changed is never believed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+CACHE = ".curate/context.txt"
+_VERSION = "memcurate context 1"
+_SETTLED = 2_000_000_000  # a file that changed within two seconds can change again under the same stamp
+_AHEAD_DAYS = 400
+
+
+class Cached:
+    """What is known of the settings.
+
+    Args:
+        offsets: (moment, seconds east of Greenwich) pairs: from when on the memory's zone has which offset.
+        day_end: minutes past midnight until which the night belongs to the day before.
+    """
+
+    __slots__ = ("day_end", "offsets")
+
+    def __init__(self, offsets: list[tuple[float, int]], day_end: int) -> None:
+        self.offsets, self.day_end = offsets, day_end
+
+    def day_number(self, moment: float) -> int:
+        """Return the memory's day at a moment, counted from 1970-01-01."""
+        offset = next((seconds for since, seconds in reversed(self.offsets) if since <= moment), 0)
+        return int((moment + offset - 60 * self.day_end) // 86400)
+
+
+def read_cache(root: str, now: float) -> Cached | None:
+    """Return what the cache holds, or None where there is none for this curate.toml and this moment."""
+    try:
+        with open(f"{root}/{CACHE}", encoding="utf-8") as file:
+            version, stamp, until, day_end, *rows = file.read(1 << 16).split("\n")
+        offsets = [(float(since), int(seconds)) for since, seconds in (row.split() for row in rows if row)]
+        if version != _VERSION or stamp != _stamp(root) or not offsets[0][0] <= now < float(until):
+            return None
+        return Cached(offsets, int(day_end))
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def load_cached(root: str, now: float) -> Cached:
+    """Return what the settings say, from the cache or else from curate.toml, for which the cache is then made anew.
+
+    Raises:
+        BadSettings: curate.toml has faults.
+    """
+    return read_cache(root, now) or write_cache(root, now)
+
+
+def keep_cache(root: str) -> None:
+    """Make the cache anew where it is missing or stale, so that the next session need not.
+
+    Raises:
+        BadSettings: curate.toml has faults.
+    """
+    now = time.time()
+    if read_cache(root, now) is None:
+        write_cache(root, now)
+
+
+def write_cache(root: str, now: float) -> Cached:
+    """Make the cache anew from curate.toml and return what it holds; a disk that refuses only costs the next start.
+
+    Raises:
+        BadSettings: curate.toml has faults.
+    """
+    from pathlib import Path  # the cache is there so that this is seldom needed
+
+    from pipelines.settings import load_settings
+
+    before = _stamp(root)
+    settings = load_settings(Path(root))
+    hour, minute = settings.day_end.split(":")
+    made = Cached(_offsets(settings.timezone, now), 60 * int(hour) + int(minute))
+    if before == _stamp(root) and max(map(int, before.split()[:2])) + _SETTLED < now * 1e9:
+        rows = [f"{since} {seconds}" for since, seconds in made.offsets]
+        _save(root, "\n".join([_VERSION, before, str(now + 86400 * _AHEAD_DAYS), str(made.day_end), *rows, ""]))
+    return made
+
+
+def _stamp(root: str) -> str:
+    """Return what tells a curate.toml from another: its times, size and number."""
+    found = os.stat(f"{root}/curate.toml")
+    return f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+
+
+def _offsets(zone: str, now: float) -> list[tuple[float, int]]:
+    """Return the zone's offsets from the day before yesterday on, each with the second from which it holds."""
+    from datetime import UTC, datetime
+    from zoneinfo import ZoneInfo
+
+    place = ZoneInfo(zone)
+
+    def offset(moment: int) -> int:
+        delta = datetime.fromtimestamp(moment, UTC).astimezone(place).utcoffset()
+        return int(delta.total_seconds()) if delta else 0
+
+    begin = int(now // 86400 - 2) * 86400
+    found = [(float(begin), offset(begin))]
+    for after in range(begin + 86400, begin + 86400 * (_AHEAD_DAYS + 4), 86400):
+        if offset(after) != found[-1][1]:
+            before, until = after - 86400, after
+            while until - before > 1:
+                middle = (before + until) // 2
+                before, until = (middle, until) if offset(middle) == found[-1][1] else (before, middle)
+            found.append((float(until), offset(until)))
+    return found
+
+
+def _save(root: str, told: str) -> None:
+    place = f"{root}/{CACHE}"
+    aside = f"{place}.{os.getpid()}"
+    try:
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(told)
+        os.rename(aside, place)
+    except OSError:
+        return

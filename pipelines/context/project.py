@@ -1,0 +1,56 @@
+"""Which project a session is about: the one it names, or the one whose name its working directory has."""
+
+from __future__ import annotations
+
+import os
+
+
+def project_path(root: str, named: str, folder: str) -> tuple[str, str]:
+    """Return the path of a project's document, or an empty string, and a sentence where the one named is not there.
+
+    Args:
+        root: the memory.
+        named: what the session asks for: a title or a file's name, in any case; empty for none.
+        folder: the session's working directory: its own name is looked for, then that of each folder above it.
+    """
+    there = {_plain(name.removesuffix(".md")): f"Projects/{name}" for name in _documents(root)}
+    if named:
+        found = there.get(_plain(named.removeprefix("Projects/").removesuffix(".md"))) or _by_title(root, there, named)
+        known = ", ".join(sorted(path[9:-3] for path in there.values())[:20]) or "none yet"
+        return found, "" if found else f"There is no project {named}; there are: {known}."
+    inside = f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/")
+    while folder and not inside and folder != os.path.dirname(folder):
+        if path := there.get(_plain(os.path.basename(folder))):
+            return path, ""
+        folder = os.path.dirname(folder)
+    return "", ""
+
+
+def _documents(root: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(f"{root}/Projects") if name.endswith(".md") and not name.startswith(".")]
+    except OSError:
+        return []
+
+
+def _by_title(root: str, there: dict[str, str], named: str) -> str:
+    """Return the path of the project with that title; files are read only where no file has the name."""
+    from pipelines.context.reading import read_head
+
+    wanted = _plain(named)
+    for path in there.values():
+        try:
+            head = read_head(root, path, 2048)
+        except OSError:
+            continue
+        lines = head.split("\n")
+        titles = [line.partition(" ")[2] for line in lines if line.startswith(("title: ", "# "))]
+        if any(_plain(title) == wanted for title in titles):
+            return path
+    return ""
+
+
+def _plain(name: str) -> str:
+    """Return a name as files are named: lower case, a dash for every run of other characters."""
+    low = name.strip().casefold()
+    return "-".join("".join([one if one.isalnum() else " " for one in low]).split()) or low

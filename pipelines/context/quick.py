@@ -1,0 +1,140 @@
+"""`curate context`, answered at once: the plain cases of the command line, without the libraries that read it.
+
+What is unusual (help, a mistake, `--now`) is left to the verb proper, which says the same things at more leisure.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from pipelines.context.assembly import BUDGET, LEAST_BUDGET, Part, Request, assemble
+from pipelines.context.cache import load_cached
+from pipelines.context.rendering import as_hook, as_json, as_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_OPTIONS = ("memory", "budget", "format", "project", "query")
+FORMATS = ("text", "json", "claude-code")
+_HOOK_BYTES = 1 << 20
+_PATIENCE = 0.5  # seconds that a hook's caller has to say something
+_DIGITS = 9
+
+
+def answer(arguments: list[str]) -> int | None:
+    """Print the startup context and return the exit code, or return None where the verb proper has to look.
+
+    Args:
+        arguments: what stands behind `curate context`.
+    """
+    told = _options(arguments)
+    if told is None:
+        return None
+    form = told.get("format", "text")
+    budget = told.get("budget", str(BUDGET))
+    root = find_root(told.get("memory", ""))
+    if form not in FORMATS or not (
+        budget.isdecimal() and budget.isascii() and len(budget) <= _DIGITS and int(budget) >= LEAST_BUDGET
+    ):
+        return None
+    if not root and form != "claude-code":
+        return None
+    print_context(root, form, int(budget), told.get("project", ""), told.get("query", ""))
+    return 0
+
+
+def _options(arguments: list[str]) -> dict[str, str] | None:
+    told: dict[str, str] = {}
+    left = list(arguments)
+    while left:
+        name, equals, value = left.pop(0).partition("=")
+        if not name.startswith("--") or name[2:] not in _OPTIONS or not (equals or left):
+            return None
+        told[name[2:]] = value if equals else left.pop(0)
+    return told
+
+
+def find_root(named: str) -> str:
+    """Return the memory that is named, or CURATE_MEMORY, or the nearest folder upward; empty where there is none."""
+    named = named or os.environ.get("CURATE_MEMORY", "")
+    folder = os.path.abspath(os.path.expanduser(named)) if named else os.getcwd()
+    while not os.path.isfile(f"{folder}/curate.toml"):
+        if named or folder == os.path.dirname(folder):
+            return ""
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def print_context(
+    root: str, form: str, budget: int, project: str, query: str, day: tuple[int, float] | None = None
+) -> None:
+    """Print the context. Whatever goes wrong is a line of it, for no session is to fail by its memory.
+
+    Args:
+        root: the memory, or an empty string where none was found.
+        form: one of `FORMATS`.
+        budget: the most tokens.
+        project: a project's name, or empty to go by the working directory.
+        query: what to search for, or empty.
+        day: the memory's day (counted from 1970-01-01) and the moment; None for the clock's.
+    """
+    try:
+        folder = (_hook_folder() if form == "claude-code" else "") or os.getcwd()
+        if root:
+            today, now = day or _today(root)
+            hits = _search(root, query) if query else None
+            parts = assemble(Request(root, today, now, budget, project, folder, hits))
+        else:
+            parts = [Part("health", "", "Memory health: no memory was found; name one with --memory or CURATE_MEMORY.")]
+    except Exception as fault:  # noqa: BLE001  see above
+        parts = [Part("health", "", f"Memory health: the startup context could not be put together: {fault}")]
+    text = as_json(parts) if form == "json" else as_text(parts)
+    sys.stdout.buffer.write((as_hook(text) if form == "claude-code" else text).encode("utf-8", "replace") + b"\n")
+    sys.stdout.flush()
+
+
+def _today(root: str) -> tuple[int, float]:
+    """Return the memory's day and the moment; where curate.toml has faults, by Greenwich, for a session goes on."""
+    now = time.time()
+    try:
+        return load_cached(root, now).day_number(now), now
+    except Exception:  # noqa: BLE001  `curate status` names the faults
+        return int(now // 86400), now
+
+
+def _hook_folder() -> str:
+    """Return the working directory that a hook's JSON on standard input names, or an empty string."""
+    import select
+
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return ""
+    data = b""
+    while len(data) < _HOOK_BYTES and select.select([0], [], [], _PATIENCE)[0] and (more := os.read(0, _HOOK_BYTES)):
+        data += more
+    return folder_in(data)
+
+
+def folder_in(data: bytes) -> str:
+    """Return the `cwd` of a hook's JSON, or an empty string where it holds none."""
+    if b'"cwd"' not in data:
+        return ""
+    import json
+
+    try:
+        told = json.loads(data)
+    except (ValueError, RecursionError):
+        return ""
+    folder = told.get("cwd") if isinstance(told, dict) else None
+    return folder if isinstance(folder, str) and "\0" not in folder else ""
+
+
+def _search(root: str, query: str) -> Callable[[], list[tuple[str, str]]]:
+    def hits() -> list[tuple[str, str]]:
+        from pipelines.commands.context import found  # a search brings in the index; a session that asks pays for it
+
+        return found(root, query)
+
+    return hits

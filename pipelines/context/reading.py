@@ -1,0 +1,234 @@
+"""What of a file is for a session to read: no comments, nothing that holds no longer, cut into entries."""
+
+from __future__ import annotations
+
+import os
+
+from pipelines.context.tokens import tokens
+
+_BULLETS = ("- ", "* ", "+ ", "-\t", "*\t", "+\t")
+_GONE = frozenset({"superseded", "retracted", "merged", "forgotten", "archived", "waiting"})
+_CLOSED = "history"
+_FENCES = ("```", "~~~")
+_HEX = frozenset("0123456789abcdef")
+_LEAST = 20  # tokens below which the end of an overlong entry says nothing
+_DEEPEST = 6
+_SHORTEST_ID = 11
+
+
+class Entry:
+    """What is kept or cut whole: a heading, a list item with what is indented under it, a paragraph.
+
+    Args:
+        text: its lines.
+        date: the day since which it holds or on which it was confirmed; empty where nothing says so.
+        heading: its level, 0 for what is no heading.
+    """
+
+    __slots__ = ("date", "heading", "size", "text")
+
+    def __init__(self, text: str, date: str = "", heading: int = 0) -> None:
+        self.text, self.date, self.heading, self.size = text, date, heading, tokens(text) + 1
+
+
+def read_head(root: str, path: str, limit: int) -> str:
+    """Return the first `limit` bytes of a file as text; an empty string where there is none.
+
+    Raises:
+        OSError: it cannot be read, or is a symbolic link.
+    """
+    return _text(_read(root, path, limit, 0)[0])
+
+
+def read_tail(root: str, path: str, limit: int) -> str:
+    """Return the last `limit` bytes of a file as text, from a line's beginning on.
+
+    Raises:
+        OSError: it cannot be read, or is a symbolic link.
+    """
+    data, size = _read(root, path, limit, -limit)
+    return _text(data.partition(b"\n")[2] if size > limit else data)
+
+
+def _read(root: str, path: str, limit: int, offset: int) -> tuple[bytes, int]:
+    """Return at most `limit` bytes from `offset` on (from the end where it is negative), and the file's size."""
+    try:
+        descriptor = os.open(f"{root}/{path}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return b"", 0
+    try:
+        size = os.fstat(descriptor).st_size
+        os.lseek(descriptor, max(0, size + offset) if offset < 0 else offset, os.SEEK_SET)
+        parts, left = [], limit
+        while left > 0 and (more := os.read(descriptor, left)):
+            parts.append(more)
+            left -= len(more)
+    finally:
+        os.close(descriptor)
+    return b"".join(parts), size
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def document_entries(text: str) -> list[Entry]:
+    """Return the entries of a document that hold: without front matter, History, and items that are closed."""
+    return _entries(_body(text), documents=True)
+
+
+def log_entries(text: str) -> list[Entry]:
+    """Return the entries of a log, in order."""
+    return _entries(text.split("\n"), documents=False)
+
+
+def _body(text: str) -> list[str]:
+    lines = text.split("\n")
+    if lines[0].rstrip() == "---" and "---" in (rest := [line.rstrip() for line in lines[1:]]):
+        return lines[rest.index("---") + 2 :]
+    return lines
+
+
+def _entries(lines: list[str], *, documents: bool) -> list[Entry]:
+    found: list[Entry] = []
+    current: list[str] = []
+    date, level, closed, fence = "", 0, False, ""
+    for line in [*_outside_comments(lines), ""]:
+        if fence and not closed:  # code is kept as it stands, with what it belongs to
+            current.append(line.rstrip())
+            fence = "" if line.strip() == fence else fence
+            continue
+        bare, comment = _split_comment(line)
+        fence = mark if (mark := bare.lstrip()[:3]) in _FENCES else ""
+        heading = _heading(bare)
+        if current and (not bare or heading or level or bare.startswith(_BULLETS)):
+            found.append(Entry("\n".join(current), date, level))
+            current, date, level = [], "", 0
+        if heading:
+            closed = documents and bare[heading:].strip().casefold() == _CLOSED
+        if not bare or closed:
+            continue
+        told = _told(comment) if documents else {}
+        if documents and _is_gone(bare, told):
+            continue
+        current.append(bare)
+        level = heading
+        date = max(date, told.get("since", ""), told.get("confirmed", ""))
+    return _without_empty_headings(found)
+
+
+def _split_comment(line: str) -> tuple[str, str]:
+    """Return a line without its comments, and the text of the last one."""
+    comment = ""
+    while (start := line.find("<!--")) >= 0 and (end := line.find("-->", start + 4)) >= 0:
+        comment = line[start + 4 : end].strip()
+        line = line[:start].rstrip() + line[end + 3 :]
+    return line.rstrip(), comment
+
+
+def _heading(line: str) -> int:
+    """Return the level of a heading, or 0 for any other line."""
+    level = len(line) - len(line.lstrip("#"))
+    return level if level <= _DEEPEST and line[level : level + 1] in {" ", "\t"} else 0
+
+
+def _told(comment: str) -> dict[str, str]:
+    """Return what an item's comment says by key, or nothing where it is another's comment."""
+    ident, *pairs = comment.split() or [""]
+    if ident[:1] != "k" or len(ident) < _SHORTEST_ID or not _HEX.issuperset(ident[1:]):
+        return {}
+    return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
+
+
+def _outside_comments(lines: list[str]) -> list[str]:
+    """Return the lines that are not inside a comment of several lines; one that is never closed hides nothing."""
+    found, at = [], 0
+    while at < len(lines):
+        line = lines[at]
+        if line.lstrip().startswith("<!--") and "-->" not in line:
+            end = next((n for n in range(at + 1, len(lines)) if "-->" in lines[n] or "<!--" in lines[n]), None)
+            if end is not None and "-->" in lines[end]:
+                at = end + 1
+                continue
+        found.append(line)
+        at += 1
+    return found
+
+
+def _is_gone(bare: str, told: dict[str, str]) -> bool:
+    """Whether a line is an item that holds no longer: struck, done, or replaced."""
+    if not bare.startswith(_BULLETS):
+        return False
+    text = bare[2:].lstrip()
+    if text[:4].lower() == "[x] ":
+        return True
+    text = text.removeprefix("[ ] ").lstrip()
+    return text.startswith("~~") or "superseded-by" in told or "merged-into" in told or told.get("status") in _GONE
+
+
+def _without_empty_headings(entries: list[Entry]) -> list[Entry]:
+    """Return the entries without headings that nothing stands under."""
+    kept: list[Entry] = []
+    deepest = 7
+    for entry in reversed(entries):
+        if not entry.heading:
+            deepest = 7
+            kept.append(entry)
+        elif kept and (not kept[-1].heading or entry.heading < deepest):
+            kept.append(entry)
+            deepest = entry.heading
+    return kept[::-1]
+
+
+def fitting(entries: list[Entry], room: int) -> tuple[list[Entry], int]:
+    """Return the entries that fit into `room` tokens, in their order, and how many were cut.
+
+    What has no date comes first, from the top; then the newest. A heading stays with what stands under it.
+    """
+    body = [number for number, entry in enumerate(entries) if not entry.heading]
+    if sum(entry.size for entry in entries) <= room:
+        return entries, 0
+    dated = sorted((n for n in body if entries[n].date), key=lambda n: entries[n].date, reverse=True)
+    kept: set[int] = set()
+    for number in [*(n for n in body if not entries[n].date), *dated]:
+        wanted = {number, *_headings_above(entries, number)} - kept
+        size = sum(entries[n].size for n in wanted)
+        if size <= room:
+            kept |= wanted
+            room -= size
+    return [entries[n] for n in sorted(kept)], sum(n not in kept for n in body)
+
+
+def newest(entries: list[Entry], room: int) -> tuple[list[Entry], int]:
+    """Return the last entries that fit into `room` tokens with the headings above them, and how many were cut."""
+    body = [number for number, entry in enumerate(entries) if not entry.heading]
+    kept: set[int] = set()
+    for number in reversed(body):
+        wanted = {number, *_headings_above(entries, number)} - kept
+        size = sum(entries[n].size for n in wanted)
+        if size > room:
+            break
+        kept |= wanted
+        room -= size
+    if body and not kept and room > _LEAST:
+        return [_end_of(entries[body[-1]], room)], len(body)
+    return [entries[n] for n in sorted(kept)], sum(n not in kept for n in body)
+
+
+def _end_of(entry: Entry, room: int) -> Entry:
+    """Return the end of an entry that is itself too long."""
+    words = entry.text.split()
+    few, many = 0, len(words)
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (middle, many) if tokens(" ".join(words[-middle:])) + 3 <= room else (few, middle)
+    return Entry(f"… {' '.join(words[-few:])}" if few else "…")
+
+
+def _headings_above(entries: list[Entry], number: int) -> list[int]:
+    found, deepest = [], 7
+    for at in range(number - 1, -1, -1):
+        if 0 < entries[at].heading < deepest:
+            deepest = entries[at].heading
+            found.append(at)
+    return found

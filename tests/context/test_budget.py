@@ -1,0 +1,80 @@
+"""The context stays under its budget, whatever the memory holds, and cuts at entries."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.context.assembly import LEAST_BUDGET, Request, assemble
+from pipelines.context.reading import Entry, document_entries, fitting, log_entries, newest
+from pipelines.context.rendering import as_text
+from pipelines.context.tokens import tokens
+
+TODAY = 20_000  # 2024-10-04
+LINES = st.one_of(
+    st.sampled_from(["", "# A", "## History", "## B", "---", "```", "<!--", "-->", "- [ ] Todo: x", "~~~"]),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=200),
+    st.builds("- {}".format, st.text("abc de,.", max_size=120)),
+)
+TEXTS = st.lists(LINES, max_size=60).map("\n".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts=st.lists(TEXTS, min_size=6, max_size=6), budget=st.integers(LEAST_BUDGET, 3000))
+def test_the_whole_is_under_the_budget(texts: list[str], budget: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        paths = ["SOUL.md", "USER.md", "MEMORY.md", "Projects/alpha.md", "Logs/2024-10-03.md", "Logs/2024-10-04.md"]
+        for path, text in zip(paths, texts, strict=True):
+            (root / path).parent.mkdir(exist_ok=True)
+            (root / path).write_bytes(text.encode())
+        hits = [("Logs/2024-10-01.md:3", texts[0]), ("MEMORY.md:9", "short")]
+        parts = assemble(Request(str(root), TODAY, TODAY * 86400.0, budget, "alpha", hits=lambda: hits))
+        assert tokens(as_text(parts)) <= budget
+
+
+@given(st.lists(LINES, max_size=40), st.integers(0, 400))
+def test_entries_that_fit_are_kept_whole_and_in_order(lines: list[str], room: int) -> None:
+    entries = document_entries("\n".join(lines))
+    kept, cut = fitting(entries, room)
+    assert [entry for entry in entries if entry in kept] == kept
+    assert sum(entry.size for entry in kept) <= room or kept == []
+    assert cut == sum(not entry.heading for entry in entries) - sum(not entry.heading for entry in kept)
+
+
+def test_of_a_log_the_newest_entries_are_kept_with_their_heading() -> None:
+    log = "# 2024-10-04\n\n## Morning\n\n- 08:00 one\n- 09:00 two\n\n"
+    log += "## Evening\n\n- 18:00 three\n  and more\n- 19:00 four\n"
+    kept, cut = newest(log_entries(log), 40)
+    assert [entry.text for entry in kept] == ["# 2024-10-04", "## Evening", "- 18:00 three\n  and more", "- 19:00 four"]
+    assert cut == 2
+
+
+def test_of_an_overlong_entry_the_end_is_kept() -> None:
+    (kept,), cut = newest([Entry("word " * 1000 + "the end")], 50)
+    assert kept.text.startswith("… word")
+    assert kept.text.endswith("the end")
+    assert 40 <= kept.size <= 50
+    assert cut == 1
+
+
+def test_of_a_document_what_was_confirmed_last_is_kept() -> None:
+    def item(day: str, text: str) -> str:
+        return f"- Fact: {text} <!-- k0123456789 since={day} trust=self confidence=high -->"
+
+    text = "\n".join(
+        ["Prose first.", "", "## Facts", "", item("2024-01-01", "Old."), item("2024-09-09", "New."), "", "## Risks"]
+    )
+    kept, cut = fitting(document_entries(text), 22)
+    assert [entry.text for entry in kept] == ["Prose first.", "## Facts", "- Fact: New."]
+    assert cut == 1
+
+
+def test_tokens_are_rather_too_many_than_too_few() -> None:
+    # What two tokenizers of 100,000 and 200,000 entries count for these: 12 and 12, 20 and 21, 9 and 6.
+    assert tokens("The quick brown fox jumps over the lazy dog, twice over.") >= 12
+    assert tokens("- [2025-12-31](Logs/2025-12-31.md): 2 facts") >= 21
+    assert tokens("我们决定明天发布") >= 8

@@ -1,0 +1,132 @@
+"""`curate context` as sessions call it: quick, whole, and never the reason why one does not start."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+
+def started(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run `curate context` as a process of its own, as a hook does."""
+    command = [sys.executable, "-c", "from pipelines.start import main; main()", "context", *arguments]
+    return subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True, check=False)
+
+
+def hook_text(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)["hookSpecificOutput"]
+    assert answer["hookEventName"] == "SessionStart"
+    return str(answer["additionalContext"])
+
+
+def test_it_shows_each_part_and_the_health(memory: Memory) -> None:
+    memory.write("Logs/2026-03-16.md", "# 2026-03-16\n\n- Decision: Moved to Basel.\n- project: alpha\n")
+    memory.write("Logs/2026-03-17.md", "# 2026-03-17\n\n- 08:00 measured the tower\n")
+    memory.write("Logs/2026-03-18.md", '# 2026-03-18\n\n- 09:00 said "hello" \\o/\n')
+    memory.curate("run", "--now", "2026-03-18T10:00")
+    told = memory.curate("context", "--now", "2026-03-18T10:30", "--query", "Basel")
+    for part in ("Who you are (SOUL.md)", "What you know (MEMORY.md)", "Yesterday (Logs/2026-03-17.md)"):
+        assert f"=== {part} ===" in told
+    assert "08:00 measured the tower" in told
+    assert "Areas/general.md:" in told
+    assert "Decision: Moved to Basel." in told
+    assert "<!--" not in told
+    assert told.rstrip().endswith("Memory health: last run 2026-03-18 10:00, ended well.")
+    parts = json.loads(memory.curate("context", "--now", "2026-03-18T10:30", "--format", "json"))
+    assert [part["part"] for part in parts] == ["SOUL.md", "USER.md", "MEMORY.md", "yesterday", "today", "health"]
+
+
+def test_a_missed_a_failed_and_a_partial_night_are_seen(memory: Memory) -> None:
+    assert "no run yet" in memory.curate("context", "--now", "2026-03-18T10:30")
+    memory.write("Logs/2026-03-16.md", "- Decision: Moved to Basel.\n")
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    assert "overdue" not in memory.curate("context", "--now", "2026-03-19T10:30")
+    assert "overdue: that was 2 days ago" in memory.curate("context", "--now", "2026-03-20T10:30")
+    (memory.root / "Logs/2026-03-17.md").write_bytes(b"\xff\n")
+    memory.curate("run", "--now", "2026-03-20T02:00", exits=1)
+    assert "left something pending" in memory.curate("context", "--now", "2026-03-20T10:30")
+    memory.git("checkout", "--detach", "-q")
+    memory.curate("run", "--now", "2026-03-21T02:00", exits=1)
+    assert "2026-03-20 02:00" in memory.curate("context", "--now", "2026-03-21T10:30")
+
+
+def test_the_project_of_the_working_directory_or_the_one_named(memory: Memory, tmp_path: Path) -> None:
+    memory.write("Projects/blue-whale.md", "---\ntitle: Blue Whale\n---\n# Blue Whale\n\n- Fact: It sings.\n")
+    (tmp_path / "src/Blue Whale/lib").mkdir(parents=True)
+    inside = started("--memory", str(memory.root), cwd=tmp_path / "src/Blue Whale/lib")
+    assert "The project (Projects/blue-whale.md)" in inside.stdout
+    outside = started("--memory", str(memory.root), cwd=tmp_path)
+    assert "It sings" not in outside.stdout
+    named = started("--memory", str(memory.root), "--project=blue whale", cwd=tmp_path)
+    assert "It sings" in named.stdout
+    unknown = started("--memory", str(memory.root), "--project", "../../etc/passwd", cwd=tmp_path)
+    assert "There is no project ../../etc/passwd; there are: blue-whale." in unknown.stdout
+    hook = json.dumps({"hook_event_name": "SessionStart", "cwd": str(tmp_path / "src/Blue Whale")})
+    assert "It sings" in hook_text(
+        started("--memory", str(memory.root), "--format", "claude-code", cwd=tmp_path, stdin=hook)
+    )
+
+
+def test_a_session_starts_whatever_is_wrong(memory: Memory, tmp_path: Path) -> None:
+    root = ("--memory", str(memory.root), "--format", "claude-code")
+    (memory.root / "MEMORY.md").unlink()
+    (memory.root / "MEMORY.md").mkdir()
+    (memory.root / "USER.md").write_bytes(b"\xff\x00\x1b text\n")
+    memory.write("curate.toml", "timezone = 7\n[")
+    (memory.root / ".curate").mkdir(exist_ok=True)
+    memory.write(".curate/runs/zz.json", "{")
+    memory.write(".curate/context.txt", "nonsense")
+    told = hook_text(started(*root, cwd=tmp_path, stdin="[1, \x00"))
+    assert "MEMORY.md could not be read: is a directory." in told
+    assert "Who you are" in told
+    assert "Memory health:" in told
+    assert "no memory was found" in hook_text(started("--format", "claude-code", cwd=tmp_path))
+
+
+def test_a_search_that_fails_is_a_line(memory: Memory, tmp_path: Path) -> None:
+    memory.write("curate.toml", "[search]\nmode = 7\n")
+    done = started("--memory", str(memory.root), "--query", "x", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "The search failed:" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--budget", "10"], ["--format", "xml"], ["--nonsense"], ["--budget"]])
+def test_mistakes_are_named(memory: Memory, tmp_path: Path, arguments: list[str]) -> None:
+    done = started("--memory", str(memory.root), *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--" in done.stderr
+    assert not done.stdout
+
+
+def test_nothing_heavy_is_imported(memory: Memory, tmp_path: Path) -> None:
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    make = "import sys, pipelines.context.cache as c; c._SETTLED = -10**18; c.keep_cache(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", make, str(memory.root)], check=True)
+    probe = (
+        "import sys, atexit\n"
+        "heavy = ('re', 'json', 'click', 'dataclasses', 'pathlib', 'pydantic', 'numpy', 'sqlite3', 'typing')\n"
+        "before = set(sys.modules)\n"
+        "atexit.register(lambda: print(sorted(set(heavy) & (set(sys.modules) - before)), file=sys.stderr))\n"
+        "sys.argv = ['curate', 'context', '--memory', sys.argv[1], '--format', sys.argv[2]]\n"
+        "from pipelines.start import main; main()\n"
+    )
+    for form in ("text", "claude-code"):
+        command = [
+            sys.executable,
+            "-S",
+            "-c",
+            f"import sys; sys.path[:0] = {sys.path!r}\n{probe}",
+            str(memory.root),
+            form,
+        ]
+        done = subprocess.run(command, cwd=tmp_path, input="", capture_output=True, text=True, check=True)
+        assert done.stderr.strip() == "[]"

@@ -1,0 +1,67 @@
+"""What a session reads of a file: no comments, nothing that holds no longer, code as it stands."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.context.reading import document_entries, log_entries, read_head, read_tail
+from pipelines.memory.items import Confidence, Item, ItemType, Status, Trust, render_item
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def shown(text: str) -> str:
+    return "\n".join(entry.text for entry in document_entries(text))
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_only_items_that_hold_are_shown(status: Status) -> None:
+    kind = ItemType.TODO if status in {Status.OPEN, Status.DONE} else ItemType.FACT
+    successor = "k0123456780" if status is Status.SUPERSEDED else ""
+    merged = "k0123456781" if status is Status.MERGED else ""
+    item = Item(kind, "The office is in Bern.", "k0123456789", status, "2026-01-02", trust=Trust.SELF)
+    line = render_item(
+        Item(
+            item.type, item.text, item.id, item.status, item.since, trust=item.trust, confidence=Confidence.LOW,
+            superseded_by=successor, merged_into=merged,
+        )
+    )  # fmt: skip
+    assert ("Bern" in shown(f"# A\n\n{line}\n")) is (status in {Status.LIVE, Status.OPEN})
+
+
+def test_comments_go_and_an_open_one_hides_nothing() -> None:
+    text = "---\ntitle: A\n---\n# A <!-- x -->\n\n<!--\nhidden\n-->\n"
+    text += "- one <!-- k0123456789 since=2026-01-01 -->\n<!--\n- two"
+    assert shown(text) == "# A\n- one\n<!--\n- two"
+
+
+def test_history_and_headings_over_nothing_go() -> None:
+    text = (
+        "# A\n\n## Facts\n\n- Fact: x\n\n## Empty\n\n## History\n\n- Fact: old\n- ~~Fact: older~~\n\n## Risks\n\n- r\n"
+    )
+    assert shown(text) == "# A\n## Facts\n- Fact: x\n## Risks\n- r"
+
+
+def test_code_in_a_log_is_no_structure() -> None:
+    log = "- 08:00 ran\n```\n# not a heading\n- not an entry\n```\n- 09:00 next\n"
+    texts = [entry.text for entry in log_entries(log)]
+    assert texts == ["- 08:00 ran\n```\n# not a heading\n- not an entry\n```", "- 09:00 next"]
+
+
+def test_the_beginning_or_the_end_of_a_long_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("".join(f"line {number}\n" for number in range(100)))
+    assert read_head(str(tmp_path), "a.md", 13) == "line 0\nline 1"
+    assert read_tail(str(tmp_path), "a.md", 20) == "line 98\nline 99\n"
+    assert read_tail(str(tmp_path), "a.md", 10_000).startswith("line 0\n")
+    assert not read_head(str(tmp_path), "none.md", 10)
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "a.md").symlink_to(tmp_path / "secret")
+    with pytest.raises(OSError, match=os.strerror(40)):
+        read_head(str(tmp_path), "a.md", 10)
