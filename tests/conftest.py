@@ -48,6 +48,10 @@ class Memory:
         assert code == exits, said.out + said.err
         return said.out + said.err
 
+    def aside(self, root: Path) -> Memory:
+        """Return another memory, driven in the same way."""
+        return Memory(root, self._capsys)
+
     def write(self, path: str, text: str) -> Path:
         """Write a file of the memory as a person would."""
         target = self.root / path
