@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 VERBS: Final = {
     "init": "Make a memory, or add what one lacks.",
     "log": "Append a line to today's log.",
+    "capture": "Take an agent's sessions into the logs.",
     "add": "File an item of your own at once.",
     "run": "Curate: read the logs, keep what matters, reindex, commit.",
     "search": "Find things in the memory.",

@@ -6,12 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
-from pipelines.memory.files import make_folders, sync_folder, writing
+from pipelines.memory.files import make_folders, read_bytes, sync_folder, writing
 from pipelines.memory.items import fold
-from pipelines.memory.layout import LOGS, log_path
+from pipelines.memory.layout import log_path
 from pipelines.memory.lock import log_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -36,22 +37,56 @@ def append_line(root: Path, day: str, line: str) -> str:
         NotWritable: the disk refused; the log is as it was.
         BadFile: the log is a symbolic link.
     """
+    return append_to_log(root, day, lambda _: f"{line}\n")
+
+
+def append_to_log(root: Path, day: str, told: Callable[[str], str]) -> str:
+    """Append to the log of a day what is to be told after what it says already, and return the log's path.
+
+    Args:
+        root: the memory.
+        day: the log's day; the log is made where it is missing.
+        told: what the log says → what it gains, whole lines; it is asked under the log's lock, so that nobody writes
+            in between. Nothing is written where it returns an empty string.
+
+    Raises:
+        NotWritable: the disk refused; the log is as it was.
+        BadFile: the log is a symbolic link.
+    """
     path = log_path(day)
+    with log_lock(root):
+        before = (read_bytes(root, path) or b"").decode(errors="replace")
+        if more := told(before):
+            _append(root, path, f"{'' if before else f'# {day}{chr(10) * 2}'}{more}".encode())
+    return path
+
+
+def append_bytes(root: Path, path: str, data: bytes) -> None:
+    """Append whole lines to a file of the memory, made where it is missing.
+
+    Raises:
+        NotWritable: the disk refused; the file is as it was.
+        BadFile: the file is a symbolic link.
+    """
+    with log_lock(root):
+        _append(root, path, data)
+
+
+def _append(root: Path, path: str, data: bytes) -> None:
     target = root / path
     if target.is_symlink():
         raise BadFile(path, "is a symbolic link, which is never followed")
-    with log_lock(root), writing(path):
-        make_folders(root, root / LOGS)
+    with writing(path):
+        make_folders(root, target.parent)
         descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:
             size = os.fstat(descriptor).st_size
-            before = f"# {day}\n\n" if size == 0 else "" if os.pread(descriptor, 1, size - 1) == b"\n" else "\n"
-            _write_whole(descriptor, size, f"{before}{line}\n".encode())
+            whole = size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
+            _write_whole(descriptor, size, data if whole else b"\n" + data)
         finally:
             os.close(descriptor)
         if size == 0:
             sync_folder(target.parent)
-    return path
 
 
 def _write_whole(descriptor: int, size: int, data: bytes) -> None:

@@ -91,7 +91,20 @@ def _lives(process: int) -> bool:
 @contextlib.contextmanager
 def log_lock(root: Path) -> Iterator[None]:
     """Hold the lock that writers of logs take, for as short a time as a write needs."""
-    path = private_folder(root) / "log.lock"
+    with _waited_for(root, "log.lock"):
+        yield
+
+
+@contextlib.contextmanager
+def capture_lock(root: Path) -> Iterator[None]:
+    """Hold the lock under which one transcript is captured: two hooks of one session may fire at once."""
+    with _waited_for(root, "capture.lock"):
+        yield
+
+
+@contextlib.contextmanager
+def _waited_for(root: Path, name: str) -> Iterator[None]:
+    path = private_folder(root) / name
     with writing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -1,0 +1,154 @@
+"""From the turns of a session to the lines of its days' logs: one list item a turn, each with where its record stands.
+
+A turn's words are somebody's text and never structure: they stand under their item, four blanks in, where no heading,
+project line or comment of theirs means anything to whoever reads the log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.transcripts import Role
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pipelines.memory.transcripts import Turn
+
+LONGEST: Final = 4000
+"""Characters of a turn that a log takes; the transcript beside it has the rest."""
+_NOWHERE: Final = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
+_NAME: Final = 40
+_SHOWN: Final = 8
+_FENCES: Final = ("```", "~~~")
+_POINTER: Final = re.compile(r"<!-- (Sessions/[^<>\s]+\.jsonl)#L(\d{1,9})~([0-9a-f]{8}) -->")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn as a log has it.
+
+    Args:
+        day: the log's day.
+        clock: `HH:MM` in the memory's zone.
+        turn: what was said.
+        mark: a hash of moment, role and words, by which the same turn is known in another transcript.
+    """
+
+    day: str
+    clock: str
+    turn: Turn
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What the heading of a session's lines says, and where its transcript is kept."""
+
+    name: str
+    tool: str
+    project: str
+    file: str
+
+    @property
+    def heading(self) -> str:
+        """The heading, without its number signs."""
+        return ", ".join(part for part in (f"Session {self.name[:_SHOWN]}", self.tool, self.project) if part)
+
+
+def said_by(turn: Turn, moment: datetime, day: str) -> Said:
+    """Return a turn as a log has it.
+
+    Args:
+        turn: the turn.
+        moment: when it was said, in the memory's zone.
+        day: the memory's day of that moment.
+    """
+    told = f"{turn.time.timestamp() if turn.time else turn.line}\x1f{turn.role}\x1f{turn.text}"
+    mark = hashlib.sha256(told.encode(errors="replace")).hexdigest()[:8]
+    return Said(day, f"{moment:%H:%M}", turn, mark)
+
+
+def session_of(turn: Turn, name: str, project: str, file: str) -> Session:
+    """Return the session that a turn is the first of.
+
+    Args:
+        turn: its first turn.
+        name: what it is called where no record says so.
+        project: its project; empty for that of its working directory.
+        file: where its transcript is kept.
+    """
+    return Session(session_name(turn.session or name), turn.tool, project or project_of(turn), file)
+
+
+def session_name(ident: str) -> str:
+    """Return a session's id as headings and file names have it: letters, digits and dashes, at most 40."""
+    return "-".join(re.findall(r"[A-Za-z0-9]+", ident))[:_NAME] or "unnamed"
+
+
+def project_of(turn: Turn) -> str:
+    """Return the project that a session is about: where it worked; empty where that names nothing in particular."""
+    name = turn.project
+    return "" if name.casefold() in _NOWHERE else name.replace("[", "(").replace("]", ")")[:80].strip()
+
+
+def heading_above(session: Session, log: str) -> str:
+    """Return what stands above a session's lines in a log: nothing where its own heading is the log's last."""
+    at = log.rfind("\n## ")
+    last = log[at + 4 :].partition("\n")[0].strip() if at >= 0 else ""
+    return "" if last == session.heading else f"\n## {session.heading}\n\n"
+
+
+def lines_of(session: Session, said: Said) -> str:
+    """Return the lines of a turn as a log has them."""
+    return "".join(f"{line}\n" for line in _item(session, said))
+
+
+def _item(session: Session, said: Said) -> list[str]:
+    first, *more = _words(said.turn.text)
+    project = f"[project: {session.project}] " if session.project else ""
+    speaker = "user" if said.turn.role is Role.USER else "assistant"
+    pointer = f"<!-- {session.file}#L{said.turn.line}~{said.mark} -->"
+    told = " ".join(part for part in (f"- {said.clock}", f"{project}**{speaker}:**", first, pointer) if part)
+    return [told, *(f"    {line}" for line in more)]
+
+
+def _words(text: str) -> list[str]:
+    """Return a turn's lines, none of them blank; comment marks are broken, and a fence that was cut off is closed."""
+    left_out = len(text) - LONGEST
+    if left_out > LONGEST // 10:
+        text = f"{text[:LONGEST].rstrip()}\n… ({left_out:,} characters more in the transcript)"
+    text = text.replace("<!--", "&lt;!--").replace("-->", "--&gt;")
+    lines = [line.rstrip() for line in re.split(r"[\n\v\f\x1c-\x1e\x85\u2028\u2029]", text) if line.strip()]
+    lines += [mark] if (mark := _open_fence(lines)) else []
+    return [lines[0].lstrip(), *lines[1:]] if lines and not lines[0].lstrip().startswith(_FENCES) else ["", *lines]
+
+
+def _open_fence(lines: list[str]) -> str:
+    """Return the mark that closes the fence which the lines leave open, or an empty string."""
+    opened = ""
+    for line in lines:
+        bare = line.lstrip(" \t>")
+        if not opened and bare.startswith(_FENCES):
+            opened = bare[: len(bare) - len(bare.lstrip(bare[0]))]
+        elif opened and bare.startswith(opened) and not bare.strip(f"{opened[0]} \t"):
+            opened = ""
+    return opened
+
+
+def captured_in(log: str, file: str) -> tuple[int, frozenset[str]]:
+    """Return the last record of a transcript that a log has, and the marks of all turns in it, whoever's they are."""
+    last, marks = 0, set[str]()
+    for path, line, mark in _POINTER.findall(log):
+        marks.add(mark)
+        last = max(last, int(line)) if path == file else last
+    return last, frozenset(marks)
+
+
+def pointer_in(line: str) -> tuple[str, int] | None:
+    """Return the transcript and the record (from 1) that a log's line points at, or None."""
+    found = _POINTER.search(line)
+    return (found[1], int(found[2])) if found else None
