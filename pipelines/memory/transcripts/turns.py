@@ -1,0 +1,44 @@
+"""The turn: what one side said at one moment of a session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class Role(StrEnum):
+    """Who spoke."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One record of a transcript in which somebody said something.
+
+    Args:
+        line: the record's line, counted from 1.
+        role: who spoke.
+        text: what was said, without tool calls, thinking and what the agent's program put in; never empty.
+        time: when, with its zone; None where the record does not tell a moment that can be.
+        session: the session's id, or empty.
+        record: the record's own id, or empty: a resumed session repeats the records of the old one under their ids.
+        tool: which program wrote it: claude-code, codex, openclaw or plain.
+        cwd: the working directory, or empty.
+        subagent: whether it belongs to a subagent: there, the user is the agent that gave it its task.
+    """
+
+    line: int
+    role: Role
+    text: str
+    time: datetime | None = None
+    session: str = ""
+    record: str = ""
+    tool: str = ""
+    cwd: str = ""
+    subagent: bool = False
