@@ -17,13 +17,14 @@ from pipelines.errors import BadFile, NotWritable
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
 
-def read_bytes(root: Path, path: str) -> bytes | None:
-    """Return the bytes of a regular file of the memory, or None where there is none.
+def open_regular(root: Path, path: str) -> BinaryIO | None:
+    """Open a regular file of the memory for reading, or return None where there is none.
 
     Raises:
-        BadFile: the file is there and cannot be read, or is a link or no regular file.
+        BadFile: the file is there and cannot be opened, or is a link or no regular file.
     """
     try:
         descriptor = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -33,9 +34,22 @@ def read_bytes(root: Path, path: str) -> bytes | None:
         if error.errno in {errno.ELOOP, errno.EMLINK}:
             raise BadFile(path, "is a symbolic link, which is never followed") from None
         raise BadFile(path, f"cannot be read: {error.strerror}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise BadFile(path, "is no regular file")
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BadFile(path, "is no regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_bytes(root: Path, path: str) -> bytes | None:
+    """Return the bytes of a regular file of the memory, or None where there is none.
+
+    Raises:
+        BadFile: the file is there and cannot be read, or is a link or no regular file.
+    """
+    file = open_regular(root, path)
+    if file is None:
+        return None
+    with file:
         try:
             return file.read()
         except OSError as error:
@@ -116,14 +130,42 @@ def replace_file(root: Path, path: str, data: bytes) -> None:
         NotWritable: the disk refused; the old file stands.
     """
     target = root / path
-    with writing(path):
-        stage = root / ".curate" / "tmp"
-        make_folders(root, stage)
-        make_folders(root, target.parent)
-        temporary = stage / f"{os.getpid()}-{target.name}"
+    with writing(path), _staged(root, target, data) as temporary:
+        temporary.replace(target)
+
+
+def create_file(root: Path, path: str, data: bytes) -> bool:
+    """Put `data` at `path` whole, as `replace_file` does, unless something is there; return whether it was put there.
+
+    Raises:
+        BadFile: a folder above is a symbolic link.
+        NotWritable: the disk refused; nothing is there.
+    """
+    target = root / path
+    with writing(path), _staged(root, target, data) as temporary:
         try:
-            write_synced(temporary, data)
+            os.link(temporary, target)  # refuses where something is, even if it came to be this moment
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}:
+                raise
+            if os.path.lexists(target):  # a disk without hard links
+                return False
             temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-        sync_folder(target.parent)
+    return True
+
+
+@contextlib.contextmanager
+def _staged(root: Path, target: Path, data: bytes) -> Iterator[Path]:
+    """Write `data` beside, to be moved to its target inside the block, and flush the target's folder after it."""
+    stage = root / ".curate" / "tmp"
+    make_folders(root, stage)
+    make_folders(root, target.parent)
+    temporary = stage / f"{os.getpid()}-{target.name}"
+    try:
+        write_synced(temporary, data)
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(target.parent)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.changes import Change
 from pipelines.memory.files import make_folders, replace_file, writing
-from pipelines.memory.layout import FOLDERS, LOGS, SETTINGS, STATE
+from pipelines.memory.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _DOTTED: Final = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
-_ALL_FOLDERS: Final = (*FOLDERS, LOGS, STATE, "Sessions")
+_ALL_FOLDERS: Final = (*FOLDERS, LOGS, STATE, SESSIONS)
 
 
 def template_files(template: Path) -> dict[str, bytes]:

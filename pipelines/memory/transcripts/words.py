@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from pipelines.memory.cleaning import clean
+
 _SPOKEN: Final = frozenset({"text", "input_text", "output_text"})
 # What programs put into a user's turn, between tags at the beginning of a line. Slash commands and shell escapes are
 # commands to the program, not words to the agent.
@@ -17,8 +19,6 @@ _PUT_IN: Final = (
 )  # fmt: skip
 _OPENING: Final = re.compile(rf"^[ \t]*<({'|'.join(map(re.escape, _PUT_IN))})(?: [^<>\n]*)?>", re.MULTILINE)
 _ARGUMENTS: Final = re.compile(r"</?command-args>")
-# Lone surrogates cannot be stored, and control characters would write to the terminal of whoever reads a hit.
-_UNSAID: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def words_of(content: object) -> tuple[str, frozenset[str]]:
@@ -46,11 +46,6 @@ def _block(block: Any) -> tuple[str, str]:  # noqa: ANN401  whatever JSON can ho
     kind, text = block.get("type"), block.get("text")
     kind = kind if isinstance(kind, str) else "other"
     return (text, "") if kind in _SPOKEN and isinstance(text, str) else ("", kind)
-
-
-def clean(text: str) -> str:
-    """Return a text without characters that no one says; every line end becomes a newline."""
-    return _UNSAID.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 def spoken(text: str) -> str:
