@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.commands.options import memory_option, memory_root
+from pipelines.commands.passed_over import passed_over
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,5 +54,6 @@ def _told(report: IndexReport) -> str:
     if report.removed:
         counts.append(f"{report.removed:,} removed")
     counts += [f"{report.units:,} units", f"{len(report.skipped):,} skipped"]
-    skipped = "".join(f"\n  {one.path} {one.reason}." for one in report.skipped)
-    return f"Index: {', '.join(counts)} in {report.seconds:.1f} s{skipped}"
+    told = report.to_json()
+    lines = [*passed_over(told["skipped"]), *passed_over(told["partial"])]
+    return "\n  ".join((f"Index: {', '.join(counts)} in {report.seconds:.1f} s", *lines))
