@@ -89,7 +89,7 @@ def _told(output: bytes, ended: int) -> Pdf:
     texts = [(one["page"], _page(one["text"])) for one in told if isinstance(one.get("text"), str)]
     pages = tuple((number, text) for number, text in texts if text)
     fault = last.get("fault") or ("" if "pages" in last else "time" if ended < 0 else "broken")
-    reason = _FAULTS.get(fault) or (f"takes more than {SECONDS} seconds to be read" if fault else "")
+    reason = _FAULTS.get(fault) or (f"takes more than {SECONDS} s to be read" if fault else "")
     read, broken = [one["page"] for one in told if "page" in one], sum(1 for one in told[:-1] if "fault" in one)
     if not pages:
         return Pdf(reason=reason or ("is broken" if broken else "holds no text; its pages may be pictures"))
