@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.index.reading import fingerprint
+from pipelines.index.fingerprints import fingerprint
 from pipelines.index.sources import Stamp
 
 if TYPE_CHECKING:

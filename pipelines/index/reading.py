@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
-from pipelines.index.sources import UNDESCRIBED, Form, form_of, read_source
+from pipelines.index.fingerprints import covering, digest_of, sidecar_of
+from pipelines.index.sources import Form, form_of, read_source
 from pipelines.index.units import read_units
-from pipelines.memory.files import open_regular, read_bytes
-from pipelines.memory.sidecars import BadSidecar, parse_sidecar, sidecar_names
+from pipelines.memory.files import open_regular
+from pipelines.memory.sidecars import BadSidecar, parse_sidecar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pipelines.index.units import Unit
-
-_CHUNK: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,32 +36,6 @@ class Reading:
     sha256: str
     reason: str = ""
     note: str = ""
-
-
-def fingerprint(root: Path, path: str, beside: str) -> str | None:
-    """Return the hash of all that a file's units come of, without making them; None where the file vanished.
-
-    Args:
-        root: the memory.
-        path: the file, relative to the memory.
-        beside: what its stamp says of what else its text hangs on.
-    """
-    try:
-        file = open_regular(root, path)
-        if file is None:
-            return None
-        with file:
-            digest = _digest(file)
-    except (BadFile, OSError):
-        return ""
-    if form_of(path) is Form.IMAGE:
-        beside = _sidecar(root, path).fingerprint
-    return _covering(digest, beside)
-
-
-def _covering(digest: str, beside: str) -> str:
-    """Return the fingerprint of a file's bytes and of what stands beside them."""
-    return hashlib.sha256(f"{digest} {beside}".encode()).hexdigest() if beside else digest
 
 
 def read_file(root: Path, path: str, beside: str) -> Reading | None:
@@ -111,7 +84,7 @@ def _transcript(path: str, file: BinaryIO, beside: str) -> Reading:
     days, hashed = parse_days(beside), _Hashed(file)
     transcript = Transcript(hashed, days.zone)
     units = list(turn_units(path, transcript, days))
-    whole = _covering(hashed.digest.hexdigest(), beside)
+    whole = covering(hashed.digest.hexdigest(), beside)
     faults = "; ".join(transcript.faults())
     if faults and not units:
         return Reading((), whole, f"holds no turn that can be read: {faults}")
@@ -122,7 +95,7 @@ def _pdf(file: BinaryIO, beside: str) -> Reading:
     from pipelines.index.pdf import read_pdf  # noqa: PLC0415  as above
     from pipelines.index.spoken import pdf_units  # noqa: PLC0415  as above
 
-    whole = _covering(_digest(file), beside)
+    whole = covering(digest_of(file), beside)
     if not file.tell():
         return Reading((), whole, "is empty")
     pdf = read_pdf(file, beside)
@@ -132,42 +105,11 @@ def _pdf(file: BinaryIO, beside: str) -> Reading:
 def _image(root: Path, path: str, file: BinaryIO) -> Reading:
     from pipelines.index.spoken import image_units  # noqa: PLC0415  as above
 
-    sidecar = _sidecar(root, path)
-    whole = _covering(_digest(file), sidecar.fingerprint)
+    sidecar = sidecar_of(root, path)
+    whole = covering(digest_of(file), sidecar.fingerprint)
     if sidecar.reason:
         return Reading((), whole, sidecar.reason)
     try:
         return Reading(tuple(image_units(parse_sidecar(sidecar.data))), whole)
     except BadSidecar as fault:
         return Reading((), whole, f"has a description that cannot be used: {sidecar.path} {fault}")
-
-
-def _digest(file: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while chunk := file.read(_CHUNK):
-        digest.update(chunk)
-    return digest.hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class _Sidecar:
-    """An image's sidecar: where it is and what it holds, or why there is none."""
-
-    path: str = ""
-    data: bytes = b""
-    reason: str = ""
-
-    @property
-    def fingerprint(self) -> str:
-        return hashlib.sha256(self.data).hexdigest() + self.reason
-
-
-def _sidecar(root: Path, image: str) -> _Sidecar:
-    for path in sidecar_names(image):
-        try:
-            data = read_bytes(root, path)
-        except BadFile as error:
-            return _Sidecar(reason=f"has a description that cannot be used: {path} {error.why}")
-        if data is not None:
-            return _Sidecar(path, data)
-    return _Sidecar(reason=UNDESCRIBED)

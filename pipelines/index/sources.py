@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.memory.files import read_bytes
-from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, PARTIAL, SESSIONS, USER
-from pipelines.memory.sidecars import SUFFIX as SIDECAR
-from pipelines.memory.sidecars import sidecar_names
+from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

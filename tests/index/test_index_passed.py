@@ -12,8 +12,9 @@ import pytest
 from pipelines.index import pdf as pdf_reading
 from pipelines.index.build import rebuild_index, update_index
 from pipelines.index.filters import Filters
+from pipelines.index.fingerprints import fingerprint
 from pipelines.index.passed import unread
-from pipelines.index.reading import fingerprint, read_file
+from pipelines.index.reading import read_file
 from pipelines.index.search import Asked, search
 from pipelines.index.sources import UNDESCRIBED, scan
 from pipelines.index.store import INDEX
