@@ -101,13 +101,12 @@ def scan(root: Path) -> Scan:
     files: dict[str, Stamp] = {}
     skipped: list[Skipped] = []
     beside = _Beside(root)
-    for entry, path, sidecar in _candidates(root, skipped):
-        form = form_of(path)
+    for entry, path, form, sidecar in _candidates(root, skipped):
         if reason := _unfit(entry, path):
             skipped.append(Skipped(_shown(path), reason))
         elif form is Form.IMAGE and sidecar is None:
             skipped.append(Skipped(path, UNDESCRIBED))
-        elif stamp := _stamp(entry, sidecar, beside.of(form)):
+        elif stamp := _stamp(entry, sidecar, "" if form is Form.TEXT else beside.of(form)):
             most = MAX_TRANSCRIPT_BYTES if form is Form.TRANSCRIPT else MAX_BYTES
             if stamp.size > most:
                 skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
@@ -122,7 +121,7 @@ class _Beside:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def of(self, form: Form | None) -> str:
+    def of(self, form: Form) -> str:
         return self._days if form is Form.TRANSCRIPT else self._pdf_reader if form is Form.PDF else ""
 
     @cached_property
@@ -138,7 +137,7 @@ class _Beside:
         return pdf_reader()
 
 
-_Candidate = tuple["os.DirEntry[str]", str, "os.DirEntry[str] | None"]
+_Candidate = tuple["os.DirEntry[str]", str, Form, "os.DirEntry[str] | None"]
 
 
 def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
@@ -154,13 +153,14 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
                 skipped.append(Skipped(_shown(here), f"cannot be listed: {_why(error)}"))
             continue
         sidecars = {entry.name: entry for entry in listed if entry.name.endswith(SIDECAR)}
+        forms = _FORMS.get(here.partition("/")[0], {})
         for entry in listed:
-            path = f"{here}/{entry.name}" if here else entry.name
+            path, name = f"{here}/{entry.name}" if here else entry.name, entry.name
             if entry.is_dir(follow_symlinks=False):
                 pending.append(path)
-            elif (form := form_of(path)) is not None:
-                beside = (sidecars.get(name) for name in sidecar_names(entry.name)) if form is Form.IMAGE else ()
-                yield entry, path, next(filter(None, beside), None)
+            elif form := forms.get(name[name.rfind(".") :].lower()) if here else Form.TEXT:
+                beside = (sidecars.get(one) for one in sidecar_names(name)) if form is Form.IMAGE else ()
+                yield entry, path, form, next(filter(None, beside), None) if beside else None
 
 
 def _wanted(folder: str, name: str) -> bool:
