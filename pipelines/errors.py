@@ -198,3 +198,22 @@ class FetchFailed(CurateError):
         self.faults = tuple(faults)
         lines = "".join(f"\n  {fault}" for fault in faults)
         super().__init__(f"{model} could not be fetched, and nothing was kept:{lines}", "\nSearch by words goes on.")
+
+
+class DescribingFailed(ModelFailed):
+    """Raised when a model gave no usable description of an image; the image stays without one."""
+
+    def __init__(self, provider: str, why: str) -> None:
+        super().__init__(provider, why)
+        self.advice = "The image has no description yet; `curate index --describe-images` asks again."
+
+
+class NoVision(CurateError):
+    """Raised when images are to be described, and none of the user's providers can see."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "No model that can see is set up, so no image was described.",
+            "Put a key into ANTHROPIC_API_KEY or GEMINI_API_KEY; where config.toml names providers, name anthropic or"
+            " gemini among them.",
+        )

@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from typing import TYPE_CHECKING
 
 import click
 
 from pipelines.commands.options import memory_option, memory_root
+from pipelines.commands.passed_over import passed_over
+from pipelines.errors import EXPECTED, FINE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.index.build import IndexReport
+    from pipelines.stages.describe import DescribeReport, Looked
 
 
 @click.command("index")
 @click.option("--full", is_flag=True, help="Build it anew from the files, aside, and swap it in whole.")
+@click.option(
+    "--describe-images",
+    "describing",
+    is_flag=True,
+    help="First let a model that can see describe the images that have no description (see the user's settings).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
 @memory_option
-def command(*, full: bool, as_json: bool, memory: Path | None) -> None:
+def command(*, full: bool, describing: bool, as_json: bool, memory: Path | None) -> int:
     """Bring the search index up to date with the files.
+
+    What is indexed: the logs; session transcripts (Sessions/**/*.jsonl: what users and agents said); and in Projects,
+    Areas, Resources and Archives Markdown, text, PDF files, and images (png, jpg, gif, webp) that have a description
+    beside them: photo.png.meta.json with {"description": "...", "title": "...", "date": "2026-03-18", "by": "..."},
+    written by you or with --describe-images, which sends each such image to the model's provider, once.
 
     The index is derived from the files, and safe to delete at any time. A file that cannot be indexed is named with
     its reason, and tried again when it changes.
@@ -30,11 +45,12 @@ def command(*, full: bool, as_json: bool, memory: Path | None) -> None:
     from pipelines.stages.meaning import embed  # noqa: PLC0415  as above
 
     root = memory_root(memory)
+    images = _describe(root) if describing else None
     report = rebuild_index(root) if full else update_index(root)
     vectors, notes = embed(root, math.inf)
     if as_json:
         done = report.to_json() | ({"vectors": vectors} if vectors else {})
-        click.echo(json.dumps(done, ensure_ascii=False).encode())
+        click.echo(json.dumps(done | ({"images": images.to_json()} if images else {}), ensure_ascii=False).encode())
     else:
         click.echo(_told(report))
         if vectors:
@@ -43,6 +59,33 @@ def command(*, full: bool, as_json: bool, memory: Path | None) -> None:
             )
     for note in notes:
         click.echo(note, err=True)
+    return EXPECTED if images and (images.counts["failed"] or images.left) else FINE
+
+
+def _describe(root: Path) -> DescribeReport:
+    """Let a model describe what has no description; each image is told on standard error when it is done.
+
+    Raises:
+        LockHeld: another run works on the memory; nothing was asked.
+        NoVision: the user's settings name nobody who can see.
+    """
+    from pipelines.memory.lock import run_lock  # noqa: PLC0415  only where images are described
+    from pipelines.models.vision.choose import choose_describer  # noqa: PLC0415  as above
+    from pipelines.stages.describe import describe_images  # noqa: PLC0415  as above
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
+
+    describer = choose_describer(load_user_settings(os.environ))
+    with run_lock(root, "the description of images"):
+        report = describe_images(root, describer, _say_image)
+    counts = ", ".join(f"{report.counts[kind]:,} {kind}" for kind in ("described", "skipped", "failed"))
+    left = f", {report.left:,} not asked about after so many failures alike" if report.left else ""
+    click.echo(f"Images: {counts}{left}, by {report.by}", err=True)
+    return report
+
+
+def _say_image(looked: Looked) -> None:
+    path = "".join(c if c.isprintable() else "?" for c in looked.path)
+    click.echo(f"  {path} {looked.told}.", err=True)
 
 
 def _told(report: IndexReport) -> str:
@@ -53,5 +96,6 @@ def _told(report: IndexReport) -> str:
     if report.removed:
         counts.append(f"{report.removed:,} removed")
     counts += [f"{report.units:,} units", f"{len(report.skipped):,} skipped"]
-    skipped = "".join(f"\n  {one.path} {one.reason}." for one in report.skipped)
-    return f"Index: {', '.join(counts)} in {report.seconds:.1f} s{skipped}"
+    told = report.to_json()
+    lines = [*passed_over(told["skipped"]), *passed_over(told["partial"])]
+    return "\n  ".join((f"Index: {', '.join(counts)} in {report.seconds:.1f} s", *lines))

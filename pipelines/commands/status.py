@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +11,8 @@ from pipelines import __version__
 from pipelines.clock import day_of, moment
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say, say_json
+from pipelines.commands.passed_over import passed_over
+from pipelines.index.passed import unread
 from pipelines.memory.git import Git
 from pipelines.memory.layout import BRIEFING, PROGRESS
 from pipelines.memory.progress import read_progress
@@ -60,7 +63,14 @@ def status_facts(root: Path, now: str | None) -> dict[str, object]:
         "documents": len(snapshot.documents),
         "repository": Git(root).is_repository(),
         "warnings": [str(warned) for warned in snapshot.warnings],
+        **_unread(root),
     }
+
+
+def _unread(root: Path) -> dict[str, object]:
+    """Return which files the index lacks, whole or in part, as of its last update."""
+    skipped, partial = unread(root)
+    return {"skipped": [asdict(one) for one in skipped], "partial": [asdict(one) for one in partial]}
 
 
 def _ending(last: dict[str, object]) -> str:
@@ -90,4 +100,8 @@ def status_lines(facts: dict[str, object]) -> list[str]:
     ]
     if briefing["bytes"] > briefing["cap"]:
         lines.append("Note      MEMORY.md is over its cap by what was written in it by hand; shorten it.")
-    return lines + [f"Note      {warning}" for warning in facts["warnings"]]
+    lines += [f"Note      {warning}" for warning in facts["warnings"]]
+    for label, key in (("Skipped", "skipped"), ("Note", "partial")):
+        files = facts[key]
+        lines += [f"{label:<9} {line}" for line in passed_over(files if isinstance(files, list) else [])]
+    return lines

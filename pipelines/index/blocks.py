@@ -116,6 +116,34 @@ def _begins(lines: Sequence[str], group: Sequence[int], number: int) -> bool:
     return clocks or is_message(line, in_chat=chat) or _SPEAKER.match(line) is not None
 
 
+def prose_pieces(text: str) -> Iterator[str]:
+    """Yield a plain text in pieces near `PIECE_BYTES`, cut between lines where possible and else between sentences."""
+    for block in _pieces(list(enumerate(text.split("\n"))), (), PIECE_BYTES, verbatim=False):
+        yield block.text.strip()
+
+
+def turn_pieces(text: str) -> Iterator[str]:
+    """Yield what somebody said: whole up to `PIECE_BYTES`, else in pieces near it; fences and tables stay whole."""
+    if len(text.encode()) <= PIECE_BYTES:
+        yield text
+        return
+    lines = text.split("\n")
+    whole = {block.start_line - 1: block.verbatim or _TABLE.match(block.text) for block in split_blocks(lines)}
+    starts = sorted({0, *whole})
+    held = ""
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        part = "\n".join(lines[start:end]).strip("\n")
+        if held and len(f"{held}\n{part}".encode()) > PIECE_BYTES:
+            yield held
+            held = ""
+        if len(part.encode()) > PIECE_BYTES and not whole.get(start):
+            yield from prose_pieces(part)
+        else:
+            held = f"{held}\n\n{part}" if held else part
+    if held:
+        yield held
+
+
 def _pieces(rows: list[tuple[int, str]], headings: tuple[str, ...], limit: int, *, verbatim: bool) -> Iterator[Block]:
     """Yield one block, or several near the limit, cut between lines where possible and else between sentences."""
     piece: list[tuple[int, str]] = []

@@ -10,8 +10,9 @@ from dataclasses import asdict, astuple, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import IndexUnusable, NotWritable
-from pipelines.index.changes import compare, recorded, skipped_files
+from pipelines.index.changes import compare, recorded
 from pipelines.index.matrix import drop_damaged, follow
+from pipelines.index.passed import is_kept, keep, partial_files, skipped_files
 from pipelines.index.rows import put, take_out
 from pipelines.index.schema import migrate
 from pipelines.index.sources import scan
@@ -45,6 +46,7 @@ class IndexReport:
         unchanged: files whose bytes are as they were.
         units: units in the index now.
         skipped: every file that belongs in the index and is not in it, with its reason.
+        partial: every file of which something is missing in it, with what.
         seconds: how long it took.
     """
 
@@ -55,6 +57,7 @@ class IndexReport:
     unchanged: int
     units: int
     skipped: tuple[Skipped, ...]
+    partial: tuple[Skipped, ...]
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
@@ -174,12 +177,15 @@ def _update(root: Path, began: float) -> IndexReport:
     found = scan(root)
     with reading(root) as connection:
         changes = compare(root, found, recorded(connection))
-        if not (changes.stale or changes.touched):
-            return _report(connection, found, changes, began)
+        if not (changes.stale or changes.touched) and is_kept(connection, found.skipped):
+            return _report(connection, changes, began)
     with closing(open_writing(root / INDEX)) as connection:
         with transaction(connection):
             _apply(connection, root, found, changes, checked_ns)
-        return _report(connection, found, changes, began)
+        return _report(connection, changes, began)
+
+
+_RESTAMP: Final = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, checked_ns=? WHERE path=?"
 
 
 def _apply(connection: sqlite3.Connection, root: Path, found: Scan, changes: Changes, checked_ns: int) -> None:
@@ -189,7 +195,8 @@ def _apply(connection: sqlite3.Connection, root: Path, found: Scan, changes: Cha
         put(connection, root, path, found.files[path], checked_ns)
     for path in changes.touched:
         values = (*astuple(found.files[path]), checked_ns, path)
-        connection.execute("UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, checked_ns=? WHERE path=?", values)
+        connection.execute(_RESTAMP, values)
+    keep(connection, found.skipped)
 
 
 def _rebuild(root: Path, began: float) -> IndexReport:
@@ -202,9 +209,10 @@ def _rebuild(root: Path, began: float) -> IndexReport:
             with transaction(connection):
                 for path, stamp in found.files.items():
                     put(connection, root, path, stamp, checked_ns)
+                keep(connection, found.skipped)
                 for table in ("units", "passages"):
                     connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
-            return _report(connection, found, changes, began)
+            return _report(connection, changes, began)
     except OSError as error:
         raise NotWritable(INDEX, (error.strerror or str(error)).lower()) from error
     except sqlite3.Error as error:
@@ -219,7 +227,7 @@ def _known(root: Path) -> dict[str, Recorded]:
         return {}
 
 
-def _report(connection: sqlite3.Connection, found: Scan, changes: Changes, began: float) -> IndexReport:
+def _report(connection: sqlite3.Connection, changes: Changes, began: float) -> IndexReport:
     (files,) = connection.execute("SELECT count(*) FROM files WHERE reason = ''").fetchone()
     (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
     return IndexReport(
@@ -229,6 +237,7 @@ def _report(connection: sqlite3.Connection, found: Scan, changes: Changes, began
         removed=len(changes.removed),
         unchanged=len(changes.unchanged),
         units=units,
-        skipped=skipped_files(found, connection),
+        skipped=skipped_files(connection),
+        partial=partial_files(connection),
         seconds=time.monotonic() - began,
     )

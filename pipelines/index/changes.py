@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.index.sources import Skipped, Stamp, read_source
+from pipelines.index.fingerprints import fingerprint
+from pipelines.index.sources import Stamp
 
 if TYPE_CHECKING:
     import sqlite3
@@ -21,7 +22,7 @@ SETTLED_NS: Final = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What the index knows of a file: its stamp, when that was taken, the hash of its bytes, why it has no units."""
+    """What the index knows of a file: its stamp, when that was taken, its fingerprint, why it has no units."""
 
     stamp: Stamp
     checked_ns: int
@@ -54,8 +55,8 @@ class Changes:
 
 def recorded(connection: sqlite3.Connection) -> dict[str, Recorded]:
     """Return what the index knows of its files, by path."""
-    rows = connection.execute("SELECT path, size, mtime_ns, ctime_ns, checked_ns, sha256, reason FROM files")
-    return {path: Recorded(Stamp(size, mtime, ctime), *rest) for path, size, mtime, ctime, *rest in rows}
+    rows = connection.execute("SELECT path, size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason FROM files")
+    return {path: Recorded(Stamp(*stamp), *rest) for path, *stamp, rest in ((*row[:5], row[5:]) for row in rows)}
 
 
 def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
@@ -66,16 +67,10 @@ def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
             added.append(path)
         elif old.covers(stamp):
             unchanged.append(path)
-        elif (now := read_source(root, path)) and (now.sha256, now.reason) == (old.sha256, old.reason):
+        elif (now := fingerprint(root, path, stamp.beside)) and now == old.sha256:
             unchanged.append(path)
             touched.append(path)
         else:
             changed.append(path)
     removed = sorted(known.keys() - found.files.keys())
     return Changes(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(touched))
-
-
-def skipped_files(found: Scan, connection: sqlite3.Connection) -> tuple[Skipped, ...]:
-    """Return every file that belongs in the index and is not in it, in order of paths."""
-    unread = [Skipped(*row) for row in connection.execute("SELECT path, reason FROM files WHERE reason != ''")]
-    return tuple(sorted((*found.skipped, *unread), key=lambda one: one.path))

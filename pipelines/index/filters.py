@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pipelines.index.schema import SEPARATOR
-from pipelines.memory.layout import LOGS
+from pipelines.memory.layout import LOGS, SESSIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,6 @@ _TYPE: Final = (
     f"instr('{SEPARATOR}' || lower(units.types) || '{SEPARATOR}', '{SEPARATOR}' || lower(?) || '{SEPARATOR}')"
 )
 _SOURCE: Final = (
-    f"(CASE WHEN files.path LIKE '{LOGS}/%' THEN 'log' WHEN files.path LIKE 'Sessions/%' THEN 'session'"
+    f"(CASE WHEN files.path LIKE '{LOGS}/%' THEN 'log' WHEN files.path LIKE '{SESSIONS}/%' THEN 'session'"
     " ELSE 'document' END) = ?"
 )

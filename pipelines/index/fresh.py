@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.index.changes import compare, recorded
 from pipelines.index.matrix import fits
-from pipelines.index.sources import scan
+from pipelines.index.sources import Form, form_of, scan
 from pipelines.index.store import INDEX, reading
 from pipelines.index.vectors import has_vectors
 
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.index.changes import Changes
+    from pipelines.index.sources import Stamp
 
 CHEAP_BYTES: Final = 16 * 1024 * 1024
 """More changed text than this takes longer than a person wants to wait for an answer."""
+PDF_BYTES: Final = 2 * 1024 * 1024
+"""As much text as this is indexed while one PDF is read."""
 PATIENCE: Final = 1.0
 """Seconds to wait for another process that writes the index, where there is an index to answer from."""
 
@@ -57,9 +60,14 @@ def freshen(root: Path) -> Freshness:
     changes = compare(root, found, known)
     if not (changes.stale or changes.touched):
         return Freshness() if vectors_fit else _updated(root, changes)
-    if sum(found.files[path].size for path in (*changes.added, *changes.changed)) > CHEAP_BYTES:
+    if sum(_effort(path, found.files[path]) for path in (*changes.added, *changes.changed)) > CHEAP_BYTES:
         return _left_out(changes, "`curate index` brings them in.")
     return _updated(root, changes)
+
+
+def _effort(path: str, stamp: Stamp) -> int:
+    """Return how much text takes as long to index as a file does; a PDF is read by a process of its own."""
+    return stamp.size + (PDF_BYTES if form_of(path) is Form.PDF else 0)
 
 
 def rebuilt(root: Path, fault: IndexUnusable) -> Freshness:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipelines.index.schema import SEPARATOR
-from pipelines.memory.layout import LOGS
+from pipelines.memory.layout import LOGS, SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -57,9 +57,10 @@ class Hit:
     factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
 
     @property
-    def kind(self) -> Literal["log", "document"]:
-        """Whether it tells what happened (a log) or what is held to be so (a document)."""
-        return "log" if self.path.startswith(f"{LOGS}/") else "document"
+    def kind(self) -> Literal["log", "session", "document"]:
+        """Whether it tells what happened (a log, a session) or what is held to be so (a document)."""
+        top, _, _ = self.path.partition("/")
+        return "log" if top == LOGS else "session" if top == SESSIONS else "document"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""

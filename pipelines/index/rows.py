@@ -6,10 +6,9 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING, Final
 
 from pipelines.index.meaning import key_of
+from pipelines.index.reading import read_file
 from pipelines.index.schema import SEPARATOR
-from pipelines.index.sources import read_source
 from pipelines.index.surroundings import surround
-from pipelines.index.units import read_units
 from pipelines.index.words import grams
 
 if TYPE_CHECKING:
@@ -20,7 +19,8 @@ if TYPE_CHECKING:
     from pipelines.index.surroundings import Placed
 
 _FILE: Final = (
-    "INSERT INTO files(path, size, mtime_ns, ctime_ns, checked_ns, sha256, reason) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO files(path, size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason, note)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _UNIT: Final = (
     "INSERT INTO units(id, file, start_line, end_line, first_passage, last_passage, hidden, key, date, types, project,"
@@ -39,13 +39,13 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, che
         stamp: what the disk told of it before it was read.
         checked_ns: when that was, in nanoseconds of the epoch.
     """
-    source = read_source(root, path)
-    if source is None:
+    read = read_file(root, path, stamp.beside)
+    if read is None:
         return
-    row = (path, *astuple(stamp), checked_ns, source.sha256, source.reason)
+    row = (path, *astuple(stamp), checked_ns, read.sha256, read.reason, read.note)
     file = connection.execute(_FILE, row).lastrowid
     # Numbers rise within a file, so that they order its units in every index that holds it.
-    placed, passages = surround(path, read_units(path, source.text))
+    placed, passages = surround(path, read.units)
     unit, passage = _new_units(connection, len(placed)), _next_passage(connection)
     connection.executemany(_UNIT, ((unit + n, file, *_values(one, passage)) for n, one in enumerate(placed)))
     texts = ((passage + n, file, text) for n, text in enumerate(passages))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
-VERSION: Final = 2
+VERSION: Final = 3
 
 SEPARATOR: Final = "\x1f"
 """Joins what a unit has several of: headings, types, tags."""
@@ -33,7 +33,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     from sqlite_utils import Database, Migrations  # noqa: PLC0415  heavy, and only writers of a new file need it
 
     migrations = Migrations("memcurate.index")
-    migrations(name="2 files, units, passages and what names the vectors")(_first)
+    migrations(name="3 files, what was passed over, units, passages and what names the vectors")(_first)
     # Plugins of a user's own sqlite-utils have no business in here.
     migrations.apply(Database(connection, execute_plugins=False))
     connection.execute(f"PRAGMA user_version = {VERSION:d}")
@@ -43,11 +43,15 @@ def _first(db: Database) -> None:
     _table(
         db,
         "files",
-        {"id": int, "path": str, "size": int, "mtime_ns": int, "ctime_ns": int, "checked_ns": int, "sha256": str}
-        | {"reason": str},
+        {"id": int, "path": str, "size": int, "mtime_ns": int, "ctime_ns": int, "beside": str, "checked_ns": int}
+        | {"sha256": str, "reason": str, "note": str},
         (),
     )
     db.table("files").create_index(["path"], unique=True)
+    # What is not in the index is asked for without looking at what is.
+    db.execute("CREATE INDEX files_skipped ON files(path, reason) WHERE reason != ''")
+    db.execute("CREATE INDEX files_partial ON files(path, note) WHERE note != ''")
+    _table(db, "passed", {"id": int, "path": str, "reason": str}, ())
     # What ranking looks at stands first in a row, and the texts last: they need not be read to sort.
     _table(
         db,

@@ -1,8 +1,9 @@
-"""Which files are indexed, and their text: the logs and the documents, never what is private or loaded anyway.
+"""Which files are indexed: logs, transcripts and documents, never what is private or loaded anyway.
 
-Logs, Projects, Areas, Resources, Archives, MEMORY.md and USER.md. Left out on purpose: SOUL.md and AGENTS.md, which
-every session loads whole and which tell the agent how to be, not what was; Review.md, because what waits is not
-believed; Logs/partial, which is folded into its day; State, Sessions, `.curate`, `.git` and every hidden file. A
+Markdown and text in Logs, Projects, Areas, Resources and Archives, MEMORY.md and USER.md; transcripts in Sessions; PDF
+files and described images in the four folders of documents. Left out on purpose: SOUL.md and AGENTS.md, which every
+session loads whole and which tell the agent how to be, not what was; Review.md, because what waits is not believed;
+Logs/partial, which is folded into its day; State, `.curate`, `.git`, every hidden file and every other kind of file. A
 symbolic link is never followed, so that nothing outside the memory is ever read through it.
 """
 
@@ -12,27 +13,62 @@ import errno
 import hashlib
 import os
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.memory.files import read_bytes
-from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, PARTIAL, USER
+from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-SUFFIXES: Final = (".md", ".txt")
 MAX_BYTES: Final = 64 * 1024 * 1024
+MAX_TRANSCRIPT_BYTES: Final = 1024 * 1024 * 1024
+"""A transcript is read line by line, and most of it is what tools gave back."""
+UNDESCRIBED: Final = "has no description yet; `curate index --describe-images` writes one"
+
+
+class Form(StrEnum):
+    """How a file's text is had."""
+
+    TEXT = "text"
+    TRANSCRIPT = "transcript"
+    PDF = "PDF"
+    IMAGE = "image"
+
+
+_TEXTS: Final = dict.fromkeys((".md", ".txt"), Form.TEXT)
+_IMAGES: Final = dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".webp"), Form.IMAGE)
+_FORMS: Final[Mapping[str, Mapping[str, Form]]] = {
+    LOGS: _TEXTS,
+    SESSIONS: {".jsonl": Form.TRANSCRIPT},
+    **dict.fromkeys(FOLDERS, _TEXTS | _IMAGES | {".pdf": Form.PDF}),
+}
+
+
+def form_of(path: str) -> Form | None:
+    """Return how the text of the file at `path` (relative, with `/`) is had, or None where it is not indexed."""
+    top, below, name = path.partition("/")
+    if not below:
+        return Form.TEXT
+    return _FORMS[top].get(name[name.rfind(".") :].lower()) if top in _FORMS and "." in name else None
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What the disk tells of a file without reading it. The change time shows what a kept modification time hides."""
+    """What the disk tells of a file without reading it. The change time shows what a kept modification time hides.
+
+    `beside` is what else its text hangs on: an image's sidecar with the stamp of that, how days are cut for a
+    transcript, and the program that reads a PDF.
+    """
 
     size: int
     mtime_ns: int
     ctime_ns: int
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +100,48 @@ def scan(root: Path) -> Scan:
     """Return the files of a memory that belong in the index. Nothing on the disk makes this fail."""
     files: dict[str, Stamp] = {}
     skipped: list[Skipped] = []
-    for entry, path in _candidates(root, skipped):
+    beside = _Beside(root)
+    for entry, path, form, sidecar in _candidates(root, skipped):
         if reason := _unfit(entry, path):
             skipped.append(Skipped(_shown(path), reason))
-        elif stamp := _stamp(entry):
-            if stamp.size > MAX_BYTES:
-                skipped.append(Skipped(path, f"is larger than {MAX_BYTES >> 20} MB"))
+        elif form is Form.IMAGE and sidecar is None:
+            skipped.append(Skipped(path, UNDESCRIBED))
+        elif stamp := _stamp(entry, sidecar, "" if form is Form.TEXT else beside.of(form)):
+            most = MAX_TRANSCRIPT_BYTES if form is Form.TRANSCRIPT else MAX_BYTES
+            if stamp.size > most:
+                skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
             else:
                 files[path] = stamp
     return Scan(dict(sorted(files.items())), tuple(sorted(skipped, key=lambda one: one.path)))
 
 
-def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """Yield every file, link and oddity that has a name to be indexed."""
+class _Beside:
+    """What texts hang on besides their files; looked at only where a file needs it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def of(self, form: Form) -> str:
+        return self._days if form is Form.TRANSCRIPT else self._pdf_reader if form is Form.PDF else ""
+
+    @cached_property
+    def _days(self) -> str:
+        from pipelines.memory.days import read_days  # noqa: PLC0415  most memories are searched without transcripts
+
+        return str(read_days(self._root))
+
+    @cached_property
+    def _pdf_reader(self) -> str:
+        from pipelines.index.pdf import pdf_reader  # noqa: PLC0415  as above, without PDF files
+
+        return pdf_reader()
+
+
+_Candidate = tuple["os.DirEntry[str]", str, Form, "os.DirEntry[str] | None"]
+
+
+def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
+    """Yield every file, link and oddity that has a name to be indexed, and an image's sidecar with it."""
     pending = [""]
     while pending:
         here = pending.pop()
@@ -87,17 +152,20 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntr
             if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
                 skipped.append(Skipped(_shown(here), f"cannot be listed: {_why(error)}"))
             continue
+        sidecars = {entry.name: entry for entry in listed if entry.name.endswith(SIDECAR)}
+        forms = _FORMS.get(here.partition("/")[0], {})
         for entry in listed:
-            path = f"{here}/{entry.name}" if here else entry.name
+            path, name = f"{here}/{entry.name}" if here else entry.name, entry.name
             if entry.is_dir(follow_symlinks=False):
                 pending.append(path)
-            elif entry.name.lower().endswith(SUFFIXES) or not here:
-                yield entry, path
+            elif form := forms.get(name[name.rfind(".") :].lower()) if here else Form.TEXT:
+                beside = (sidecars.get(one) for one in sidecar_names(name)) if form is Form.IMAGE else ()
+                yield entry, path, form, next(filter(None, beside), None) if beside else None
 
 
 def _wanted(folder: str, name: str) -> bool:
     if not folder:
-        return name in {BRIEFING, USER, LOGS, *FOLDERS}
+        return name in {BRIEFING, USER, LOGS, SESSIONS, *FOLDERS}
     return not name.startswith(".") and f"{folder}/{name}" != PARTIAL
 
 
@@ -109,12 +177,18 @@ def _unfit(entry: os.DirEntry[str], path: str) -> str:
     return "" if path == _shown(path) else "has a name that is not UTF-8"
 
 
-def _stamp(entry: os.DirEntry[str]) -> Stamp | None:
+def _stamp(entry: os.DirEntry[str], sidecar: os.DirEntry[str] | None, beside: str) -> Stamp | None:
     try:
         found = entry.stat(follow_symlinks=False)
+        if sidecar is None:
+            return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, beside)
+        too = sidecar.stat(follow_symlinks=False)
     except OSError:  # it vanished after it was listed
         return None
-    return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    # The younger of the two settles whether the stamp is old enough to be believed.
+    mtime, ctime = max(found.st_mtime_ns, too.st_mtime_ns), max(found.st_ctime_ns, too.st_ctime_ns)
+    told = f"{sidecar.name} {too.st_size} {too.st_mtime_ns} {too.st_ctime_ns} {found.st_mtime_ns} {found.st_ctime_ns}"
+    return Stamp(found.st_size, mtime, ctime, told)
 
 
 def _shown(path: str) -> str:

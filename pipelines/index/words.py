@@ -35,7 +35,7 @@ _UNSPACED: Final = re.compile(
 )
 _LABELLED: Final = re.compile(r"(?<!\w)(project|type|tag):(\"[^\"]+\"|[^\s\"]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE)
 _COMPOUND: Final = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
-_SUFFIX: Final = re.compile(r"\.(?:md|txt)$")
+_SUFFIX: Final = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
 _PART: Final = re.compile(r"[^\W_]+")
 _ID: Final = re.compile(r"(?<!\w)k[0-9a-f]{5,64}(?!\w)")
 _MONTHS: Final = (

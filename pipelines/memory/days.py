@@ -28,6 +28,9 @@ class Days:
     timezone: str = "UTC"
     day_end: str = "00:00"
 
+    def __str__(self) -> str:
+        return f"{self.timezone} {self.day_end}"
+
     @property
     def zone(self) -> tzinfo:
         """The zone itself; UTC for a name that is none."""
@@ -46,6 +49,12 @@ class Days:
             end = clock()
         local = moment.astimezone(self.zone).replace(tzinfo=None)
         return (local - timedelta(hours=end.hour, minutes=end.minute)).date().isoformat()
+
+
+def parse_days(text: str) -> Days:
+    """Return the cut that `str` wrote."""
+    zone, _, end = text.rpartition(" ")
+    return Days(zone, end)
 
 
 def read_days(root: Path) -> Days:

@@ -22,6 +22,7 @@ PROGRESS: Final = "State/progress.jsonl"
 TOMBSTONES: Final = "State/tombstones.jsonl"
 PRIVATE: Final = ".curate"
 GENERAL: Final = "Areas/general.md"
+SIDECAR: Final = ".meta.json"
 
 FOLDERS: Final = ("Projects", "Areas", "Resources", "Archives")
 TRACKED: Final = (
@@ -56,6 +57,11 @@ _KINDS: Final = {
 def kind_of(path: str) -> Kind | None:
     """Return the kind of the document at `path` (relative, with `/`), or None where no document may stand."""
     return _KINDS.get(path.partition("/")[0]) if path.endswith(".md") else None
+
+
+def sidecar_names(image: str) -> tuple[str, str]:
+    """Return the two paths at which the sidecar of an image may stand; the first wins."""
+    return f"{image}{SIDECAR}", f"{image[: image.rfind('.')]}{SIDECAR}"
 
 
 def find_memory(start: Path) -> Path:

@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.cleaning import clean
 from pipelines.memory.files import create_file
+from pipelines.memory.layout import sidecar_names
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SUFFIX: Final = ".meta.json"
 MAX_BYTES: Final = 1024 * 1024
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _SHORT: Final = 200
@@ -43,12 +42,6 @@ class Described:
 
 class BadSidecar(ValueError):
     """Raised when a sidecar describes nothing; its text ends a sentence that begins with the sidecar's name."""
-
-
-def sidecar_names(image: str) -> tuple[str, str]:
-    """Return the two paths at which the sidecar of an image may stand; the first wins."""
-    path = PurePosixPath(image)
-    return f"{image}{SUFFIX}", str(path.with_name(path.stem + SUFFIX))
 
 
 def parse_sidecar(data: bytes) -> Described:

@@ -1,4 +1,4 @@
-"""Claude as an extractor, through the `anthropic` SDK."""
+"""Claude, asked through the `anthropic` SDK, and as an extractor."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pipelines.models.reading import Answer, Reader
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
+    from anthropic.types import ContentBlockParam
 
     from pipelines.models.extraction import Extraction, ExtractionRequest
     from pipelines.models.prompts import Prompt, Rendered
@@ -42,46 +43,72 @@ class AnthropicExtractor:
         return reader.read(request)
 
     def _ask(self, prompt: Rendered, schema: dict[str, Any]) -> Answer:
-        try:
-            with self._client() as client:
-                message = self._create(client, prompt, schema)
-        except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
-            # Without the cause: an SDK's exception holds the request, and a traceback would show it.
-            raise ModelFailed(PROVIDER, reason(fault)) from None
-        return _answer(message)
-
-    def _client(self) -> Anthropic:
-        import anthropic  # noqa: PLC0415  takes a second; only a run that asks pays for it
-
-        return anthropic.Anthropic(
-            api_key=self.settings.api_key,
-            base_url=self.settings.base_url or None,
-            timeout=self.settings.timeout_seconds,
-            max_retries=self.settings.max_retries,
-        )
-
-    def _create(self, client: Anthropic, prompt: Rendered, schema: dict[str, Any]) -> object:
-        """Make the call.
-
-        `create`, not `parse`: `parse` throws a paid message away, with its usage and stop reason, when its JSON is cut
-        off or breaks a constraint.
-        """
-        from anthropic import transform_schema  # noqa: PLC0415  as above
-
-        return client.messages.create(
-            model=self.settings.model,
-            max_tokens=self.settings.max_tokens,
-            system=[{"type": "text", "text": prompt.system, "cache_control": {"type": "ephemeral"}}],
-            messages=[{"role": "user", "content": prompt.user}],
-            output_config={"format": {"type": "json_schema", "schema": transform_schema(schema)}},
-        )
+        return ask_claude(self.settings, prompt.system, prompt.user, schema, "day")
 
 
-def _answer(message: object) -> Answer:
+def ask_claude(
+    settings: ProviderSettings, system: str, content: str | list[ContentBlockParam], schema: dict[str, Any], what: str
+) -> Answer:
+    """Return Claude's answer to one call.
+
+    Args:
+        settings: how Claude is asked.
+        system: the instructions.
+        content: what they are about.
+        schema: the JSON schema of the answer.
+        what: what the content is, as a failure names it: `day`, `image`.
+
+    Raises:
+        ModelFailed: no usable answer came; the sentence says why.
+    """
+    try:
+        with _client(settings) as client:
+            message = _create(client, settings, system, content, schema)
+    except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
+        # Without the cause: an SDK's exception holds the request, and a traceback would show it.
+        raise ModelFailed(PROVIDER, reason(fault)) from None
+    return _answer(message, what)
+
+
+def _client(settings: ProviderSettings) -> Anthropic:
+    import anthropic  # noqa: PLC0415  takes a second; only a run that asks pays for it
+
+    return anthropic.Anthropic(
+        api_key=settings.api_key,
+        base_url=settings.base_url or None,
+        timeout=settings.timeout_seconds,
+        max_retries=settings.max_retries,
+    )
+
+
+def _create(
+    client: Anthropic,
+    settings: ProviderSettings,
+    system: str,
+    content: str | list[ContentBlockParam],
+    schema: dict[str, Any],
+) -> object:
+    """Make the call.
+
+    `create`, not `parse`: `parse` throws a paid message away, with its usage and stop reason, when its JSON is cut
+    off or breaks a constraint.
+    """
+    from anthropic import transform_schema  # noqa: PLC0415  as above
+
+    return client.messages.create(
+        model=settings.model,
+        max_tokens=settings.max_tokens,
+        system=[{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}],
+        messages=[{"role": "user", "content": content}],
+        output_config={"format": {"type": "json_schema", "schema": transform_schema(schema)}},
+    )
+
+
+def _answer(message: object, what: str) -> Answer:
     """Return the text blocks of a message; the SDK does not check messages, so nothing of it is taken for granted."""
     stop, content = getattr(message, "stop_reason", None), getattr(message, "content", None)
     if why := _STOPS.get(str(stop)):
-        raise ModelFailed(PROVIDER, why)
+        raise ModelFailed(PROVIDER, why.format(what=what))
     if not isinstance(content, list):
         raise ModelFailed(PROVIDER, "answered with something that is not its wire format")
     texts = [block.text for block in content if getattr(block, "type", "") == "text" and isinstance(block.text, str)]
@@ -92,8 +119,8 @@ def _answer(message: object) -> Answer:
 
 _STOPS = {
     "max_tokens": "was cut off at its longest answer; raise anthropic.max_tokens in the user's settings",
-    "model_context_window_exceeded": "found the day too long for its context",
-    "refusal": "refused to read this day",
+    "model_context_window_exceeded": "found the {what} too long for its context",
+    "refusal": "refused to read this {what}",
 }
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEYS: Final = ("id", "version", "schema")
-SCHEMAS: Final = frozenset({"extraction"})
+SCHEMAS: Final = frozenset({"extraction", "description"})
 _ADVICE: Final = "Mend the prompt, or install memcurate anew."
 _FRONT = re.compile(r"---\n(?P<front>.*?)\n---\n(?P<body>.*)", re.DOTALL)
 

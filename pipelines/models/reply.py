@@ -73,7 +73,7 @@ def read_items(text: str) -> list[object]:
     """
     if not text.strip():
         raise BadReply("gave an empty answer")
-    reply = _reply_object(_THINKING.sub("", text).strip())
+    reply = _reply_object(THINKING.sub("", text).strip())
     if set(reply) != {"items"} or not isinstance(reply["items"], list):
         raise BadReply("answered outside the schema (the answer must be an object with a list of items)")
     if len(reply["items"]) > MOST_ITEMS:
@@ -104,20 +104,20 @@ def candidates_of(
     return tuple(candidates), dropped
 
 
-_THINKING = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+THINKING = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 # Marks that no reader sees but a model obeys: tags, directions, zero-width ones except the two that scripts need.
 _HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 def _reply_object(text: str) -> dict[str, Any]:
     """Return the last JSON object with items: a model that thinks aloud may show drafts before it."""
-    found = [value for value in _objects(text) if "items" in value]
+    found = [value for value in objects_in(text) if "items" in value]
     if not found:
         raise BadReply("answered with something that is not the JSON it was asked for")
     return found[-1]
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def objects_in(text: str) -> Iterator[dict[str, Any]]:
     """Yield the outermost JSON objects in `text`, in order; the number of tries is bounded."""
     decoder = json.JSONDecoder()
     at = text.find("{")
@@ -140,7 +140,7 @@ def _field(fault: ValidationError) -> str:
 
 
 def _candidate(item: ReplyItem, entries: Sequence[Entry], documents: Sequence[str], by: str) -> Candidate:
-    text, kind = _single_line(item.text), ItemType(item.type)
+    text, kind = single_line(item.text), ItemType(item.type)
     if not text:
         raise BadReply("text is empty")
     document = item.document if item.document in documents else ""
@@ -152,10 +152,10 @@ def _candidate(item: ReplyItem, entries: Sequence[Entry], documents: Sequence[st
         end_line=item.end_line,
         quote=item.quote,
         confidence=Confidence(item.confidence),
-        reason=_single_line(item.reason)[:REASON_LENGTH],
+        reason=single_line(item.reason)[:REASON_LENGTH],
         by=by,
         document=document,
-        new_project="" if document else _single_line(item.new_project),
+        new_project="" if document else single_line(item.new_project),
         closed=item.closed and kind is ItemType.TODO,
     )
 
@@ -168,5 +168,6 @@ def _entry(item: ReplyItem, entries: Sequence[Entry]) -> Entry:
     return next((entry for entry in holding if quote_stands(item.quote, entry.text.split("\n"))), holding[0])
 
 
-def _single_line(text: str) -> str:
+def single_line(text: str) -> str:
+    """Return what a model wrote as one line, without marks that no reader sees."""
     return fold(_HIDDEN.sub("", text))

@@ -21,6 +21,10 @@ EMBEDDING_SECONDS: Final = 10.0
 """A run's share for vectors: a first night over years of logs is done by words; `curate index` embeds all of them."""
 
 
+NAMED: Final = 100
+"""Files without text that a run's report names at most: it is kept for good, and `curate status` names them all."""
+
+
 CHECK_SECONDS: Final = 7 * 24 * 3600
 """The whole index is checked for damage once a week: a check reads all of it, and a night shall follow what is new."""
 
@@ -34,7 +38,8 @@ def reindex(root: Path) -> tuple[dict[str, object], tuple[str, ...]]:
         report = _follow_files(root)
     except (CurateError, sqlite3.Error, OSError) as fault:
         return {}, (f"The index could not be brought up to date: {fault} `curate index --full` builds it anew.",)
-    done = dict(report.to_json())
+    told = report.to_json()
+    done: dict[str, object] = told | {files: told[files][:NAMED] for files in ("skipped", "partial")}
     if not (report.added or report.changed or report.removed):
         return done, ()
     vectors, notes = embed(root, EMBEDDING_SECONDS)

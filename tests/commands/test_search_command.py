@@ -112,5 +112,6 @@ def test_index_tells_what_it_did(root: Path) -> None:
         "unchanged": 2,
         "units": 151,
         "skipped": [{"path": "Logs/2026-01-03.md", "reason": "is not UTF-8 (byte 0)"}],
+        "partial": [],
         "seconds": 0,
     }

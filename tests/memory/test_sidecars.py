@@ -10,7 +10,8 @@ import pytest
 
 from pipelines.errors import BadFile
 from pipelines.memory.files import create_file
-from pipelines.memory.sidecars import MAX_BYTES, BadSidecar, Described, parse_sidecar, sidecar_names, write_sidecar
+from pipelines.memory.layout import sidecar_names
+from pipelines.memory.sidecars import MAX_BYTES, BadSidecar, Described, parse_sidecar, write_sidecar
 
 if TYPE_CHECKING:
     from pathlib import Path

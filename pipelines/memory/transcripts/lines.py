@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
 
 LONGEST: Final = 24 * 1024 * 1024
 """A longer line holds an image or a tool's output, and reading it would take more memory than a capture may use."""
 _CHUNK: Final = 1024 * 1024
 
 
-def read_lines(file: BinaryIO, longest: int = LONGEST) -> Iterator[bytes | None]:
+class Lines(Protocol):
+    """A file, or what reads one in another's place."""
+
+    def readline(self, size: int, /) -> bytes:
+        """Return the next line with its end, or as much of it as `size` allows; nothing at the end of the file."""
+
+
+def read_lines(file: Lines, longest: int = LONGEST) -> Iterator[bytes | None]:
     """Yield each line with its end, or None for one that is longer than `longest` bytes.
 
     A last line without a line end is yielded, too: a session that is being written may end amid a record.

@@ -19,8 +19,8 @@ from pipelines.memory.transcripts.turns import Turn
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import tzinfo
-    from typing import BinaryIO
 
+    from pipelines.memory.transcripts.lines import Lines
     from pipelines.memory.transcripts.records import Record, Said
 
 TOO_LONG: Final = f"longer than {LONGEST >> 20} MB"
@@ -49,7 +49,7 @@ class Transcript:
         first: the first line of each kind, counted from 1.
     """
 
-    file: BinaryIO
+    file: Lines
     zone: tzinfo = UTC
     passed: dict[str, int] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)

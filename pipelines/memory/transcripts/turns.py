@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+
+_HOME_DEPTH: Final = 2
 
 
 class Role(StrEnum):
@@ -42,3 +46,10 @@ class Turn:
     tool: str = ""
     cwd: str = ""
     subagent: bool = False
+
+    @property
+    def project(self) -> str:
+        """The name of the working directory; empty where that is the root or somebody's home."""
+        parts = [part for part in re.split(r"[/\\]", self.cwd) if part and not part.endswith(":")]
+        home = len(parts) <= _HOME_DEPTH and parts[:1] in (["home"], ["Users"], ["root"])
+        return "" if home or not parts else parts[-1]

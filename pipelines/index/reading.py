@@ -1,0 +1,115 @@
+"""A file as it is read into the index: its units, the fingerprint of all that they come of, or why there are none."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipelines.errors import BadFile
+from pipelines.index.fingerprints import covering, digest_of, sidecar_of
+from pipelines.index.sources import Form, form_of, read_source
+from pipelines.index.units import read_units
+from pipelines.memory.files import open_regular
+from pipelines.memory.sidecars import BadSidecar, parse_sidecar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from pipelines.index.units import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a file came to.
+
+    Args:
+        units: in order.
+        sha256: the fingerprint; empty where the bytes could not be had.
+        reason: why there are no units; ends a sentence that begins with the path.
+        note: what is missing among the units; likewise.
+    """
+
+    units: Sequence[Unit]
+    sha256: str
+    reason: str = ""
+    note: str = ""
+
+
+def read_file(root: Path, path: str, beside: str) -> Reading | None:
+    """Return a file as it is now, or None where it vanished. Nothing in a file makes this fail.
+
+    Args:
+        root: the memory.
+        path: the file, relative to the memory; `form_of` knows it.
+        beside: what its stamp says of what else its text hangs on.
+    """
+    form = form_of(path)
+    if form is Form.TEXT:
+        source = read_source(root, path)
+        return Reading(read_units(path, source.text), source.sha256, source.reason) if source else None
+    try:
+        file = open_regular(root, path)
+        if file is None:
+            return None
+        with file:
+            if form is Form.TRANSCRIPT:
+                return _transcript(path, file, beside)
+            return _pdf(file, beside) if form is Form.PDF else _image(root, path, file)
+    except BadFile as error:
+        return Reading((), "", error.why)
+    except OSError as error:
+        return Reading((), "", f"cannot be read: {(error.strerror or str(error)).lower()}")
+
+
+class _Hashed:
+    """The lines of a file, hashed as they are read, so that the fingerprint is that of what was read."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.digest = file, hashlib.sha256()
+
+    def readline(self, size: int, /) -> bytes:
+        line = self._file.readline(size)
+        self.digest.update(line)
+        return line
+
+
+def _transcript(path: str, file: BinaryIO, beside: str) -> Reading:
+    from pipelines.index.spoken import turn_units  # noqa: PLC0415  most files are texts
+    from pipelines.memory.days import parse_days  # noqa: PLC0415  as above
+    from pipelines.memory.transcripts import Transcript  # noqa: PLC0415  as above
+
+    days, hashed = parse_days(beside), _Hashed(file)
+    transcript = Transcript(hashed, days.zone)
+    units = list(turn_units(path, transcript, days))
+    whole = covering(hashed.digest.hexdigest(), beside)
+    faults = "; ".join(transcript.faults())
+    if faults and not units:
+        return Reading((), whole, f"holds no turn that can be read: {faults}")
+    return Reading(units, whole, note=f"is indexed in part: {faults}" if faults else "")
+
+
+def _pdf(file: BinaryIO, beside: str) -> Reading:
+    from pipelines.index.pdf import read_pdf  # noqa: PLC0415  as above
+    from pipelines.index.spoken import pdf_units  # noqa: PLC0415  as above
+
+    whole = covering(digest_of(file), beside)
+    if not file.tell():
+        return Reading((), whole, "is empty")
+    pdf = read_pdf(file, beside)
+    return Reading(tuple(pdf_units(pdf)), whole, pdf.reason, pdf.note)
+
+
+def _image(root: Path, path: str, file: BinaryIO) -> Reading:
+    from pipelines.index.spoken import image_units  # noqa: PLC0415  as above
+
+    sidecar = sidecar_of(root, path)
+    whole = covering(digest_of(file), sidecar.fingerprint)
+    if sidecar.reason:
+        return Reading((), whole, sidecar.reason)
+    try:
+        return Reading(tuple(image_units(parse_sidecar(sidecar.data))), whole)
+    except BadSidecar as fault:
+        return Reading((), whole, f"has a description that cannot be used: {sidecar.path} {fault}")

@@ -1,0 +1,1 @@
+"""Models that can see: they describe images, so that these can be found by words."""

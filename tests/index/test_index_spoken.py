@@ -1,0 +1,93 @@
+"""Turns, pages and descriptions as units: who spoke and when, of which day, whose word, and cut like prose."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pipelines.index.blocks import PIECE_BYTES
+from pipelines.index.pdf import Pdf
+from pipelines.index.spoken import image_units, pdf_units, turn_units
+from pipelines.memory.days import Days
+from pipelines.memory.sidecars import Described
+from pipelines.memory.transcripts import Role, Turn
+
+LATE = datetime(2026, 3, 18, 23, 30, tzinfo=UTC)
+PATH = "Sessions/2026-03-17/s.jsonl"
+
+
+def turn(text: str, role: Role = Role.USER, **more: Any) -> Turn:
+    fields: dict[str, Any] = {"line": 4, "role": role, "text": text, "time": LATE, "cwd": "/home/me/harbour"}
+    return Turn(**fields | more)
+
+
+def test_a_turn_knows_who_spoke_when_and_where() -> None:
+    (unit,) = turn_units(PATH, [turn("Use SQLite. #cache")], Days("Asia/Tokyo"))
+    assert (unit.start_line, unit.end_line, unit.text) == (4, 4, "user 08:30: Use SQLite. #cache")
+    assert (unit.date, unit.project, unit.trust, unit.tags) == ("2026-03-19", "harbour", "owner", ("cache",))
+    (early,) = turn_units(PATH, [turn("x")], Days("Asia/Tokyo", "09:00"))
+    assert early.date == "2026-03-18"
+
+
+def test_whose_word_a_turn_is() -> None:
+    turns = [turn("a"), turn("b", Role.ASSISTANT), turn("c", subagent=True), turn("d", Role.ASSISTANT, subagent=True)]
+    told = [(unit.text, unit.trust) for unit in turn_units(PATH, turns, Days())]
+    assert told == [
+        ("user 23:30: a", "owner"),
+        ("assistant 23:30: b", "self"),
+        ("task 23:30: c", "self"),
+        ("subagent 23:30: d", "self"),
+    ]
+
+
+def test_a_turn_without_a_time_is_of_the_day_of_the_one_before_or_of_its_folder() -> None:
+    turns = [turn("a", time=None), turn("b"), turn("c", time=None)]
+    assert [(unit.text, unit.date) for unit in turn_units(PATH, turns, Days())] == [
+        ("user: a", "2026-03-17"),
+        ("user 23:30: b", "2026-03-18"),
+        ("user: c", "2026-03-18"),
+    ]
+    assert [unit.date for unit in turn_units("Sessions/s.jsonl", turns[:1], Days())] == [""]
+
+
+def test_a_home_or_the_root_is_no_project() -> None:
+    named = {"/": "", "": "", "/home/me": "", "/Users/me/": "", "/root": "", "/srv/app": "app", "C:\\work\\x": "x"}
+    assert {cwd: turn("a", cwd=cwd).project for cwd in named} == named
+
+
+def test_a_long_turn_is_cut_and_its_code_stays_whole() -> None:
+    code = "```python\n" + "x = 1\n" * 500 + "```"
+    table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 200
+    tail = "The harbour is deep. " * 200
+    texts = [unit.text for unit in turn_units(PATH, [turn(f"# Plan\n\nFirst.\n\n{code}\n\n{table}\n{tail}")], Days())]
+    assert all(text.startswith("user 23:30: ") for text in texts)
+    assert [text for text in texts if code in text]
+    assert [text for text in texts if "| a | b |" in text and text.count("| 1 | 2 |") == 200]
+    rest = [text for text in texts if "```" not in text and "|" not in text]
+    assert len(rest) > 2
+    assert all(len(text) <= PIECE_BYTES + 50 for text in rest)
+    words = " ".join(text.removeprefix("user 23:30: ") for text in texts).split()
+    assert words == f"# Plan First. {code} {table} {tail}".split()
+
+
+def test_a_comment_is_not_shown_and_a_turn_of_nothing_else_is_none() -> None:
+    turns = [turn("Yes. <!-- k7f3a9c2b10 hidden -->"), turn("<!-- only this -->")]
+    assert [unit.text for unit in turn_units(PATH, turns, Days())] == ["user 23:30: Yes."]
+
+
+def test_a_page_of_a_pdf_is_a_heading_and_its_line() -> None:
+    pdf = Pdf(((1, "The quay."), (3, "Two cranes.\n" * 300)), "Harbour report", "2026-03-18")
+    first, *others = pdf_units(pdf)
+    assert (first.start_line, first.headings, first.text) == (1, ("page 1",), "The quay.")
+    assert (first.title, first.date, first.trust) == ("Harbour report", "2026-03-18", "external")
+    assert len(others) > 1
+    assert {(unit.start_line, unit.headings) for unit in others} == {(3, ("page 3",))}
+
+
+def test_a_description_is_the_owners_unless_a_model_gave_it() -> None:
+    (mine,) = image_units(Described("A boat. #red", "Boat", "2026-03-18", "Anna"))
+    assert (mine.text, mine.title, mine.date, mine.trust, mine.tags) == (
+        "A boat. #red", "Boat", "2026-03-18", "owner", ("red",),
+    )  # fmt: skip
+    (seen,) = image_units(Described("A boat.", by="anthropic:claude-haiku-5-5@describe/1"))
+    assert seen.trust == "external"
