@@ -14,11 +14,12 @@ from pipelines.errors import BadFile
 from pipelines.memory.files import read_bytes
 from pipelines.memory.layout import SESSIONS, log_path
 from pipelines.memory.lock import capture_lock
+from pipelines.memory.pointers import captured_in
 from pipelines.memory.recording import head_of, keep, recording
 from pipelines.memory.sessions import Kept, note_kept, read_kept
 from pipelines.memory.spool import Spool
 from pipelines.memory.transcripts import Transcript
-from pipelines.stages.sessions import captured_in, heading_above, lines_of, said_by, session_name, session_of
+from pipelines.stages.sessions import heading_above, lines_of, said_by, session_name, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -221,7 +222,7 @@ class Telling:
         while True:
             file = f"{name}{'' if number == 1 else f'-{number}'}.jsonl"
             place = self._capture.root / file
-            if not place.exists() or (not self._kept.lines and _head(place) == self._kept.head):
+            if not place.exists() or (not self._kept.digest and _head(place) == self._kept.head):
                 return file
             number += 1
 

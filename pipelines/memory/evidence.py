@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from pipelines.errors import BadFile
 from pipelines.memory.files import read_bytes
 from pipelines.memory.items import quote_digest
+from pipelines.memory.pointers import pointer_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pipelines.memory.items import Evidence
@@ -18,16 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a quote stands now: its lines, and its words, or None where it no longer stands in the file."""
+    """Where a quote stands now: its lines, and its words, or None where it no longer stands in the file.
+
+    `record` is the transcript's record that the log tells of, as (path, line), or None where it tells of none.
+    """
 
     path: str
     start_line: int
     end_line: int
     quote: str | None
+    record: tuple[str, int] | None = None
 
     def to_json(self) -> dict[str, object]:
         """Return it as JSON has it."""
-        return {"path": self.path, "start_line": self.start_line, "end_line": self.end_line, "quote": self.quote}
+        told = {"path": self.path, "start_line": self.start_line, "end_line": self.end_line, "quote": self.quote}
+        return told | ({"record": {"path": self.record[0], "line": self.record[1]}} if self.record else {})
 
 
 class Quotes:
@@ -43,7 +49,7 @@ class Quotes:
         for start in _outward(evidence.start_line - 1, len(lines) - height + 1):
             text = "\n".join(lines[start : start + height])
             if quote_digest(text)[: len(evidence.digest)] == evidence.digest:
-                return Found(evidence.path, start + 1, start + height, text)
+                return Found(evidence.path, start + 1, start + height, text, record_behind(lines, start))
         return Found(evidence.path, evidence.start_line, evidence.end_line, None)
 
     def _read(self, path: str) -> list[str]:
@@ -54,6 +60,18 @@ class Quotes:
                 data = b""
             self._lines[path] = [line.removesuffix("\r") for line in data.decode(errors="replace").split("\n")]
         return self._lines[path]
+
+
+def record_behind(lines: Sequence[str], at: int) -> tuple[str, int] | None:
+    """Return the transcript's record, as (path, line), that the entry of a log tells of, or None.
+
+    Args:
+        lines: the log's lines.
+        at: a line of the entry, from 0; the pointer stands on the entry's first.
+    """
+    while at > 0 and lines[at][:1] in {" ", "\t"}:
+        at -= 1
+    return pointer_in(lines[at]) if at < len(lines) else None
 
 
 def _outward(start: int, count: int) -> Iterator[int]:

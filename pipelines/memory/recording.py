@@ -39,6 +39,7 @@ class Recorder:
         self._hash = hashlib.sha256()
         self.known, self.known_digest = known, ""
         self.lines = 0
+        self._end = b""
 
     @property
     def digest(self) -> str:
@@ -46,10 +47,13 @@ class Recorder:
         return self._hash.hexdigest()[:16]
 
     def readline(self, size: int, /) -> bytes:
-        """Return the next whole line, cleaned; of one that is too long its beginning."""
+        """Return the next whole line, cleaned; of one that is too long its beginning, and then its end alone."""
+        if self._end:
+            end, self._end = self._end, b""
+            return end
         line = self._source.readline(size)
         if not line.endswith(b"\n"):
-            return self._long(line, size) if len(line) == size else b""
+            return self._long(line) if len(line) == size else b""
         self._count(line)
         line = self._clean(line)
         self._copy.write(line)
@@ -66,7 +70,7 @@ class Recorder:
         if self.lines == self.known:
             self.known_digest = self.digest
 
-    def _long(self, line: bytes, size: int) -> bytes:
+    def _long(self, line: bytes) -> bytes:
         length = len(line)
         while (rest := self._source.readline(_FLUSHED)) and not rest.endswith(b"\n"):
             length += len(rest)
@@ -74,7 +78,8 @@ class Recorder:
             return b""
         self._copy.write(b'{"type":"left-out","bytes":%d}\n' % (length + len(rest)))
         self._count(line)
-        return line[: size - 1] + b"\n"
+        self._end = b"\n"
+        return line
 
 
 def head_of(source: IO[bytes]) -> str:

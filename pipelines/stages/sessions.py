@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pipelines.memory.logs import parse_entries
+from pipelines.memory.pointers import render_pointer
 from pipelines.memory.transcripts import Role
 
 if TYPE_CHECKING:
@@ -23,8 +25,11 @@ LONGEST: Final = 4000
 _NOWHERE: Final = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
 _NAME: Final = 40
 _SHOWN: Final = 8
+_ENDS: Final = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+# Thematic breaks and the attributes of some Markdowns end an entry wherever they stand, and say nothing.
+_STRUCTURE: Final = re.compile(r"\s*(?:([-*_=])(?:[ \t]*\1)*[ \t]*$|\{:)")
+_AFTER: Final = "- next\n- ```\n  code\n  ```\n- ~~~\n  code\n  ~~~\n- last\n"
 _FENCES: Final = ("```", "~~~")
-_POINTER: Final = re.compile(r"<!-- (Sessions/[^<>\s]+\.jsonl)#L(\d{1,9})~([0-9a-f]{8}) -->")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,8 @@ def heading_above(session: Session, log: str) -> str:
     """Return what stands above a session's lines in a log: nothing where its own heading is the log's last."""
     at = log.rfind("\n## ")
     last = log[at + 4 :].partition("\n")[0].strip() if at >= 0 else ""
-    return "" if last == session.heading else f"\n## {session.heading}\n\n"
+    gap = "" if not log or log.endswith("\n\n") else "\n"
+    return "" if last == session.heading else f"{gap}## {session.heading}\n\n"
 
 
 def lines_of(session: Session, said: Said) -> str:
@@ -111,44 +117,25 @@ def _item(session: Session, said: Said) -> list[str]:
     first, *more = _words(said.turn.text)
     project = f"[project: {session.project}] " if session.project else ""
     speaker = "user" if said.turn.role is Role.USER else "assistant"
-    pointer = f"<!-- {session.file}#L{said.turn.line}~{said.mark} -->"
+    pointer = render_pointer(session.file, said.turn.line, said.mark)
     told = " ".join(part for part in (f"- {said.clock}", f"{project}**{speaker}:**", first, pointer) if part)
     return [told, *(f"    {line}" for line in more)]
 
 
 def _words(text: str) -> list[str]:
-    """Return a turn's lines, none of them blank; comment marks are broken, and a fence that was cut off is closed."""
+    """Return a turn's lines, none of them blank; comment marks are broken, and so are fences that nothing closes."""
     left_out = len(text) - LONGEST
     if left_out > LONGEST // 10:
         text = f"{text[:LONGEST].rstrip()}\n… ({left_out:,} characters more in the transcript)"
     text = text.replace("<!--", "&lt;!--").replace("-->", "--&gt;")
-    lines = [line.rstrip() for line in re.split(r"[\n\v\f\x1c-\x1e\x85\u2028\u2029]", text) if line.strip()]
-    lines += [mark] if (mark := _open_fence(lines)) else []
+    lines = [line.rstrip() for line in _ENDS.split(text) if line.strip() and not _STRUCTURE.match(line)]
+    lines = lines if _stands_alone(lines) else [line.replace("```", "'''").replace("~~~", "'''") for line in lines]
     return [lines[0].lstrip(), *lines[1:]] if lines and not lines[0].lstrip().startswith(_FENCES) else ["", *lines]
 
 
-def _open_fence(lines: list[str]) -> str:
-    """Return the mark that closes the fence which the lines leave open, or an empty string."""
-    opened = ""
-    for line in lines:
-        bare = line.lstrip(" \t>")
-        if not opened and bare.startswith(_FENCES):
-            opened = bare[: len(bare) - len(bare.lstrip(bare[0]))]
-        elif opened and bare.startswith(opened) and not bare.strip(f"{opened[0]} \t"):
-            opened = ""
-    return opened
-
-
-def captured_in(log: str, file: str) -> tuple[int, frozenset[str]]:
-    """Return the last record of a transcript that a log has, and the marks of all turns in it, whoever's they are."""
-    last, marks = 0, set[str]()
-    for path, line, mark in _POINTER.findall(log):
-        marks.add(mark)
-        last = max(last, int(line)) if path == file else last
-    return last, frozenset(marks)
-
-
-def pointer_in(line: str) -> tuple[str, int] | None:
-    """Return the transcript and the record (from 1) that a log's line points at, or None."""
-    found = _POINTER.search(line)
-    return (found[1], int(found[2])) if found else None
+def _stands_alone(lines: list[str]) -> bool:
+    """Whether no fence of a turn reaches into what is said after it, as whoever reads the log sees it."""
+    if not any(mark in line for line in lines for mark in _FENCES):
+        return True
+    told = "".join(f"    {line}\n" for line in lines)
+    return len(parse_entries("", "", f"- turn\n{told}{_AFTER}")) == 1 + _AFTER.count("- ")
