@@ -44,6 +44,12 @@ def described(text: str) -> bytes:
     return json.dumps({"description": text}).encode()
 
 
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all that was written so far be old enough that its stamp is believed."""
+    later = time.time_ns() + 10**10
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+
+
 def reasons(report: IndexReport) -> dict[str, str]:
     return {one.path: one.reason for one in report.skipped}
 
@@ -94,8 +100,7 @@ def test_a_changed_sidecar_reads_its_image_again_and_a_touched_one_does_not(
     put(root, IMAGE, PNG)
     sidecar = root / f"{IMAGE}.meta.json"
     put(root, f"{IMAGE}.meta.json", described("a red boat"))
-    later = time.time_ns() + 10**10
-    monkeypatch.setattr(time, "time_ns", lambda: later)
+    settled(monkeypatch)
     update_index(root)
     sidecar.touch()
     assert update_index(root).changed == 0
@@ -106,6 +111,17 @@ def test_a_changed_sidecar_reads_its_image_again_and_a_touched_one_does_not(
     assert (found(root, "red"), found(root, "tan")) == ([], [f"{IMAGE}:1"])
     put(root, IMAGE, PNG + b"x")
     assert update_index(root).changed == 1
+
+
+def test_another_sidecar_comes_to_count_when_the_first_is_gone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(root, "Resources/boat.meta.json", described("a tan boat"))
+    put(root, f"{IMAGE}.meta.json", described("a red boat"))
+    put(root, IMAGE, PNG)  # the youngest of the three, so that no time of the two others shows
+    settled(monkeypatch)
+    update_index(root)
+    (root / f"{IMAGE}.meta.json").unlink()
+    assert update_index(root).changed == 1
+    assert (found(root, "red"), found(root, "tan")) == ([], [f"{IMAGE}:1"])
 
 
 @pytest.mark.parametrize("kind", ["garbage", "folder", "link"])
@@ -127,7 +143,10 @@ def test_a_sidecar_that_cannot_be_used_is_told(root: Path, tmp_path: Path, kind:
     assert update_index(root).skipped == ()
 
 
-def test_what_was_passed_over_is_kept_and_told_without_looking_at_the_files(root: Path, tmp_path: Path) -> None:
+def test_what_was_passed_over_is_kept_and_told_without_looking_at_the_files(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settled(monkeypatch)
     assert unread(root) == ((), ())
     put(root, "Resources/a.pdf", b"broken")
     put(root, "Resources/b.pdf", b"")

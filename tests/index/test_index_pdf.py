@@ -5,10 +5,14 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
 import pypdf
+import pytest
 
 from pipelines.index import pdf as reading
 from pipelines.index import pdf_child
@@ -17,8 +21,6 @@ from tests.index.pdfs import bomb, pdf, pdf_of
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def read(folder: Path, data: bytes, reader: str = "pypdf") -> Pdf:
@@ -66,9 +68,19 @@ def test_a_bomb_ends_in_time_and_what_stood_before_it_is_kept(tmp_path: Path, mo
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS does not limit memory")
 def test_memory_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MEMORY", 150 * 1024 * 1024)
+    monkeypatch.setattr(reading, "MEMORY", 40 * 1024 * 1024)
+    assert read(tmp_path, pdf("a")).reason
+    monkeypatch.setattr(reading, "MEMORY", 200 * 1024 * 1024)
+    assert read(tmp_path, pdf("a")).pages
     assert read(tmp_path, bomb(60_000_000)).reason
+
+
+def test_processor_time_is_limited() -> None:
+    program = [sys.executable, "-m", "pipelines.index.pdf_child", "pypdf", "1", str(reading.MEMORY)]
+    ended = subprocess.run(program, input=bomb(60_000_000), capture_output=True, check=False)
+    assert ended.returncode == -signal.SIGXCPU
 
 
 def test_a_process_that_hangs_without_working_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
