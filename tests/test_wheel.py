@@ -43,7 +43,12 @@ def curate(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_what_the_command_reads(wheel: Path) -> None:
     names = ZipFile(wheel).namelist()
-    for name in ("prompts/extract.md.j2", "memory_template/AGENTS.md", "memory_template/gitignore"):
+    for name in (
+        "prompts/extract.md.j2",
+        "prompts/describe.md.j2",
+        "memory_template/AGENTS.md",
+        "memory_template/gitignore",
+    ):
         assert f"pipelines/_data/{name}" in names
     assert "pipelines/templates/project.md.j2" in names
     assert "pipelines/py.typed" in names
