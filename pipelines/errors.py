@@ -198,3 +198,10 @@ class FetchFailed(CurateError):
         self.faults = tuple(faults)
         lines = "".join(f"\n  {fault}" for fault in faults)
         super().__init__(f"{model} could not be fetched, and nothing was kept:{lines}", "\nSearch by words goes on.")
+
+
+class VectorsDamaged(CurateError):
+    """Raised when the file that keeps the vectors cannot be read; they are derived, and are made anew."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"The vectors are damaged ({why}).", "`curate index` makes them anew.")
