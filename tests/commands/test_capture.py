@@ -67,6 +67,19 @@ def test_a_session_stands_in_the_logs_of_its_days_and_leads_back_to_its_records(
     assert "- Decision: Orders use Postgres 16." in told
 
 
+def test_a_turn_of_which_a_log_tells_is_found_once(memory: Memory, tmp_path: Path) -> None:
+    memory.curate("capture", str(transcript(tmp_path / "a.jsonl", FIRST, SECOND)), *NOW)
+    memory.write("Sessions/2026-03-16/by-hand.jsonl", json.dumps(said("user", "Which database, again?", "")) + "\n")
+
+    def places(*arguments: str) -> list[str]:
+        found = json.loads(memory.curate("search", "which database", "--json", *arguments))["results"]
+        return sorted(f"{hit['path'].partition('/')[0]}:{hit['start_line']}" for hit in found)
+
+    assert places() == ["Logs:5", "Sessions:1"]
+    assert places("--source", "session") == ["Sessions:1", "Sessions:1"]
+    assert places("--source", "log") == ["Logs:5"]
+
+
 def test_captured_again_or_grown_it_adds_only_what_is_new(memory: Memory, tmp_path: Path) -> None:
     source = transcript(tmp_path / "a.jsonl", FIRST, SECOND)
     memory.curate("capture", str(source), *NOW)
