@@ -217,3 +217,10 @@ class NoVision(CurateError):
             "Put a key into ANTHROPIC_API_KEY or GEMINI_API_KEY; where config.toml names providers, name anthropic or"
             " gemini among them.",
         )
+
+
+class VectorsDamaged(CurateError):
+    """Raised when the file that keeps the vectors cannot be read; they are derived, and are made anew."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"The vectors are damaged ({why}).", "`curate index` makes them anew.")

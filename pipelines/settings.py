@@ -73,6 +73,7 @@ class Search(_Strict):
     day_bonus: Share = 0.0
     diversity: Share = 0.0
     half_life: Annotated[float, Field(ge=0, le=36_500)] = 0.0
+    access: Share = 0.0
     trust: Share = 0.0
     confidence: Share = 0.0
 

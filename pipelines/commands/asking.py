@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError
@@ -12,6 +13,7 @@ from pipelines.faults import read_toml
 from pipelines.index.matrix import read_stamp
 from pipelines.index.ranking import Ranking
 from pipelines.index.search import Asked
+from pipelines.index.usage import uses_of
 from pipelines.index.vectors import has_vectors
 from pipelines.memory.layout import SETTINGS
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.index.filters import Filters
+    from pipelines.index.matrix import Stamp
+    from pipelines.index.search import Uses
+    from pipelines.index.vectors import Model
     from pipelines.models.embedding import Embedder
 
 
@@ -43,24 +48,33 @@ class Asker:
         ranking: how hits are ranked.
         filters: what may be found.
         embedder: who makes the questions' vectors, or None for words alone.
+        made_by: who made the vectors that a question's is compared with.
         explain: whether hits tell what their score came of.
+        uses: what was used before, for a ranking that asks for it.
         notes: sentences to be said, once each.
     """
 
     ranking: Ranking
     filters: Filters
     embedder: Embedder | None = None
+    made_by: Model | None = None
     explain: bool = False
+    uses: Uses | None = None
     notes: list[str] = field(default_factory=list)
 
     def ask(self, query: str) -> Asked:
         """Return how a query is to be answered; what an embedder cannot do, words do."""
-        asked = Asked(self.ranking, self.filters, today=f"{datetime.now(UTC):%Y-%m-%d}", explain=self.explain)
+        today = self.filters.as_of or f"{datetime.now(UTC):%Y-%m-%d}"
+        asked = Asked(self.ranking, self.filters, today=today, uses=self.uses, explain=self.explain)
         if self.embedder is None or self.ranking.mode == "keyword":
             return asked
         from pipelines.stages.meaning import vector_of  # noqa: PLC0415  only where there are vectors
 
         vector, note = vector_of(self.embedder, query)
+        if vector is not None and self.made_by and len(vector) != self.made_by.dimension:
+            # Only now: some embedders have to be asked over the network how many numbers they give.
+            note = _other(self.made_by, f"{self.embedder.name} ({len(vector)} numbers)")
+            vector = None
         if note and note not in self.notes:
             self.notes.append(note)
         return replace(asked, vector=vector, embedder=self.embedder.name)
@@ -72,17 +86,25 @@ def asker(root: Path, filters: Filters, *, explain: bool = False) -> Asker:
     Raises:
         BadSettings: curate.toml has faults.
     """
-    made = Asker(ranking_of(root), filters, explain=explain)
+    made = Asker(ranking_of(root), filters, explain=explain, uses=partial(uses_of, root))
     if has_vectors(root) and made.ranking.mode != "keyword":
-        made.embedder, note = _embedder(root)
+        stamp = read_stamp(root)
+        made.embedder, note = _embedder(stamp)
+        made.made_by = stamp.model if stamp else None
         made.notes += [note] if note else []
     return made
 
 
-def _embedder(root: Path) -> tuple[Embedder | None, str]:
+def _other(model: Model, embedder: str) -> str:
+    return (
+        f"The vectors are of {model.name} ({model.dimension} numbers) and the embedder is {embedder}, so this answer"
+        " goes by words alone; `curate index` embeds anew."
+    )
+
+
+def _embedder(stamp: Stamp | None) -> tuple[Embedder | None, str]:
     from pipelines.stages.meaning import chosen_embedder  # noqa: PLC0415  only where there are vectors
 
-    stamp = read_stamp(root)
     try:
         embedder, why = chosen_embedder()
     except (CurateError, sqlite3.Error) as fault:
@@ -92,8 +114,5 @@ def _embedder(root: Path) -> tuple[Embedder | None, str]:
     if stamp is None:
         return None, "The vectors are not ready; `curate index` makes them. This answer goes by words alone."
     if stamp.model.name != embedder.name:
-        return None, (
-            f"The vectors are of {stamp.name} and the embedder is {embedder.name}, so this answer goes by words alone;"
-            " `curate index` embeds anew."
-        )
+        return None, _other(stamp.model, embedder.name)
     return embedder, ""

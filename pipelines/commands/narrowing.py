@@ -32,29 +32,31 @@ class Day(click.ParamType[str]):
 
 
 def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a verb `--type --project --since --before --trust --source`, passed on as `filters: Filters`."""
+    """Give a verb `--type --project --since --before --as-of --trust --source`, passed on as `filters: Filters`."""
 
     @functools.wraps(command)
-    def narrowed(
-        *rest: Any,  # noqa: ANN401  what other options give
-        kind: tuple[str, ...],
-        project: str,
-        since: str | None,
-        before: str | None,
-        trust: tuple[str, ...],
-        source: tuple[str, ...],
-        **others: Any,  # noqa: ANN401  as above
-    ) -> Any:  # noqa: ANN401  what the verb returns
-        filters = Filters(kind, project.strip(), since or "", before or "", trust, source)
-        return command(*rest, filters=filters, **others)
+    def narrowed(*rest: Any, **given: Any) -> Any:  # noqa: ANN401  what all options give, and the verb returns
+        filters = Filters(
+            types=given.pop("kind"),
+            project=given.pop("project").strip(),
+            since=given.pop("since") or "",
+            before=given.pop("before") or "",
+            trusts=given.pop("trust"),
+            sources=given.pop("source"),
+            as_of=given.pop("as_of") or "",
+        )
+        return command(*rest, filters=filters, **given)
 
     types = click.Choice([str(one) for one in ItemType], case_sensitive=False)
     for option in reversed(
         (
             click.option("--type", "kind", type=types, multiple=True, help="Only items of this type; may be repeated."),
-            click.option("--project", default="", metavar="TITLE", help="Only what belongs to this project."),
+            click.option("--project", default="", metavar="NAME", help="Only what belongs to this project."),
             click.option("--since", type=Day(), metavar="DAY", help="Only what is of this day or later."),
             click.option("--before", type=Day(), metavar="DAY", help="Only what is of an earlier day."),
+            click.option(
+                "--as-of", type=Day(), metavar="DAY", help="Only what held on this day, superseded since or not."
+            ),
             click.option("--trust", type=click.Choice([str(one) for one in Trust]), multiple=True, help="Whose word."),
             click.option("--source", type=click.Choice(SOURCES), multiple=True, help="Where it stands."),
         )

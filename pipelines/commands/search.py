@@ -51,7 +51,9 @@ def command(
 ) -> None:
     """Find what the memory holds on QUERY: a question in plain words, a name, an id, #tag, project:NAME or type:TYPE.
 
-    `-` reads one query a line from standard input, and prints one JSON object a line, in the same order.
+    `-` reads one query a line from standard input, and prints one JSON object a line, in the same order. `--as-of DAY`
+    answers as things stood on that day: an item counts from the day on which it began to hold until the day on which it
+    ceased to, log lines up to that day, and other text where its document was last updated by then.
     """
     from pipelines.commands.asking import asker  # noqa: PLC0415  the verb's work, not its help
     from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
@@ -66,10 +68,11 @@ def command(
         return
     # What the shell passed that is not UTF-8 is no text to look for, and could not be printed.
     asked = " ".join(query).encode(errors="surrogateescape").decode(errors="replace")
-    if as_json:
-        _print_json(asked, _answer(root, asked, limit or GIVEN, fresh, who))
-    else:
-        _print_hits(asked, _answer(root, asked, limit or SHOWN, fresh, who))
+    hits = _answer(root, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
+    (_print_json if as_json else _print_hits)(asked, hits)
+    if filters.as_of and not hits:
+        _tell_first_day(root, filters.as_of)
+    _remember(root, hits)
 
 
 def _queries() -> Iterator[str]:
@@ -90,6 +93,21 @@ def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) ->
     except IndexUnusable as error:
         _tell(rebuilt(root, error))
         return search(root, query, limit, (), asked)
+
+
+def _remember(root: Path, hits: list[Hit]) -> None:
+    """Count what was given back as used: after the answer is out, so that nobody waits for it."""
+    from pipelines.index.usage import record_uses  # noqa: PLC0415  as above
+
+    sys.stdout.flush()
+    record_uses(root, [hit.known_as for hit in hits])
+
+
+def _tell_first_day(root: Path, day: str) -> None:
+    from pipelines.index.facts import first_day  # noqa: PLC0415  only after an empty answer
+
+    if day < (first := first_day(root)):
+        click.echo(f"The first day that the memory tells of is {first}.", err=True)
 
 
 def _tell(fresh: Freshness) -> None:
@@ -122,4 +140,5 @@ def _place(hit: Hit) -> str:
     quality = [*hit.types, hit.status if hit.status not in {"", "live"} else "", f"trust {hit.trust}"]
     quality += [f"confidence {hit.confidence}" if hit.confidence else ""]
     path = "".join(c if c.isprintable() else "?" for c in hit.path)
-    return "  ".join(part for part in (f"{path}:{lines}", hit.date, ", ".join(filter(None, quality))) if part)
+    days = f"{hit.date} until {hit.until}" if hit.until else hit.date
+    return "  ".join(part for part in (f"{path}:{lines}", days, ", ".join(filter(None, quality))) if part)

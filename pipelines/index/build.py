@@ -9,14 +9,15 @@ from contextlib import closing
 from dataclasses import asdict, astuple, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import IndexUnusable, NotWritable
+from pipelines.errors import CurateError, IndexUnusable, NotWritable
 from pipelines.index.changes import compare, recorded
+from pipelines.index.damage import check_whole
 from pipelines.index.matrix import drop_damaged, follow
 from pipelines.index.passed import is_kept, keep, partial_files, skipped_files
 from pipelines.index.rows import put, take_out
 from pipelines.index.schema import migrate
 from pipelines.index.sources import scan
-from pipelines.index.store import INDEX, is_broken, open_writing, reading, replacing, transaction, writer_lock
+from pipelines.index.store import FAULTS, INDEX, is_broken, open_writing, reading, replacing, transaction, writer_lock
 from pipelines.index.vectors import forget_others, has_vectors, vector_store
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _mended(root: Path, began: float, update: Callable[[Path, float], IndexRepor
         return _compacted(root, began, update(root, began))
     except IndexUnusable:
         return _rebuild(root, began)
-    except sqlite3.Error as error:
+    except FAULTS as error:
         if not is_broken(error):
             raise NotWritable(INDEX, str(error)) from error
         return _rebuild(root, began)
@@ -127,7 +128,7 @@ def _compacted(root: Path, began: float, report: IndexReport) -> IndexReport:
 def _follow(root: Path) -> None:
     """Let the vectors follow, where there are any. They are a help: without them, words are searched."""
     if has_vectors(root):
-        with contextlib.suppress(sqlite3.Error, OSError), reading(root) as connection:
+        with contextlib.suppress(CurateError, sqlite3.Error, OSError), reading(root) as connection:
             follow(root, connection)
 
 
@@ -154,7 +155,8 @@ def rebuild_index(root: Path, patience: float = PATIENCE) -> IndexReport:
 
 def _forget(root: Path) -> None:
     if has_vectors(root):
-        with contextlib.suppress(sqlite3.Error, OSError), reading(root) as connection, vector_store(root) as store:
+        unsaid = contextlib.suppress(CurateError, sqlite3.Error, OSError)
+        with unsaid, vector_store(root) as store, reading(root) as connection:
             forget_others(store, {key for (key,) in connection.execute("SELECT key FROM units")})
 
 
@@ -162,12 +164,7 @@ def _checked(root: Path, began: float) -> IndexReport:
     with reading(root):
         pass  # it is there, and of this version
     with closing(open_writing(root / INDEX)) as connection:
-        (answer,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if answer != "ok":
-            raise IndexUnusable(f"it is damaged ({answer})")
-        for table in ("units_fts", "passages_fts"):
-            # With rank 1 the words are compared with the texts they stand for.
-            connection.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608  ours
+        check_whole(connection)
     drop_damaged(root)
     return _update(root, began)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pipelines.errors import IndexUnusable
 from pipelines.index.legs import allowed_units, by_words, exact, nearest, scan
 from pipelines.index.matrix import open_matrix
+from pipelines.index.vectors import Model
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
 
 # Below this many rows, handing the scan to another thread takes longer than it saves.
 _LARGE: Final = 50_000
-MOST_MISSING: Final = 1.0
+MOST_MISSING: Final = 0.5
+_NO_COSINE: Final = 1.01
 
 
 class Place(NamedTuple):
@@ -62,14 +66,16 @@ class Question:
     passages: float = 0.5
 
 
-def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str) -> Matrix | None:
-    """Return what a vector of this embedder may be compared with, or None where nothing is.
+def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimension: int) -> Matrix | None:
+    """Return what a vector of this embedder and of this many numbers may be compared with, or None where nothing is.
 
     While more units lack a vector than have one, nothing is: what is not embedded would be found too seldom.
     """
     (build,) = connection.execute("SELECT build FROM marks").fetchone()
     matrix = open_matrix(root, build)
-    if matrix is None or matrix.stamp.name != embedder or len(matrix.stamp.missing) > len(matrix.rows) * MOST_MISSING:
+    if matrix is None or matrix.stamp.model != Model(embedder, dimension):
+        return None
+    if len(matrix.stamp.missing) > len(matrix.rows) * MOST_MISSING:
         return None
     return matrix
 
@@ -78,6 +84,9 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     """Return at least `count` units by words and `count` by meaning, where there are so many.
 
     Whoever is found by words has its cosine, too: a score must not count for nothing because of where a list was cut.
+
+    Raises:
+        IndexUnusable: what is there cannot have been written.
     """
     if question.vector is None or question.matrix is None:
         return _by_words(connection, question, count)
@@ -89,12 +98,20 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
             scanning = pool.submit(scan, question.matrix, question.vector)
             found = _by_words(connection, question, count)
             cosines = scanning.result()
+    if len(cosines) and not cosines.max() < _NO_COSINE:  # so that what is no number is caught, too
+        raise IndexUnusable("its vectors are damaged")
     return _with_meaning(connection, question, found, cosines, count)
 
 
 def _by_words(connection: sqlite3.Connection, question: Question, count: int) -> Candidates:
-    own, passages = by_words(connection, question.terms, question.filters, count, question.neighbours)
-    places = _places(connection, own, question.stale)
+    wanted = count
+    while True:
+        own, passages = by_words(connection, question.terms, question.filters, wanted, question.neighbours)
+        places = _places(connection, own, question)
+        # What is hidden or stale takes up room among the best: look further where it did.
+        if len(places) >= count or len(own) < wanted:
+            break
+        wanted *= 4
     words = {
         unit: own[unit] + question.passages * max(passages.get(place[-2] or 0, 0.0), passages.get(place[-1] or 0, 0.0))
         for unit, place in places.items()
@@ -113,30 +130,48 @@ def _with_meaning(
     wanted = count
     while True:
         near = nearest(matrix, cosines, vector, allowed, wanted)
-        places |= _places(connection, near.keys() - places.keys(), question.stale)
+        places |= _places(connection, near.keys() - places.keys(), question)
         living = {unit: score for unit, score in near.items() if unit in places}
         # Rows of units that are no more take up room among the nearest: look further where they did.
         if len(living) >= count or wanted >= len(cosines):
             break
         wanted *= 4
+    if len(living) > count:
+        bar = heapq.nlargest(count, living.values())[
+            -1
+        ]  # how far it was looked hangs on rows of units that are no more
+        living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
     living |= exact(matrix, vector, [unit for unit in found.words if unit not in living])
     return Candidates(places, found.words, living)
 
 
 _PLACES: Final = """
     SELECT units.id, files.path, start_line, date, trust, confidence, first_passage, last_passage
-    FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?)) AND NOT hidden
+    FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?)) AND
 """
 
 
-def _places(connection: sqlite3.Connection, units: Iterable[int], stale: Collection[str]) -> dict[int, Place]:
-    """Return where units stand; those that are hidden, no more, or in a file that changed since have no place."""
+def _places(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> dict[int, Place]:
+    """Return where units stand; those that are hidden, no more, or in a file that changed since have no place.
+
+    Raises:
+        IndexUnusable: what stands there cannot have been written.
+    """
     listed = f"[{','.join(map(str, units))}]"
-    return {row[0]: Place._make(row[1:]) for row in connection.execute(_PLACES, (listed,)) if row[1] not in stale}
+    places: dict[int, Place] = {}
+    for unit, path, *rest in connection.execute(_PLACES + question.filters.told, (listed,)):
+        if tuple(map(type, (path, *rest[:4]))) != _KINDS:
+            raise IndexUnusable("it is damaged (a row is not as it was written)")
+        if path not in question.stale:
+            places[unit] = Place(path, *rest)
+    return places
+
+
+_KINDS: Final = (str, int, str, str, str)
 
 
 def add_places(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> dict[int, Place]:
     """Return where units stand that neither leg has to bring, as far as they fit what is asked."""
     allowed = allowed_units(connection, question.filters)
     wanted = units if allowed is None else set(units) & set(allowed)
-    return _places(connection, wanted, question.stale)
+    return _places(connection, wanted, question)

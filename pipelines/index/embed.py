@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import CurateError, ModelFailed
+from pipelines.errors import CurateError, ModelFailed, VectorsDamaged
 from pipelines.index.matrix import follow
 from pipelines.index.meaning import embedded_text, key
 from pipelines.index.schema import SEPARATOR
@@ -28,7 +28,7 @@ BATCH: Final = 64
 """Texts a call: a failing call costs no more than these, and each call's vectors are kept at once."""
 PATIENCE: Final = 60.0
 _WANTED: Final = (
-    "SELECT id, key, text, title, headings, date FROM units WHERE NOT hidden AND id > ? ORDER BY id LIMIT 4096"
+    "SELECT id, key, text, title, headings, date, status FROM units WHERE hidden < 2 AND id > ? ORDER BY id LIMIT 4096"
 )
 
 
@@ -69,8 +69,16 @@ def embed_index(root: Path, embedder: Embedder, patience: float = PATIENCE, seco
     Raises:
         IndexUnusable: there is no index.
         LockHeld: another process still writes it.
+        VectorsDamaged: they were damaged, and so are the new ones.
         sqlite3.Error: the disk refuses.
     """
+    try:
+        return _embed(root, embedder, patience, seconds)
+    except VectorsDamaged:
+        return _embed(root, embedder, patience, seconds)  # what was damaged is gone
+
+
+def _embed(root: Path, embedder: Embedder, patience: float, seconds: float) -> VectorReport:
     model = Model(embedder.name, embedder.dimension)
     faults: dict[str, None] = {}
     embedded, until = 0, time.monotonic() + seconds
@@ -101,9 +109,9 @@ def _wanted(index: sqlite3.Connection, store: sqlite3.Connection, model: Model) 
     while rows := index.execute(_WANTED, (last,)).fetchall():
         last = rows[-1][0]
         there = fetch(store, model, [row[1] for row in rows])
-        for _, known, text, title, headings, date in rows:
+        for _, known, text, title, headings, date, status in rows:
             if known not in there:
-                embedded = embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date)
+                embedded = embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date, status)
                 yield key(embedded), embedded
 
 

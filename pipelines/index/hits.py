@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from pipelines.index.damage import UNIT_TOLD, check_row
 from pipelines.index.schema import SEPARATOR
 from pipelines.memory.layout import LOGS, SESSIONS
 
@@ -12,10 +13,11 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping
 
-_SHOWN: Final = """
-    SELECT files.path, start_line, end_line, text, date, headings, types, project, tags, trust, confidence, status, item
-    FROM units JOIN files ON files.id = units.file WHERE units.id = ?
-"""
+_SHOWN: Final = f"""
+    SELECT files.path, start_line, end_line, text, date, headings, types, project, tags, trust, confidence,
+    status, item, until, hex(key), units.crc, told FROM
+    (SELECT *, {UNIT_TOLD} AS told FROM units WHERE id = ?) AS units JOIN files ON files.id = units.file
+"""  # noqa: S608  our own columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Hit:
         confidence: high, medium, low, speculative, or empty.
         status: an item's status, or empty.
         item: an item's id, or empty.
+        until: the first day on which an item held no more, or empty.
+        known_as: by what its uses are counted: an item's id, else a hash of what it says and of when it is.
         factors: what the score came of, by name; empty unless asked for.
     """
 
@@ -54,6 +58,8 @@ class Hit:
     confidence: str
     status: str
     item: str
+    until: str = field(default="", kw_only=True)
+    known_as: str = field(default="", kw_only=True)
     factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
 
     @property
@@ -65,12 +71,25 @@ class Hit:
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
         told = asdict(self) | {"kind": self.kind, "score": round(self.score, 6)}
+        del told["known_as"]
         factors = {name: round(value, 6) for name, value in told.pop("factors").items()}
         return told | ({"factors": factors} if factors else {})
 
 
 def read_hit(connection: sqlite3.Connection, unit: int, score: float, factors: Mapping[str, float]) -> Hit:
-    """Return a unit of the index as a hit."""
-    path, start, end, text, date, headings, types, project, tags, *rest = connection.execute(_SHOWN, (unit,)).fetchone()
+    """Return a unit of the index as a hit.
+
+    Raises:
+        IndexUnusable: its row is not as it was written.
+    """
+    found = connection.execute(_SHOWN, (unit,)).fetchone()
+    check_row(*(found[-2:] if found else (None, None)))
+    path, start, end, text, date, headings, types, project, tags, *rest, until, key, _, _ = found
     lists = [tuple(value.split(SEPARATOR)) if value else () for value in (headings, types, tags)]
-    return Hit(path, start, end, text, score, date, lists[0], lists[1], project, lists[2], *rest, factors=factors)
+    names = {"until": until, "known_as": known_as(rest[-1], key), "factors": factors}
+    return Hit(path, start, end, text, score, date, lists[0], lists[1], project, lists[2], *rest, **names)
+
+
+def known_as(item: str, key: str) -> str:
+    """Return by what the uses of a unit are counted, wherever it stands."""
+    return item or key

@@ -12,15 +12,16 @@ import functools
 import hashlib
 import json
 import os
+import zlib
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
-from pipelines.index.vectors import Model, fetch, has_vectors, vector_store
+from pipelines.index.vectors import Model, fetch, has_vectors, last_model, vector_store
 from pipelines.memory.layout import PRIVATE
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     import numpy as np
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 
 STAMP: Final = f"{PRIVATE}/matrix.json"
 _BLOCK: Final = 8192
-_OFF: Final = 1e-3  # by so much the square of a length may differ from 1
-_NEW: Final = "SELECT id, key FROM units WHERE id > ? AND id <= ? AND NOT hidden ORDER BY id"
+SUMMED: Final = 1024
+"""Rows a checksum: what is added to the matrix has it read no more than this again."""
+_NEW: Final = "SELECT id, key FROM units WHERE id > ? AND id <= ? AND hidden < 2 ORDER BY id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Stamp:
         dimension: numbers a row.
         units: the last unit that was looked at.
         missing: units that have no vector yet; their rows are zero.
+        sums: the checksum of each `SUMMED` rows, the last of fewer.
     """
 
     build: str
@@ -49,6 +52,7 @@ class Stamp:
     dimension: int
     units: int = 0
     missing: tuple[int, ...] = ()
+    sums: tuple[int, ...] = ()
 
     @property
     def model(self) -> Model:
@@ -73,7 +77,7 @@ def read_stamp(root: Path) -> Stamp | None:
     """Return what the matrix is of, or None where there is none that can be used."""
     try:
         raw = json.loads((root / STAMP).read_text("utf-8"))
-        stamp = Stamp(**raw | {"missing": tuple(raw["missing"])})
+        stamp = Stamp(**raw | {"missing": tuple(raw["missing"]), "sums": tuple(raw["sums"])})
         size = (root / stamp.file).stat().st_size
         return stamp if size >= (stamp.units + 1) * stamp.dimension * 4 else None
     except (OSError, ValueError, TypeError, KeyError):
@@ -113,20 +117,27 @@ def fits(root: Path, index: sqlite3.Connection) -> bool:
 
 
 def drop_damaged(root: Path) -> None:
-    """Look at every row, and take a matrix away that holds what no vector is; `follow` makes it anew."""
+    """Look at every row, and take a matrix away that is not as it was written; `follow` makes it anew."""
     stamp = read_stamp(root)
-    matrix = open_matrix(root, stamp.build) if stamp else None
-    if matrix is None:
+    if stamp is None:
         return
-    import numpy as np  # noqa: PLC0415  only where something was ever embedded
+    with (root / stamp.file).open("rb") as file:
+        sound = len(stamp.sums) == len(_blocks(stamp)) and all(
+            _sum(file, stamp, block) == stamp.sums[block] for block in _blocks(stamp)
+        )
+    if not sound:
+        (root / STAMP).unlink(missing_ok=True)
 
-    for at in range(0, len(matrix.rows), _BLOCK):
-        rows = matrix.rows[at : at + _BLOCK]
-        with np.errstate(all="ignore"):
-            squares = np.einsum("ij,ij->i", rows, rows)
-            if not ((squares == 0) | (np.abs(squares - 1) < _OFF)).all():
-                (root / STAMP).unlink(missing_ok=True)
-                return
+
+def _blocks(stamp: Stamp) -> range:
+    return range(-(-(stamp.units + 1) // SUMMED))
+
+
+def _sum(file: IO[bytes], stamp: Stamp, block: int) -> int:
+    """Return the checksum of a block of rows as they are in the file now."""
+    first, after = block * SUMMED, min((block + 1) * SUMMED, stamp.units + 1)
+    file.seek(first * 4 * stamp.dimension)
+    return zlib.crc32(file.read((after - first) * 4 * stamp.dimension))
 
 
 def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) -> Stamp | None:
@@ -149,7 +160,10 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
         old = Stamp(build, model.name, model.dimension)
     elif old.units == last and not old.missing:
         return old
-    stamp = _extend(root, index, old, last)
+    try:
+        stamp = _extend(root, index, old, last)
+    except _Damaged:
+        stamp = _extend(root, index, Stamp(build, model.name, model.dimension), last)
     _write_stamp(root, stamp)
     _drop_others(root, stamp)
     return stamp
@@ -159,27 +173,37 @@ def _last_model(root: Path) -> Model | None:
     if not has_vectors(root):
         return None
     with vector_store(root) as store:
-        row = store.execute("SELECT name, dimension FROM models ORDER BY id DESC LIMIT 1").fetchone()
-    return Model(*row) if row else None
+        return last_model(store)
 
 
 def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> Stamp:
-    """Write the rows of new units, and of those whose vectors have come."""
-    width = 4 * stamp.dimension
-    missing: list[int] = []
+    """Write the rows of new units, and of those whose vectors have come.
+
+    Raises:
+        _Damaged: where they belong, the matrix is not as it was written.
+    """
+    width, missing = 4 * stamp.dimension, list[int]()
+    written = dict.fromkeys(range(stamp.units // SUMMED, last // SUMMED + 1))
+    new = replace(stamp, units=last)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     if not stamp.units:
         (root / stamp.file).unlink(missing_ok=True)  # never cut short what a reader may have mapped
     with vector_store(root) as store, os.fdopen(os.open(root / stamp.file, flags, 0o600), "r+b") as file:
+        if stamp.units:
+            _compare(file, stamp, written)
         for rows in _without_rows(index, stamp, last):
             found = fetch(store, stamp.model, [key for _, key in rows])
             missing += [unit for unit, key in rows if key not in found]
-            for unit, key in rows:
-                if key in found:
-                    file.seek(unit * width)
-                    file.write(found[key])
+            here = {unit: found[key] for unit, key in rows if key in found}
+            _compare(file, stamp, {unit // SUMMED for unit in here} - written.keys())
+            written |= dict.fromkeys(unit // SUMMED for unit in here)
+            for unit, vector in here.items():
+                file.seek(unit * width)
+                file.write(vector)
         file.truncate((last + 1) * width)
-    return replace(stamp, units=last, missing=tuple(missing))
+        file.flush()
+        sums = dict(enumerate(stamp.sums)) | {block: _sum(file, new, block) for block in written}
+    return replace(new, missing=tuple(missing), sums=tuple(sums[block] for block in sorted(sums)))
 
 
 def _without_rows(index: sqlite3.Connection, stamp: Stamp, last: int) -> Iterator[list[tuple[int, bytes]]]:
@@ -191,6 +215,21 @@ def _without_rows(index: sqlite3.Connection, stamp: Stamp, last: int) -> Iterato
         ).fetchall()
     for first in range(stamp.units, last, _BLOCK):
         yield index.execute(_NEW, (first, min(first + _BLOCK, last))).fetchall()
+
+
+class _Damaged(Exception):
+    """Raised when rows are not as they were written."""
+
+
+def _compare(file: IO[bytes], stamp: Stamp, blocks: Iterable[int]) -> None:
+    """Look at blocks before anything is written into them: their new checksums must not vouch for damage.
+
+    Raises:
+        _Damaged: one is not as it was written.
+    """
+    for block in blocks:
+        if block in _blocks(stamp) and (block >= len(stamp.sums) or _sum(file, stamp, block) != stamp.sums[block]):
+            raise _Damaged
 
 
 def _write_stamp(root: Path, stamp: Stamp) -> None:

@@ -41,7 +41,7 @@ class Embedder(Protocol):
 
 def key_of(unit: Unit) -> bytes:
     """Return the 16 bytes by which the vector of a unit is known, wherever the unit stands."""
-    return key(embedded_text(unit.text, unit.title, unit.headings, unit.date))
+    return key(embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status))
 
 
 def key(text: str) -> bytes:
@@ -49,12 +49,13 @@ def key(text: str) -> bytes:
     return hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
 
 
-def embedded_text(text: str, title: str, headings: Sequence[str], date: str) -> str:
+def embedded_text(text: str, title: str, headings: Sequence[str], date: str, status: str = "") -> str:
     """Return what is embedded: the words first, for they matter most, then where and of when they are.
 
-    The path is not in it, so that a renamed file keeps its vectors.
+    The path is not in it, so that a renamed file keeps its vectors. An item (what has a status) is a sentence that
+    stands for itself, under a label that says what its heading would; so it keeps its vector wherever it moves.
     """
     plain = _BOLD.sub("", _BULLET.sub("", text)).strip()
-    where = " > ".join(dict.fromkeys(part for part in (title, *headings) if part))
+    where = "" if status else " > ".join(dict.fromkeys(part for part in (title, *headings) if part))
     about = ", ".join(part for part in (where, day_words(date)) if part)
     return f"{plain} ({about})" if about else plain

@@ -33,7 +33,7 @@ class Ranking:
         day_bonus: the share of its file's best score that a hit gets on top.
         diversity: from 0 (off) to 1: how much a hit that repeats a better one loses.
         half_life: days after which what has a date counts half; 0 is off.
-        access: how much each doubling of a document's uses adds; 0 is off.
+        access: how much each doubling of a unit's uses adds; 0 is off.
         trust: how much the owner's word adds and an untrusted one loses; 0 is off.
         confidence: how much high confidence adds and speculation loses; 0 is off.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Final
 
+from pipelines.index.damage import SUMMED_UNIT, row_sum
 from pipelines.index.meaning import key_of
 from pipelines.index.reading import read_file
 from pipelines.index.schema import SEPARATOR
@@ -19,14 +20,10 @@ if TYPE_CHECKING:
     from pipelines.index.surroundings import Placed
 
 _FILE: Final = (
-    "INSERT INTO files(path, size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason, note)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO files(path, size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason, note, crc)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_UNIT: Final = (
-    "INSERT INTO units(id, file, start_line, end_line, first_passage, last_passage, hidden, key, date, types, project,"
-    " tags, trust, confidence, status, item, title, headings, text, grams, about, around)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
+_UNIT: Final = f"INSERT INTO units({', '.join(SUMMED_UNIT)}, crc) VALUES ({', '.join('?' * (len(SUMMED_UNIT) + 1))})"  # noqa: S608
 
 
 def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, checked_ns: int) -> None:
@@ -42,12 +39,14 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, che
     read = read_file(root, path, stamp.beside)
     if read is None:
         return
-    row = (path, *astuple(stamp), checked_ns, read.sha256, read.reason, read.note)
+    told = (read.sha256, read.reason, read.note)
+    row = (path, *astuple(stamp), checked_ns, *told, row_sum((path, *told)))
     file = connection.execute(_FILE, row).lastrowid
     # Numbers rise within a file, so that they order its units in every index that holds it.
     placed, passages = surround(path, read.units)
     unit, passage = _new_units(connection, len(placed)), _next_passage(connection)
-    connection.executemany(_UNIT, ((unit + n, file, *_values(one, passage)) for n, one in enumerate(placed)))
+    rows = ((unit + n, file, *_values(one, passage)) for n, one in enumerate(placed))
+    connection.executemany(_UNIT, ((*row, row_sum(row)) for row in rows))
     texts = ((passage + n, file, text) for n, text in enumerate(passages))
     connection.executemany("INSERT INTO passages(id, file, text) VALUES (?, ?, ?)", texts)
 
@@ -83,9 +82,10 @@ def _values(placed: Placed, first_passage: int) -> tuple[str | int | bytes | Non
             unit.start_line,
             unit.end_line,
             *passages,
-            int(unit.hidden),
+            unit.hidden,
             key_of(unit),
             unit.date,
+            unit.until,
             types,
             unit.project,
             tags,

@@ -8,6 +8,7 @@ them. A change of how files are cut into units is such a migration, too.
 from __future__ import annotations
 
 import secrets
+import zlib
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
-VERSION: Final = 3
+VERSION: Final = 4
 
 SEPARATOR: Final = "\x1f"
 """Joins what a unit has several of: headings, types, tags."""
@@ -33,10 +34,17 @@ def migrate(connection: sqlite3.Connection) -> None:
     from sqlite_utils import Database, Migrations  # noqa: PLC0415  heavy, and only writers of a new file need it
 
     migrations = Migrations("memcurate.index")
-    migrations(name="3 files, what was passed over, units, passages and what names the vectors")(_first)
+    migrations(name="4 files, what was passed over, units, passages and what names the vectors, with checksums")(_first)
     # Plugins of a user's own sqlite-utils have no business in here.
     migrations.apply(Database(connection, execute_plugins=False))
+    connection.execute("UPDATE marks SET tables = ?", (schema_sum(connection),))
     connection.execute(f"PRAGMA user_version = {VERSION:d}")
+
+
+def schema_sum(connection: sqlite3.Connection) -> int:
+    """Return the checksum of the tables' own definitions, with what their triggers do."""
+    told = connection.execute("SELECT coalesce(sql, name) FROM sqlite_master ORDER BY type, name").fetchall()
+    return zlib.crc32("\n".join(one for (one,) in told).encode())
 
 
 def _first(db: Database) -> None:
@@ -44,7 +52,7 @@ def _first(db: Database) -> None:
         db,
         "files",
         {"id": int, "path": str, "size": int, "mtime_ns": int, "ctime_ns": int, "beside": str, "checked_ns": int}
-        | {"sha256": str, "reason": str, "note": str},
+        | {"sha256": str, "reason": str, "note": str, "crc": int},
         (),
     )
     db.table("files").create_index(["path"], unique=True)
@@ -59,8 +67,10 @@ def _first(db: Database) -> None:
         {"id": int, "file": int, "start_line": int, "end_line": int, "first_passage": int, "last_passage": int}
         | {
             "hidden": int,
+            "crc": int,
             "key": bytes,
             "date": str,
+            "until": str,
             "types": str,
             "project": str,
             "tags": str,
@@ -81,11 +91,13 @@ def _first(db: Database) -> None:
     )
     db.table("units").create_index(["file"])
     db.table("units").create_index(["item"])
+    # How many are not shown is asked often, and they are few.
+    db.execute("CREATE INDEX idx_units_hidden ON units(hidden) WHERE hidden")
     _table(db, "passages", {"id": int, "file": int, "text": str}, ("text",))
     db.table("passages").create_index(["file"])
     # A unit's number is never given twice, because its vector stands in the row of that number, in another file.
-    _table(db, "marks", {"id": int, "build": str, "last_unit": int}, ())
-    db.table("marks").insert({"id": 1, "build": secrets.token_hex(8), "last_unit": 0})
+    _table(db, "marks", {"id": int, "build": str, "last_unit": int, "tables": int}, ())
+    db.table("marks").insert({"id": 1, "build": secrets.token_hex(8), "last_unit": 0, "tables": 0})
 
 
 def _table(db: Database, name: str, columns: dict[str, type], searched: tuple[str, ...]) -> None:

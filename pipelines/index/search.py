@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import heapq
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pipelines.index.candidates import Question, add_places, candidates, matrix_for
-from pipelines.index.filters import Filters
-from pipelines.index.hits import Hit, read_hit
+from pipelines.index.filters import Filters, resolved
+from pipelines.index.hits import Hit, known_as, read_hit
 from pipelines.index.ranking import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
 from pipelines.index.store import reading
 from pipelines.index.words import identifiers, match_expression
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
     import numpy as np
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from pipelines.index.candidates import Candidates, Place
     from pipelines.index.matrix import Matrix
+
+    Uses = Callable[[Collection[str]], Mapping[str, tuple[int, float]]]
 
 __all__ = ["Asked", "Hit", "search"]
 
@@ -32,6 +35,7 @@ CANDIDATES_A_HIT: Final = 10
 """Units that each leg brings for each hit that is asked for: with three, recall was half a point lower."""
 # An item that the question names by its id comes before everything that merely holds its words.
 _NAMED_SCORE: Final = 1000.0
+_NAMES: Final = "SELECT id, item, hex(key) FROM units WHERE id IN (SELECT value FROM json_each(?))"
 _NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 
 
@@ -45,7 +49,8 @@ class Asked:
         vector: the question's vector, length one; None searches by words alone.
         embedder: who made it; vectors of another are not compared with it.
         today: the day from which ages are counted, `YYYY-MM-DD`; needed for `ranking.half_life` alone.
-        uses: how often and how many days ago each file was last used, by path; needed for `ranking.access` alone.
+        uses: tells how often, and how many days ago last, units were used, by what they are known as; needed for
+            `ranking.access` alone.
         explain: whether hits tell what their score came of.
     """
 
@@ -54,7 +59,7 @@ class Asked:
     vector: NDArray[np.float32] | None = None
     embedder: str = ""
     today: str = ""
-    uses: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    uses: Uses | None = None
     explain: bool = False
 
 
@@ -79,7 +84,12 @@ def search(root: Path, query: str, limit: int, stale: Collection[str] = (), aske
         question = _question(root, connection, query, stale, asked)
         found = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
         fused = _fused(found, asked.ranking) if question.matrix else found.words
-        scored = {unit: _adjusted(unit, score, found, asked) for unit, score in fused.items() if score > 0}
+        used = _used(connection, fused, asked)
+        scored = {
+            unit: _adjusted(found.places[unit], _factors(unit, score, found), used.get(unit), asked)
+            for unit, score in fused.items()
+            if score > 0
+        }
         places = dict(found.places)
         if named := _named(connection, query):
             places |= (there := add_places(connection, named, question))
@@ -93,11 +103,12 @@ def search(root: Path, query: str, limit: int, stale: Collection[str] = (), aske
 def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: Asked) -> Question:
     matrix = None
     if asked.vector is not None and asked.ranking.mode != "keyword":
-        matrix = matrix_for(root, connection, asked.embedder)
+        matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
     terms = "" if matrix is not None and asked.ranking.mode == "vector" else match_expression(query)
     vector = None if matrix is None else asked.vector
     ranking = asked.ranking
-    return Question(terms, asked.filters, stale, vector, matrix, ranking.neighbours, ranking.passages)
+    filters = resolved(asked.filters, connection)
+    return Question(terms, filters, stale, vector, matrix, ranking.neighbours, ranking.passages)
 
 
 def _fused(found: Candidates, ranking: Ranking) -> dict[int, float]:
@@ -111,15 +122,27 @@ def _fused(found: Candidates, ranking: Ranking) -> dict[int, float]:
 _Explained = tuple[float, dict[str, float]]
 
 
-def _adjusted(unit: int, score: float, found: Candidates, asked: Asked) -> _Explained:
+def _factors(unit: int, score: float, found: Candidates) -> dict[str, float]:
+    return {"words": found.words.get(unit, 0.0), "meaning": found.meaning.get(unit, 0.0), "fused": score}
+
+
+def _used(connection: sqlite3.Connection, units: Iterable[int], asked: Asked) -> dict[int, tuple[int, float]]:
+    """Return the uses of those candidates that were ever used."""
+    if not asked.ranking.access or asked.uses is None:
+        return {}
+    names = {unit: known_as(*rest) for unit, *rest in connection.execute(_NAMES, (json.dumps(list(units)),))}
+    uses = asked.uses(frozenset(names.values()))
+    return {unit: uses[name] for unit, name in names.items() if name in uses}
+
+
+def _adjusted(place: Place, factors: dict[str, float], used: tuple[int, float] | None, asked: Asked) -> _Explained:
     """Return a candidate's score after what is known of it, and what that came of."""
-    place, ranking = found.places[unit], asked.ranking
-    factors = {"words": found.words.get(unit, 0.0), "meaning": found.meaning.get(unit, 0.0), "fused": score}
+    ranking, score = asked.ranking, factors["fused"]
     if ranking.half_life and asked.today and place.date:
         factors["recency"] = recency(days_between(place.date, asked.today), ranking.half_life)
     if ranking.trust or ranking.confidence:
         factors["belief"] = belief(place.trust, place.confidence, ranking)
-    if ranking.access and (used := asked.uses.get(place.path)):
+    if used:
         factors["use"] = use(*used, ranking.access)
     return score * factors.get("recency", 1.0) * factors.get("belief", 1.0) * factors.get("use", 1.0), factors
 

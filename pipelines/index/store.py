@@ -30,6 +30,7 @@ _LOCK: Final = f"{PRIVATE}/index.lock"
 _GATE: Final = f"{PRIVATE}/index.gate"
 _SWAP: Final = f"{PRIVATE}/index.swap"
 _ASIDE: Final = f"{INDEX}.new"
+_NEWEST_FORMAT: Final = 2
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 # Errors that a rebuild would not mend: the disk or somebody else is in the way, not the file.
 _NOT_BROKEN: Final = frozenset(
@@ -38,7 +39,11 @@ _NOT_BROKEN: Final = frozenset(
 )
 
 
-def is_broken(error: sqlite3.Error) -> bool:
+FAULTS: Final = (sqlite3.Error, UnicodeDecodeError)
+"""What reading a database raises; Python fails over SQLite's own sentence where that quotes a damaged name."""
+
+
+def is_broken(error: Exception) -> bool:
     """Return whether an error tells that the file itself is damaged, so that building it anew would help."""
     code: int | None = getattr(error, "sqlite_errorcode", None)
     return code is None or code & 0xFF not in _NOT_BROKEN
@@ -58,7 +63,7 @@ def reading(root: Path) -> Iterator[sqlite3.Connection]:
         try:
             connection.execute("BEGIN")  # every statement sees the same state, whatever a writer does meanwhile
             yield connection
-        except sqlite3.Error as error:
+        except FAULTS as error:
             raise IndexUnusable(f"it is damaged or cannot be read ({error})") from error
 
 
@@ -67,19 +72,31 @@ def _open_reading(path: Path) -> sqlite3.Connection:
         return _connect(path, "mode=ro")
     except sqlite3.OperationalError:
         # A read-only disk has no room for the shared memory of WAL mode; there, nobody writes either.
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(*FAULTS):
             return _connect(path, "immutable=1")
         raise IndexUnusable("it cannot be opened") from None
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise IndexUnusable(f"it is damaged ({error})") from None
 
 
+def check_header(path: Path) -> None:
+    """Look at the two bytes by which a damaged header would make SQLite believe that nobody may write the file.
+
+    Raises:
+        sqlite3.DatabaseError: they are none that any SQLite writes.
+    """
+    with path.open("rb") as file:
+        if any(byte > _NEWEST_FORMAT for byte in file.read(20)[18:]):
+            raise sqlite3.DatabaseError("its header is damaged")
+
+
 def _connect(path: Path, how: str) -> sqlite3.Connection:
+    check_header(path)
     connection = sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error:
+    except FAULTS:
         connection.close()
         raise
     if version != VERSION:
@@ -89,13 +106,22 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
     return connection
 
 
+def version_of(path: Path) -> int | None:
+    """Return the version that wrote an index, without judging it; None where it cannot be told."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    except FAULTS:
+        return None
+
+
 def open_writing(path: Path) -> sqlite3.Connection:
     """Open the index to write into it; it is there, and in WAL mode."""
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     try:
         # A lost last update after a power cut is found by the next scan; a damaged file cannot come of it.
         connection.execute("PRAGMA synchronous = NORMAL")
-    except sqlite3.Error:
+    except FAULTS:
         connection.close()
         raise
     return connection
@@ -196,7 +222,7 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
 def _settle(path: Path) -> None:
     """Fold the old file's write-ahead log into it, so that the file is whole even if the rename never comes."""
     if path.is_file():
-        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
+        with contextlib.suppress(*FAULTS), contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for suffix in _BESIDE:
         path.with_name(path.name + suffix).unlink(missing_ok=True)

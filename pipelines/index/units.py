@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from pipelines.index.blocks import Block
     from pipelines.memory.entries import Entry
 
-# Closed for belief: what replaced or withdrew them is what holds. They are indexed, so that they can be asked for.
-HIDDEN: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED, Status.FORGOTTEN, Status.WAITING})
+# Closed for belief: what replaced or withdrew them is what holds. They held once, and can be asked for as of a day.
+CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
+# Never believed, or not to be told again on any day.
+UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING})
+
+SHOWN, PAST, NEVER = 0, 1, 2
+"""When a unit may be found: always; as of a day on which it held; never."""
 
 _DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
@@ -34,8 +39,9 @@ class Unit:
         end_line: last line, inclusive.
         text: what is shown: verbatim lines, an item as its label and sentence; never an HTML comment.
         headings: the headings above, outermost first.
-        title: what its document is called; empty in a log.
+        title: what its document calls itself; empty in a log, and where only the file's name tells.
         date: a log's day, an item's `since`, a document's `updated`; `YYYY-MM-DD` or empty.
+        until: the first day on which an item held no more; `YYYY-MM-DD` or empty.
         types: the types of the items in it.
         project: the project's title, or what the log entry says; may be empty.
         tags: the `#tag` words of its text and its document, without the mark.
@@ -51,6 +57,7 @@ class Unit:
     headings: tuple[str, ...] = ()
     title: str = ""
     date: str = ""
+    until: str = ""
     types: tuple[str, ...] = ()
     project: str = ""
     tags: tuple[str, ...] = ()
@@ -60,9 +67,14 @@ class Unit:
     item: str = ""
 
     @property
-    def hidden(self) -> bool:
-        """Whether it is left out of results and of its neighbours' surroundings."""
-        return self.status in HIDDEN
+    def hidden(self) -> int:
+        """Whether it is left out of results and of its neighbours' surroundings: `SHOWN`, `PAST` or `NEVER`.
+
+        What was closed on a day that nobody wrote down held until nobody knows when, so it is told for no day.
+        """
+        if self.status in UNTOLD:
+            return NEVER
+        return (PAST if self.until else NEVER) if self.status in CLOSED else SHOWN
 
 
 def read_units(path: str, text: str) -> tuple[Unit, ...]:
@@ -116,15 +128,15 @@ def _types(block: Block) -> tuple[str, ...]:
 
 def _document_units(path: str, text: str) -> Iterator[Unit]:
     document = Document(path, text)
-    front, title = document.front, document.title
+    front = document.front
     trust, confidence = front.get("trust"), front.get("confidence")
     base = Unit(
         0,
         0,
         "",
-        title=title,
-        date=found[0] if (found := _DAY.match(front.get("updated"))) else "",
-        project=title if document.kind is Kind.PROJECT else "",
+        title=document.own_title,
+        date=_day(front.get("updated")),
+        project=document.title if document.kind is Kind.PROJECT else "",
         tags=tuple(re.findall(r"[\w/-]+", front.get("tags"))),
         trust=trust if trust in _TRUSTS else Trust.OWNER,
         confidence=confidence if confidence in _CONFIDENCES else "",
@@ -144,13 +156,19 @@ def _item(base: Unit, block: Block) -> Unit | None:
     return replace(
         _prose(base, block),
         text=without_comments(f"{item.type}: {item.text}\n{without_comments(notes)}"),
-        date=item.since or base.date,
+        date=_day(item.since) or base.date,
+        until=_day(item.until),
         types=(str(item.type),),
         trust=item.trust,
         confidence=item.confidence,
         status=item.status,
         item=item.id,
     )
+
+
+def _day(text: str) -> str:
+    """Return the day that a text begins with, or an empty string: what is no day could not be compared with one."""
+    return found[0] if (found := _DAY.match(text)) else ""
 
 
 def _prose(base: Unit, block: Block) -> Unit:

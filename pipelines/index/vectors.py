@@ -14,6 +14,8 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pipelines.errors import VectorsDamaged
+from pipelines.index.store import FAULTS, check_header, is_broken
 from pipelines.memory.layout import PRIVATE
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ _TABLES: Final = f"""
     PRAGMA user_version = {_FORMAT};
     COMMIT;
 """
+_MODEL: Final = "(SELECT id FROM models WHERE name = ? AND dimension = ?)"
 _ASKED: Final = 500
 _SPARE: Final = 10_000  # so few vectors are not worth the work of dropping them
 
@@ -51,26 +54,51 @@ class Model:
 
 @contextlib.contextmanager
 def vector_store(root: Path) -> Iterator[sqlite3.Connection]:
-    """Open the vectors to read and write; a damaged file is set aside for a new one.
+    """Open the vectors to read and write; a damaged file makes room for a new one.
 
     Raises:
+        VectorsDamaged: the file turned out to be damaged and is gone; the next opening begins anew.
         sqlite3.Error: the disk refuses.
     """
     path = root / VECTORS
     try:
         connection = _open(path)
-    except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
+    except FAULTS as error:
+        if not is_broken(error):
             raise
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        _remove(path)
         connection = _open(path)
     with contextlib.closing(connection):
-        yield connection
+        try:
+            yield connection
+        except VectorsDamaged:
+            _remove(path)
+            raise
+
+
+@contextlib.contextmanager
+def _damage_told() -> Iterator[None]:
+    """Tell damage of the vectors from damage of the index, which is often read at the same time.
+
+    Raises:
+        VectorsDamaged: what SQLite says comes to this.
+    """
+    try:
+        yield
+    except FAULTS as error:
+        if is_broken(error):
+            raise VectorsDamaged(str(error)) from error
+        raise
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _open(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    check_header(path)
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -81,7 +109,7 @@ def _open(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.executescript(_TABLES)
         connection.execute("PRAGMA synchronous = NORMAL")
-    except sqlite3.Error:
+    except FAULTS:
         connection.close()
         raise
     return connection
@@ -92,15 +120,32 @@ def has_vectors(root: Path) -> bool:
     return (root / VECTORS).is_file()
 
 
+def last_model(store: sqlite3.Connection) -> Model | None:
+    """Return the model that came last, or None where nothing was ever embedded.
+
+    Raises:
+        VectorsDamaged: the vectors cannot be read.
+    """
+    with _damage_told():
+        row = store.execute("SELECT name, dimension FROM models ORDER BY id DESC LIMIT 1").fetchone()
+        return Model(*row) if row else None
+
+
+@_damage_told()
 def fetch(store: sqlite3.Connection, model: Model, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Return the vectors that are there and sound, little-endian float32, by key."""
+    """Return the vectors that are there and sound, little-endian float32, by key.
+
+    Raises:
+        VectorsDamaged: they cannot be read.
+    """
     found: dict[bytes, bytes] = {}
     for some in _batches(list(dict.fromkeys(keys))):
         marks = ",".join("?" * len(some))
         rows = store.execute(
-            "SELECT key, crc, vector FROM vectors"  # noqa: S608  question marks
-            f" WHERE model = (SELECT id FROM models WHERE name = ? AND dimension = ?) AND key IN ({marks})",
-            (model.name, model.dimension, *some),
+            # The key is read from the row, not from the list that led there: so a list that leads astray finds nothing.
+            f"SELECT key, crc, vector FROM vectors WHERE +model = {_MODEL} AND id IN"  # noqa: S608  question marks
+            f" (SELECT id FROM vectors WHERE model = {_MODEL} AND key IN ({marks}))",
+            (model.name, model.dimension, model.name, model.dimension, *some),
         )
         found |= {key: vector for key, crc, vector in rows if _sound(model, crc, vector)}
     return found
@@ -111,10 +156,11 @@ def _batches(keys: list[bytes]) -> Iterator[list[bytes]]:
         yield keys[at : at + _ASKED]
 
 
-def _sound(model: Model, crc: int, vector: bytes) -> bool:
-    return len(vector) == 4 * model.dimension and zlib.crc32(vector) == crc
+def _sound(model: Model, crc: int, vector: object) -> bool:
+    return isinstance(vector, bytes) and len(vector) == 4 * model.dimension and zlib.crc32(vector) == crc
 
 
+@_damage_told()
 def forget_others(store: sqlite3.Connection, live: AbstractSet[bytes]) -> None:
     """Drop vectors of texts that stand nowhere any more, once they are more than those that do."""
     (held,) = store.execute("SELECT count(DISTINCT key) FROM vectors").fetchone()
@@ -126,8 +172,14 @@ def forget_others(store: sqlite3.Connection, live: AbstractSet[bytes]) -> None:
         store.execute("VACUUM")
 
 
+@_damage_told()
 def keep(store: sqlite3.Connection, model: Model, keys: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
-    """Write vectors, shape (n, dimension), under their keys; all or none of them."""
+    """Write vectors, shape (n, dimension), under their keys; all or none of them.
+
+    Raises:
+        VectorsDamaged: the file is damaged.
+        sqlite3.Error: the disk refuses.
+    """
     rows = [row.astype("<f4").tobytes() for row in vectors]
     store.execute("BEGIN IMMEDIATE")
     try:
@@ -141,5 +193,6 @@ def keep(store: sqlite3.Connection, model: Model, keys: Sequence[bytes], vectors
         )
         store.execute("COMMIT")
     except BaseException:
-        store.execute("ROLLBACK")
+        if store.in_transaction:
+            store.execute("ROLLBACK")
         raise

@@ -98,8 +98,13 @@ class Document:
     @property
     def title(self) -> str:
         """Its title: the front matter's, else its first heading, else its file name."""
+        return self.own_title or self.id.rpartition("/")[2]
+
+    @property
+    def own_title(self) -> str:
+        """The title that its text gives, which a rename of the file leaves as it is; may be empty."""
         first = next((h.title for h in self.headings if h.level == 1 and h.title), "")
-        return self.front.get("title") or first or self.id.rpartition("/")[2]
+        return self.front.get("title") or first
 
     @property
     def faults(self) -> tuple[str, ...]:

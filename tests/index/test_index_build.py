@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
-from pipelines.index.build import rebuild_index, refresh_index, update_index
+from pipelines.index.build import rebuild_index, update_index
 from pipelines.index.changes import SETTLED_NS, Recorded
 from pipelines.index.schema import VERSION
 from pipelines.index.search import search
@@ -30,6 +24,8 @@ from pipelines.index.sources import Skipped, Stamp
 from pipelines.index.store import INDEX, open_writing, reading
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pipelines.index.build import IndexReport
 
 
@@ -237,63 +233,3 @@ def test_an_update_and_a_search_do_without_heavy_imports(root: Path) -> None:
         " assert not {'sqlite_utils', 'rich', 'pydantic', 'numpy', 'git'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code, root], check=True)
-
-
-NAMES = st.sampled_from(["Logs/2026-01-01.md", "Logs/2026-01-02.md", "Projects/p.md", "Areas/a.md"])
-LINES = st.lists(
-    st.sampled_from(
-        ["- apples", "- pears #fruit", "", "# Heading", "- Fact: apples are red", "we ate plums", "**Ann:** plums?"]
-    ),
-    max_size=12,
-)
-QUERIES = ("apples", "pears plums", "type:fact red", "#fruit", "2 January 2026", "heading ann")
-
-
-class Edits(RuleBasedStateMachine):
-    """Whatever happens to the files, an updated index answers as one built anew."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.folder = Path(tempfile.mkdtemp())
-        self.root, self.fresh = self.folder / "memory", self.folder / "fresh"
-        self.root.mkdir()
-
-    @rule(name=NAMES, lines=LINES)
-    def write(self, name: str, lines: list[str]) -> None:
-        write(self.root, name, "\n".join(lines))
-
-    @rule(name=NAMES, line=st.sampled_from(["\n- apples", "\nplums", "\n## More"]))
-    def append(self, name: str, line: str) -> None:
-        (self.root / name).parent.mkdir(exist_ok=True)
-        with (self.root / name).open("a", encoding="utf-8") as file:
-            file.write(line)
-
-    @rule(name=NAMES, other=NAMES)
-    def rename(self, name: str, other: str) -> None:
-        if (self.root / name).exists():
-            (self.root / other).parent.mkdir(exist_ok=True)
-            (self.root / name).rename(self.root / other)
-
-    @rule(name=NAMES)
-    def delete(self, name: str) -> None:
-        (self.root / name).unlink(missing_ok=True)
-
-    @rule()
-    def update(self) -> None:
-        update_index(self.root)
-
-    @invariant()
-    def same_answers(self) -> None:
-        shutil.rmtree(self.fresh, ignore_errors=True)
-        shutil.copytree(self.root, self.fresh, ignore=shutil.ignore_patterns(".curate"))
-        report, full = refresh_index(self.root), rebuild_index(self.fresh)
-        assert (report.files, report.units, report.skipped) == (full.files, full.units, full.skipped)
-        for query in QUERIES:
-            assert search(self.root, query, 50) == search(self.fresh, query, 50)
-
-    def teardown(self) -> None:
-        shutil.rmtree(self.folder)
-
-
-TestEdits = Edits.TestCase
-TestEdits.settings = settings(max_examples=10, stateful_step_count=8, deadline=None)

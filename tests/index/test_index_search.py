@@ -102,6 +102,7 @@ def test_a_hit_tells_all_that_is_known(root: Path) -> None:
         "text": "Decision: Use Terraform for the servers.",
         "score": 0,
         "date": "2026-02-11",
+        "until": "",
         "headings": ("Decisions",),
         "types": ("Decision",),
         "project": "Alpha Station",

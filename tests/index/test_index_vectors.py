@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from pipelines.index import build as build_module
 from pipelines.index import embed as embed_module
@@ -177,57 +174,3 @@ def test_vectors_of_what_is_gone_are_dropped_in_time(root: Path, bag: Bag, monke
     rebuild_index(root)
     assert held() == 1
     assert found(root, "new", bag) == ["Areas/b.md:1"]
-
-
-WORDS = st.lists(st.sampled_from("boat vessel glad happy doctor lake storm poison".split()), min_size=1, max_size=4)
-
-
-class Edits(RuleBasedStateMachine):
-    """Whatever was edited, whichever way the index and its vectors came to be: the answers are the same."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        import tempfile
-        from pathlib import Path
-
-        self._folder = tempfile.TemporaryDirectory()
-        self.root, self.full = Path(self._folder.name, "a"), Path(self._folder.name, "b")
-        for root in (self.root, self.full):
-            root.mkdir()
-            write(root, "curate.toml", "")
-        self.bag = Bag()
-        self.bag.failing = False
-
-    @rule(name=st.sampled_from("abc"), lines=st.lists(WORDS, max_size=4))
-    def write(self, name: str, lines: list[list[str]]) -> None:
-        write(self.root, f"Areas/{name}.md", "".join(f"- {' '.join(line)}\n" for line in lines))
-
-    @rule(name=st.sampled_from("abc"))
-    def delete(self, name: str) -> None:
-        (self.root / f"Areas/{name}.md").unlink(missing_ok=True)
-
-    @rule()
-    def index(self) -> None:
-        update_index(self.root)
-        embed_index(self.root, self.bag)
-
-    @invariant()
-    def answers_are_the_same(self) -> None:
-        import shutil
-
-        self.index()
-        for name in "abc":
-            (self.full / f"Areas/{name}.md").unlink(missing_ok=True)
-        if (self.root / "Areas").is_dir():
-            shutil.copytree(self.root / "Areas", self.full / "Areas", dirs_exist_ok=True)
-        rebuild_index(self.full)
-        embed_index(self.full, self.bag)
-        for query in ("ship on the lake", "happy doctor", "storm"):
-            assert found(self.root, query, self.bag) == found(self.full, query, self.bag)
-
-    def teardown(self) -> None:
-        self._folder.cleanup()
-
-
-TestEdits = Edits.TestCase
-TestEdits.settings = settings(max_examples=12, stateful_step_count=8, deadline=None)

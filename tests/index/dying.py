@@ -1,0 +1,64 @@
+"""A process that is killed in the midst of its work, without a process: what is on the disk at that moment stays so."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pipelines.index import build, embed, matrix, rows, store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import ModuleType
+
+POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
+    (build, "put"),
+    (build, "take_out"),
+    (rows, "surround"),
+    (rows, "_new_units"),
+    (build, "_report"),
+    (build, "follow"),
+    (store, "_sync"),
+    (store, "_settle"),
+    (matrix, "fetch"),
+    (matrix, "_write_stamp"),
+    (matrix, "_drop_others"),
+    (embed, "keep"),
+    (embed, "follow"),
+)
+"""Calls before each of which a killed process may have ended: in an update, a rebuild, and while vectors are made."""
+
+
+class Killed(BaseException):
+    """Raised where the process ends."""
+
+
+@contextlib.contextmanager
+def dying(root: Path, module: ModuleType, name: str, calls: int) -> Iterator[list[str]]:
+    """End the block before the call of a function after so many calls; what is yielded tells whether it came to that.
+
+    What is cleaned up on the way out is undone: `.curate` is left as it was when the process ended.
+    """
+    kept, folder, left, fired = root.with_name("killed"), root / ".curate", calls, list[str]()
+    work = getattr(module, name)
+
+    def counted(*given: Any, **named: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left >= 0 or kept.exists():
+            return work(*given, **named)
+        shutil.copytree(folder, kept)
+        fired.append(name)
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, name, counted)
+        with contextlib.suppress(Killed):
+            yield fired
+    if kept.exists():
+        shutil.rmtree(folder)
+        kept.rename(folder)
