@@ -12,6 +12,7 @@ from pipelines.clock import day_of, moment
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say, say_json
 from pipelines.commands.passed_over import passed_over
+from pipelines.commands.searchable import search_facts, search_lines
 from pipelines.index.passed import unread
 from pipelines.memory.git import Git
 from pipelines.memory.layout import BRIEFING, PROGRESS
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
 @memory_option
 @now_option
 def command(*, as_json: bool, memory: Path | None, now: str | None) -> None:
-    """Say when the last run was and how it ended, what waits, and how full the briefing is."""
+    """Say when the last run was and how it ended, what waits, how full the briefing is, and how search fares."""
     root = memory_root(memory)
     facts = status_facts(root, now)
     if as_json:
-        say_json(facts)
+        say_json(facts | search_facts(root))
         return
-    for line in status_lines(facts):
+    for line in (*status_lines(facts), *search_lines(root)):
         say(line)
 
 
