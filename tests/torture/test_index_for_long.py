@@ -1,0 +1,18 @@
+"""Incremental equals full, at length: the life of `tests/index/test_index_same_answers.py`, many times over."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+from tests.index.test_index_same_answers import Life
+
+pytestmark = pytest.mark.torture
+
+
+class LongLife(Life):
+    """The same life, which takes its time."""
+
+
+TestLongLife = LongLife.TestCase
+TestLongLife.settings = settings(max_examples=150, stateful_step_count=25, deadline=None)
