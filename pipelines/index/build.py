@@ -69,7 +69,7 @@ class IndexReport:
 def update_index(root: Path, patience: float = PATIENCE) -> IndexReport:
     """Check the index for damage, and bring it up to date; only files whose bytes changed are read into it again.
 
-    A missing or damaged index, or one of another version, is built anew. The check reads the whole index, some 5 µs a
+    A missing or damaged index, or one of another version, is built anew. The check reads the whole index, some 15 µs a
     unit.
 
     Args:

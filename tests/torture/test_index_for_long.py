@@ -15,4 +15,4 @@ class LongLife(Life):
 
 
 TestLongLife = LongLife.TestCase
-TestLongLife.settings = settings(max_examples=150, stateful_step_count=25, deadline=None)
+TestLongLife.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
