@@ -24,7 +24,7 @@ SUMMED_UNIT: Final = (
 )
 """The columns of a unit, in the order in which they are written and summed."""
 
-_SUMMED_FILE: Final = ("path", "sha256", "reason", "note")  # a stamp that is wrong makes the file be read again, no more
+_SUMMED_FILE: Final = ("path", "sha256", "reason", "note")  # a wrong stamp has the file read again, no more
 _BETWEEN: Final = "\x1e"
 
 

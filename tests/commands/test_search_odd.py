@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.index import rows
+from pipelines.index import reading
 from pipelines.index.schema import VERSION
 from pipelines.index.sources import read_source
 from pipelines.index.store import INDEX
@@ -117,7 +117,7 @@ def test_a_file_that_goes_while_it_is_read(
                 gone.symlink_to(tmp_path / "outside.md")
         return read_source(root, path)
 
-    monkeypatch.setattr(rows, "read_source", read)
+    monkeypatch.setattr(reading, "read_source", read)
     for _ in range(2):
         said = filled.curate("search", "boat", "--json")
         assert not [place for place in lines(said) if "gone" in place]
