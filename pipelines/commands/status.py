@@ -38,7 +38,7 @@ def command(*, as_json: bool, memory: Path | None, now: str | None) -> None:
     if as_json:
         say_json(facts | search_facts(root))
         return
-    for line in (*status_lines(facts), *search_lines(root)):
+    for line in status_lines(facts, search_lines(root)):
         say(line)
 
 
@@ -81,8 +81,8 @@ def _ending(last: dict[str, object]) -> str:
     return "ended well" if last["exit_code"] == 0 else "left something pending"
 
 
-def status_lines(facts: dict[str, object]) -> list[str]:
-    """Return the status as a person reads it."""
+def status_lines(facts: dict[str, object], search: list[str]) -> list[str]:
+    """Return the status as a person reads it, with the lines that tell how search fares before what is to be noted."""
     last, waiting, briefing = facts["last_run"], facts["days_waiting"], facts["briefing"]
     if not (isinstance(waiting, list) and isinstance(briefing, dict) and isinstance(facts["warnings"], list)):
         raise TypeError(facts)
@@ -98,6 +98,7 @@ def status_lines(facts: dict[str, object]) -> list[str]:
         f"Waiting   {waits}",
         f"MEMORY.md {briefing['bytes']:,} of {briefing['cap']:,} bytes",
         f"Holds     {facts['items']:,} items in {facts['documents']:,} documents",
+        *search,
     ]
     if briefing["bytes"] > briefing["cap"]:
         lines.append("Note      MEMORY.md is over its cap by what was written in it by hand; shorten it.")

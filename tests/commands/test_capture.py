@@ -73,7 +73,8 @@ def test_a_turn_of_which_a_log_tells_is_found_once(memory: Memory, tmp_path: Pat
 
     def places(*arguments: str) -> list[str]:
         found = json.loads(memory.curate("search", "which database", "--json", *arguments))["results"]
-        return sorted(f"{hit['path'].partition('/')[0]}:{hit['start_line']}" for hit in found)
+        asked = [hit for hit in found if "Which database" in hit["text"]]
+        return sorted(f"{hit['path'].partition('/')[0]}:{hit['start_line']}" for hit in asked)
 
     assert places() == ["Logs:5", "Sessions:1"]
     assert places("--source", "session") == ["Sessions:1", "Sessions:1"]
