@@ -13,13 +13,16 @@ from pipelines.memory.history import run_id
 from pipelines.memory.journal import Signature, apply_changes, recover
 from pipelines.memory.lock import run_lock
 from pipelines.memory.template import make_missing_folders
+from pipelines.models.calling import total
+from pipelines.models.extraction import all_failures
 from pipelines.planning import plan_night
 from pipelines.report import save_failure, save_report
 from pipelines.stages.reindex import reindex
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor
+    from pipelines.models.calling import Spent
+    from pipelines.models.extraction import Failure
     from pipelines.planning import Night
     from pipelines.report import RunReport
     from pipelines.watch import Watch
@@ -52,7 +55,7 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
 def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:
     make_missing_folders(night.root)
     edits = _commit_edits(night, git, run)
-    report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
+    report, commit = _write(night, git, run, watch)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
     report = replace(
@@ -71,10 +74,17 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
 
 
 def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, str]:
-    """Plan and apply; where somebody changed a file meanwhile, plan anew on what is there now."""
+    """Plan and apply; where somebody changed a file meanwhile, plan anew on what is there now.
+
+    What a model said is kept, so planning anew pays for nothing twice; what each plan did pay for is in the report.
+    """
+    spent: tuple[Spent, ...] = ()
+    failures: tuple[Failure, ...] = ()
     for attempt in range(1, ATTEMPTS + 1):
         plan = plan_night(night, git, watch)
-        report = replace(plan.report, run=run)
+        spent = total(spent, tuple(plan.report.spent))
+        failures = all_failures(failures, plan.report.failures)
+        report = replace(plan.report, run=run, spent=spent, failures=failures)
         if not plan.changes:
             return report, ""
         try:
@@ -89,22 +99,6 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
             report = replace(report, merged=applied.merged, warnings=(*report.warnings, *told))
             return report, applied.commit or ""
     raise AssertionError  # the loop returns or raises
-
-
-class Remembering:
-    """An extractor that answers the same request once: planning anew asks no model twice."""
-
-    def __init__(self, inner: Extractor) -> None:
-        self.name = inner.name
-        self._inner = inner
-        self._answers: dict[ExtractionRequest, Extraction] = {}
-
-    def extract(self, request: ExtractionRequest) -> Extraction:
-        """Return the answer to a request, from memory where it was asked before."""
-        asked = replace(request, documents=())
-        if asked not in self._answers:
-            self._answers[asked] = self._inner.extract(request)
-        return self._answers[asked]
 
 
 def _commit_edits(night: Night, git: Git, run: str) -> str | None:

@@ -12,7 +12,7 @@ import pytest
 
 from pipelines.errors import ModelFailed
 from pipelines.memory.items import Confidence, ItemType
-from pipelines.models.anthropic import AnthropicExtractor
+from pipelines.models.providers.anthropic import AnthropicExtractor
 from pipelines.models.extraction import ExtractionRequest
 from pipelines.models.gemini import GeminiExtractor
 from pipelines.models.settings import ProviderSettings
@@ -273,7 +273,7 @@ def test_one_bad_piece_keeps_the_whole_day_pending(claude: Wire) -> None:
 def test_no_sdk_is_imported_before_a_call() -> None:
     program = """
 import sys
-from pipelines.models.anthropic import AnthropicExtractor
+from pipelines.models.providers.anthropic import AnthropicExtractor
 from pipelines.models.gemini import GeminiExtractor
 from pipelines.models.settings import ProviderSettings
 names = [kind(ProviderSettings("m", "k")).name for kind in (AnthropicExtractor, GeminiExtractor)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import BadSettings
-from pipelines.models.anthropic import AnthropicExtractor
+from pipelines.models.providers.anthropic import AnthropicExtractor
 from pipelines.models.choose import choose_extractor
 from pipelines.models.gemini import GeminiExtractor
 from pipelines.models.rules import RulesExtractor
