@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.memory.quotes import fold_markdown
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.memory.entries import Entry
+    from pipelines.models.grounding.dates import ToldDates
+    from pipelines.models.grounding.figures import ToldFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +48,36 @@ def ungrounded(text: str, quote: str, lines: Sequence[str], entry: Entry, day: s
         entry: the entry that they stand in.
         day: the day of the log, `YYYY-MM-DD`.
     """
-    above = " . ".join((*entry.headings, entry.project))
-    evidence = fold_markdown(lines)
-    log_day = date.fromisoformat(day)
-    dates = told_dates(f"{above} . {evidence}", log_day)
-    figures = told_figures(without_dates(f"{entry.project} . {evidence}"))
-    around = f"{above} . {fold_markdown(entry.text.split(chr(10)))} . {' '.join(entry.tags)}"
-    found = [Ungrounded("a date", words) for words in unproven_dates(text, dates, log_day)]
-    found += [Ungrounded("a number", words) for words in unproven_figures(without_dates(text), figures, dates.years)]
-    names = f"{around} . {without_dates(around)}"
-    found += [Ungrounded("a name", words) for words in unproven_names(without_dates(text), names)]
-    if side := disagrees(text, quote, evidence, above):
+    told = _told(tuple(lines), entry, day)
+    plain, log_day = without_dates(text), date.fromisoformat(day)
+    found = [Ungrounded("a date", words) for words in unproven_dates(text, told.dates, log_day)]
+    found += [Ungrounded("a number", words) for words in unproven_figures(plain, told.figures, told.dates.years)]
+    found += [Ungrounded("a name", words) for words in unproven_names(plain, told.around)]
+    if side := disagrees(text, quote, told.evidence, told.above):
         found.append(Ungrounded("a negation", side))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What some lines tell, read once for all the items that cite them."""
+
+    above: str
+    evidence: str
+    around: str
+    dates: ToldDates
+    figures: ToldFigures
+
+
+@lru_cache(maxsize=16)
+def _told(lines: tuple[str, ...], entry: Entry, day: str) -> _Told:
+    above = " . ".join((*entry.headings, entry.project))
+    evidence = fold_markdown(lines)
+    around = f"{above} . {fold_markdown(entry.text.split(chr(10)))} . {' '.join(entry.tags)}"
+    return _Told(
+        above,
+        evidence,
+        f"{around} . {without_dates(around)}",
+        told_dates(f"{above} . {evidence}", date.fromisoformat(day)),
+        told_figures(without_dates(f"{entry.project} . {evidence}")),
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.wording import STOP_WORDS
@@ -47,8 +48,7 @@ _STEM: Final = 4
 
 def unproven_names(text: str, around: str) -> list[str]:
     """Return the names in an item's text that stand nowhere in `around`: its entry, the headings above, its project."""
-    known = _known(around)
-    whole = f" {_folded(around)} "
+    known, whole = _known(around), _folded(around)
     return list(dict.fromkeys(name for name in _names(text, known) if not _is_known(name, known, whole)))
 
 
@@ -59,7 +59,7 @@ def _names(text: str, known: frozenset[str]) -> Iterator[str]:
     for at, chunk in enumerate(chunks):
         bare = _POSSESSIVE.sub("", chunk.strip(_EDGES))
         after = chunks[at + 1] if at + 1 < len(chunks) else ""
-        if bare and bare.casefold() not in _ALWAYS and not _ELSEWHERE.fullmatch(bare):
+        if any(map(str.isalnum, bare)) and bare.casefold() not in _ALWAYS and not _ELSEWHERE.fullmatch(bare):
             if _IDENTIFIER.search(bare):
                 yield bare
             elif begins:
@@ -105,6 +105,7 @@ def _is_known(name: str, known: frozenset[str], whole: str) -> bool:
     return all(_is_known(part, known, whole) or not (part[0].isupper() or _IDENTIFIER.search(part)) for part in parts)
 
 
+@lru_cache(maxsize=16)
 def _known(around: str) -> frozenset[str]:
     found: set[str] = set()
     for chunk in _CHUNK.findall(_folded(around)):
@@ -117,6 +118,7 @@ def _singular(word: str) -> str:
     return word[:-1] if len(word) > _STEM - 1 and word.endswith("s") and not word.endswith("ss") else word
 
 
+@lru_cache(maxsize=256)
 def _folded(text: str) -> str:
     """Return `text` in lower case and without accents."""
     decomposed = unicodedata.normalize("NFKD", text.replace("’", "'"))

@@ -17,7 +17,7 @@ from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.calling import Answer, Usage
 from pipelines.models.embedders.wire import with_path
 from pipelines.models.providers.deadline import within
-from pipelines.models.providers.faults import as_failure
+from pipelines.models.providers.faults import as_failure, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +33,7 @@ _ERROR_BYTES: Final = 20_000
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 # How a reply is held to its schema, best first. A server that refuses one with status 400 or 422 is asked the next way.
 _FORMATS: Final = ("json_schema", "json_object", "")
+_REFUSALS: Final = frozenset({400, 422})
 # What strict servers refuse in a schema; our own check of the reply holds to it all the same.
 _BOUNDS: Final = frozenset("minLength maxLength minimum maximum minItems maxItems pattern title default".split())
 
@@ -83,7 +84,7 @@ class OpenAIModel:
                 reply = within(self.settings.timeout_seconds, lambda at=at: self._post(call, _FORMATS[at]))  # type: ignore[misc]  # mypy knows no default of a lambda
             except Exception as fault:  # noqa: BLE001  whatever goes wrong on the way, the night must go on
                 failure = as_failure(PROVIDER, fault)
-                if failure.kind is FailureKind.BAD_REQUEST and _FORMATS[at] and getattr(fault, "body", None):
+                if failure.kind is FailureKind.BAD_REQUEST and _FORMATS[at] and status_of(fault) in _REFUSALS:
                     continue
                 raise failure from None
             self._format = at
