@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.context.cache import keep_cache
-from pipelines.errors import ChangedUnderRun
+from pipelines.errors import ChangedUnderRun, ModelFailed
 from pipelines.memory.edits import commit_edits
 from pipelines.memory.git import Author, Git
 from pipelines.memory.history import run_id
@@ -22,7 +22,7 @@ from pipelines.templating import render
 
 if TYPE_CHECKING:
     from pipelines.models.calling import Spent
-    from pipelines.models.extraction import Failure
+    from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor, Failure
     from pipelines.planning import Night
     from pipelines.report import RunReport
     from pipelines.watch import Watch
@@ -55,7 +55,7 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
 def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:
     make_missing_folders(night.root)
     edits = _commit_edits(night, git, run)
-    report, commit = _write(night, git, run, watch)
+    report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
     report = replace(
@@ -76,7 +76,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
 def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, str]:
     """Plan and apply; where somebody changed a file meanwhile, plan anew on what is there now.
 
-    What a model said is kept, so planning anew pays for nothing twice; what each plan did pay for is in the report.
+    A day is asked about once, however often the run plans anew; what each plan paid for is in the report.
     """
     spent: tuple[Spent, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -99,6 +99,40 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
             report = replace(report, merged=applied.merged, warnings=(*report.warnings, *told))
             return report, applied.commit or ""
     raise AssertionError  # the loop returns or raises
+
+
+class Remembering:
+    """An extractor that is asked about the same entries once: planning anew asks no model twice.
+
+    Kept replies alone would not do: a document that was made or renamed under the run changes the question.
+    """
+
+    def __init__(self, inner: Extractor) -> None:
+        self.name = inner.name
+        self._inner = inner
+        self._answers: dict[ExtractionRequest, Extraction | ModelFailed] = {}
+
+    def extract(self, request: ExtractionRequest) -> Extraction:
+        """Return the answer to a request, from memory and at no cost where it was asked before.
+
+        Raises:
+            ModelFailed: it failed, now or then.
+        """
+        asked = replace(request, documents=())
+        if (known := self._answers.get(asked)) is None:
+            return self._ask(request, asked)
+        if isinstance(known, ModelFailed):
+            raise ModelFailed(known.provider, known.why, known.kind)
+        return replace(known, spent=(), failures=())
+
+    def _ask(self, request: ExtractionRequest, asked: ExtractionRequest) -> Extraction:
+        try:
+            answer = self._inner.extract(request)
+        except ModelFailed as fault:
+            self._answers[asked] = fault
+            raise
+        self._answers[asked] = answer
+        return answer
 
 
 def _commit_edits(night: Night, git: Git, run: str) -> str | None:

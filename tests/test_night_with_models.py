@@ -133,24 +133,29 @@ def test_a_day_that_only_the_rules_could_read_is_marked(memory: Memory) -> None:
     assert "Logs/2026-03-11.md: read by the rules alone, for a was over-quota." in report.warnings
 
 
+@pytest.mark.parametrize("title", ["Harbour", "Renamed under the run"])
+@pytest.mark.parametrize("kind", [None, Kind.REFUSED])
 def test_planning_anew_pays_for_nothing_twice_and_reports_all_that_was_paid(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, title: str, kind: Kind | None
 ) -> None:
     logs(memory)
+    memory.write("Projects/harbour.md", "# Harbour\n")
     planned: list[int] = []
 
     def restless(*arguments: Any) -> object:
         plan = plan_night(*arguments)
         if not planned:
-            planned.append(1)
-            memory.write("Areas/general.md", "# General\n\nChanged under the run.\n")
+            memory.write("Projects/harbour.md", f"# {title}\n\nChanged under the run.\n")
+        planned.append(1)
         return plan
 
     monkeypatch.setattr("pipelines.nightly.plan_night", restless)
-    model = scripted(lambda _, call: reply(call))
+    model = scripted(lambda at, call: kind if kind and at == 2 else reply(call))
     report = curate(memory, model)
-    assert (len(model.calls), texts(memory)) == (3, ALL)
+    assert (len(planned), len(model.calls), texts(memory)) == (2, 3, [ALL[0], ALL[2]] if kind else ALL)
     assert report.to_json()["model"]["input_tokens"] == 300  # type: ignore[index]  # a dictionary
+    assert [one.count for one in report.failures] == ([1] if kind else [])
+    assert report.exit_code == (1 if kind else 0)
 
 
 def test_a_run_that_died_has_paid_for_the_next(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

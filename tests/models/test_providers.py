@@ -224,6 +224,7 @@ EVERYWHERE = [
     (HTML_SAID_TO_BE_JSON, Kind.GARBLED, "not its wire format"),
     (Prepared(502, "<html>", content_type="text/html"), Kind.DOWN, "has a fault of its own"),
     (REDIRECT, Kind.BAD_REQUEST, "sent a redirect, which is not followed"),
+    (replace(REDIRECT, status=302), Kind.BAD_REQUEST, "sent a redirect, which is not followed"),
     (Prepared(reset=True), Kind.CUT_OFF, "the connection broke"),
 ]
 
