@@ -66,6 +66,11 @@ class ModelExtractor:
             read = _fallen_back(self.last.extract(request), fault)
         return replace(read, spent=total(tuple(tally.spent)), failures=failures_of(tally), replies=tuple(tally.replies))
 
+    def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
+        """Return the calls that reading a day begins with, one a piece; an item without ground may add one to each."""
+        pieces = cut(request.entries, self.chain.input_tokens)
+        return tuple(_Piece(self, request, piece, Tally()).call(()) for piece in pieces)
+
     def _read(self, request: ExtractionRequest, tally: Tally) -> Extraction:
         pieces = cut(request.entries, self.chain.input_tokens)
         read = [_Piece(self, request, piece, tally).read() for piece in pieces]
@@ -104,7 +109,7 @@ class _Piece:
     def _ask(self, faulty: Sequence[Faulty]) -> tuple[list[Candidate], list[Faulty]]:
         from pipelines.models.reply import candidates_of, read_items  # noqa: PLC0415  brings in pydantic
 
-        items, model = self.extractor.chain.ask(self._call(faulty), read_items, self.tally)
+        items, model = self.extractor.chain.ask(self.call(faulty), read_items, self.tally)
         found, wrong = candidates_of(items, self._asked(), f"{model}@{self.extractor.prompt.tag}")
         return list(found), list(wrong)
 
@@ -114,7 +119,8 @@ class _Piece:
         documents = tuple(choice.id for choice in self.request.documents)
         return Asked(self.piece.entries, documents, self.request.day)
 
-    def _call(self, faulty: Sequence[Faulty]) -> Call:
+    def call(self, faulty: Sequence[Faulty]) -> Call:
+        """Return the question about this piece, or about what was faulty in the answer to it."""
         prompt, request = self.extractor.prompt, self.request
         values = {
             "day": request.day,

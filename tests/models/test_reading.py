@@ -73,6 +73,16 @@ def test_a_long_day_is_read_in_pieces_and_the_answers_are_joined() -> None:
     assert "## Infra / project: Harbour" in model.calls[1].user
 
 
+def test_the_calls_of_a_day_are_known_before_any_is_made() -> None:
+    model = scripted(NOTHING, input_tokens=20)
+    reader = extractor(model)
+    calls = reader.calls(DAY)
+    assert model.calls == []
+    reader.extract(DAY)
+    assert tuple(model.calls) == calls
+    assert len({call.digest for call in calls}) == 3
+
+
 def test_each_piece_says_who_read_it() -> None:
     second = reply_text(reply_item(text="Ask legal.", quote="Asked legal", type="Todo", start_line=4, end_line=4))
     first = Scripted("a:1", [GOOD, Kind.OVER_QUOTA], input_tokens=20)

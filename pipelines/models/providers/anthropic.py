@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.calling import Answer, Usage
@@ -55,7 +55,7 @@ class AnthropicModel:
             message = within(self.settings.timeout_seconds, lambda: self._create(call))
         except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
             raise as_failure(PROVIDER, fault) from None
-        return _answer(message, self.name)
+        return answer_of(message, self.name)
 
     def _create(self, call: Call) -> object:
         """Make the call.
@@ -63,18 +63,23 @@ class AnthropicModel:
         `create`, not `parse`: `parse` throws a paid message away, with its usage and stop reason, when its JSON is cut
         off or breaks a constraint.
         """
+        with self.client() as client:
+            return client.messages.create(**self.params(call))
+
+    def params(self, call: Call) -> dict[str, Any]:
+        """Return the request as the SDK takes it, alone or in a batch. The stable part is marked for the cache."""
         from anthropic import transform_schema  # noqa: PLC0415  takes a second; only a run that asks pays for it
 
-        with self._client() as client:
-            return client.messages.create(
-                model=self.settings.model,
-                max_tokens=call.max_output_tokens or self.settings.max_tokens,
-                system=[{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
-                messages=[{"role": "user", "content": call.user}],
-                output_config={"format": {"type": "json_schema", "schema": transform_schema(dict(call.schema))}},
-            )
+        return {
+            "model": self.settings.model,
+            "max_tokens": call.max_output_tokens or self.settings.max_tokens,
+            "system": [{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
+            "messages": [{"role": "user", "content": call.user}],
+            "output_config": {"format": {"type": "json_schema", "schema": transform_schema(dict(call.schema))}},
+        }
 
-    def _client(self) -> Anthropic:
+    def client(self) -> Anthropic:
+        """Return a client of the SDK, to be closed by who asked for it."""
         import anthropic  # noqa: PLC0415  as above
 
         return anthropic.Anthropic(
@@ -86,8 +91,12 @@ class AnthropicModel:
         )
 
 
-def _answer(message: object, name: str) -> Answer:
-    """Return the text blocks of a message; the SDK does not check messages, so nothing of it is taken for granted."""
+def answer_of(message: object, name: str) -> Answer:
+    """Return the text blocks of a message; the SDK does not check messages, so nothing of it is taken for granted.
+
+    Raises:
+        ModelFailed: it is a refusal, was cut off, or is no message.
+    """
     usage = _usage(getattr(message, "usage", None))
     stop, content = getattr(message, "stop_reason", None), getattr(message, "content", None)
     if stopped := _STOPS.get(str(stop)):

@@ -61,16 +61,17 @@ class GeminiModel:
             response = within(self.settings.timeout_seconds, lambda: self._generate(call))
         except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
             raise as_failure(PROVIDER, fault) from None
-        return _answer(response, self.name)
+        return answer_of(response, self.name)
 
     def _generate(self, call: Call) -> GenerateContentResponse:
         # The client is held by a name until the answer is there: its connections close with the last reference.
-        with self._client() as client:
+        with self.client() as client:
             return client.models.generate_content(
-                model=self.settings.model, contents=call.user, config=self._config(call)
+                model=self.settings.model, contents=call.user, config=self.config(call)
             )
 
-    def _client(self) -> Client:
+    def client(self) -> Client:
+        """Return a client of the SDK, to be held by a name and closed by who asked for it."""
         from google import genai  # noqa: PLC0415  takes half a second; only a run that asks pays for it
 
         return genai.Client(api_key=self.settings.api_key, enterprise=False, http_options=self._http_options())
@@ -84,7 +85,8 @@ class GeminiModel:
             client_args={"follow_redirects": False},
         )
 
-    def _config(self, call: Call) -> GenerateContentConfig:
+    def config(self, call: Call) -> GenerateContentConfig:
+        """Return all of the request but the contents, which are `call.user`, as the SDK takes it."""
         from google.genai import types  # noqa: PLC0415  as above
 
         return types.GenerateContentConfig(
@@ -95,8 +97,12 @@ class GeminiModel:
         )
 
 
-def _answer(response: GenerateContentResponse, name: str) -> Answer:
-    """Return the text of the first candidate, without its thoughts."""
+def answer_of(response: GenerateContentResponse, name: str) -> Answer:
+    """Return the text of the first candidate, without its thoughts.
+
+    Raises:
+        ModelFailed: it was blocked, cut off, or holds no candidate.
+    """
     usage = _usage(response.usage_metadata)
     if not response.candidates:
         feedback = response.prompt_feedback
