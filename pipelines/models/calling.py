@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.errors import ModelFailed
+    from pipelines.models.describing import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Call:
         user: the part that holds the day.
         schema: the JSON schema of the reply.
         max_output_tokens: the most that the reply may hold, thinking included; 0 for what the user's settings say.
+        image: what is to be looked at, or None.
     """
 
     task: str
@@ -40,12 +42,18 @@ class Call:
     user: str
     schema: Mapping[str, Any]
     max_output_tokens: int = 0
+    image: Picture | None = None
 
     @property
     def digest(self) -> str:
-        """The hash of what is asked: of the words and the schema, whoever is asked."""
-        asked = json.dumps([self.system, self.user, self.schema], sort_keys=True)
-        return hashlib.sha256(asked.encode()).hexdigest()
+        """The hash of what is asked: of the words, the schema and the image, whoever is asked."""
+        asked = json.dumps([self.system, self.user, self.schema], sort_keys=True).encode()
+        return hashlib.sha256(asked + (self.image.data if self.image else b"")).hexdigest()
+
+    @property
+    def subject(self) -> str:
+        """What it is about, as a failure names it."""
+        return "image" if self.image else "day"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import pytest
 from pipelines.errors import FailureKind as Kind
 from pipelines.errors import ModelFailed
 from pipelines.models.calling import Call
+from pipelines.models.describing import Picture
 from pipelines.models.providers.program import ProgramModel, command_of
 
 if TYPE_CHECKING:
@@ -100,6 +102,11 @@ def test_a_program_that_cannot_be_started(command: str) -> None:
     with pytest.raises(ModelFailed, match="could not start its program") as caught:
         ProgramModel((command,)).ask(CALL)
     assert caught.value.kind is Kind.DOWN
+
+
+def test_a_program_is_shown_no_image() -> None:
+    with pytest.raises(ModelFailed, match="cannot be shown an image"):
+        ProgramModel(("true",)).ask(replace(CALL, image=Picture("image/png", b"x")))
 
 
 def test_no_shell_reads_the_command_and_no_report_its_arguments() -> None:

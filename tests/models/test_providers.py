@@ -13,6 +13,7 @@ import pytest
 from pipelines.errors import FailureKind as Kind
 from pipelines.errors import ModelFailed
 from pipelines.models.calling import Call, Usage
+from pipelines.models.describing import Picture
 from pipelines.models.providers.anthropic import AnthropicModel
 from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.providers.openai import OpenAIModel
@@ -128,6 +129,13 @@ def test_an_openai_wire_is_asked_for_json_of_the_schema(openai: Wire) -> None:
     assert body["response_format"]["json_schema"]["strict"] is True
     assert "title" not in body["response_format"]["json_schema"]["schema"]
     assert openai.refused == []
+
+
+def test_an_openai_wire_is_shown_an_image(openai: Wire) -> None:
+    model("openai", openai).ask(replace(CALL, image=Picture("image/png", b"\x89PNG")))
+    image, text = openai.requests[0]["messages"][1]["content"]
+    assert image == {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}}
+    assert text == {"type": "text", "text": "the user part"}
 
 
 @pytest.mark.parametrize("formats", [("json_object",), ()])

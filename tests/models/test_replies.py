@@ -14,6 +14,7 @@ import pytest
 from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.calling import Answer, BadReply, Call, Tally, Usage
 from pipelines.models.chain import Chain
+from pipelines.models.describing import Picture
 from pipelines.models.replies import KEPT_DAYS, Replies
 from tests.models.fakes import USAGE, Scripted
 
@@ -54,7 +55,9 @@ def test_a_reply_is_asked_for_once(folder: Path) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("change", [{"system": "x"}, {"user": "x"}, {"schema": {"type": "array"}}])
+@pytest.mark.parametrize(
+    "change", [{"system": "x"}, {"user": "x"}, {"schema": {"type": "array"}}, {"image": Picture("image/png", b"x")}]
+)
 def test_other_words_are_another_question(folder: Path, change: dict[str, object]) -> None:
     model = Scripted("a:1", ["one", "two"])
     chain = Chain([model], Replies(folder, NOW))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,8 +55,8 @@ class AnthropicModel:
         try:
             message = within(self.settings.timeout_seconds, lambda: self._create(call))
         except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
-            raise as_failure(PROVIDER, fault) from None
-        return answer_of(message, self.name)
+            raise as_failure(PROVIDER, fault, call.subject) from None
+        return answer_of(message, self.name, call.subject)
 
     def _create(self, call: Call) -> object:
         """Make the call.
@@ -74,7 +75,7 @@ class AnthropicModel:
             "model": self.settings.model,
             "max_tokens": call.max_output_tokens or self.settings.max_tokens,
             "system": [{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
-            "messages": [{"role": "user", "content": call.user}],
+            "messages": [{"role": "user", "content": _content(call)}],
             "output_config": {"format": {"type": "json_schema", "schema": transform_schema(dict(call.schema))}},
         }
 
@@ -91,7 +92,15 @@ class AnthropicModel:
         )
 
 
-def answer_of(message: object, name: str) -> Answer:
+def _content(call: Call) -> str | list[dict[str, Any]]:
+    if call.image is None:
+        return call.user
+    data = base64.b64encode(call.image.data).decode()
+    source = {"type": "base64", "media_type": call.image.media_type, "data": data}
+    return [{"type": "image", "source": source}, {"type": "text", "text": call.user}]
+
+
+def answer_of(message: object, name: str, subject: str = "day") -> Answer:
     """Return the text blocks of a message; the SDK does not check messages, so nothing of it is taken for granted.
 
     Raises:
@@ -100,7 +109,7 @@ def answer_of(message: object, name: str) -> Answer:
     usage = _usage(getattr(message, "usage", None))
     stop, content = getattr(message, "stop_reason", None), getattr(message, "content", None)
     if stopped := _STOPS.get(str(stop)):
-        raise ModelFailed(PROVIDER, stopped[1], stopped[0], usage=usage)
+        raise ModelFailed(PROVIDER, stopped[1].format(subject), stopped[0], usage=usage)
     if not isinstance(content, list):
         why = "answered with something that is not its wire format"
         raise ModelFailed(PROVIDER, why, FailureKind.GARBLED, usage=usage)
@@ -113,8 +122,8 @@ _STOPS: Final = {
         FailureKind.TRUNCATED,
         "was cut off at its longest answer; raise anthropic.max_tokens in the user's settings",
     ),
-    "model_context_window_exceeded": (FailureKind.TOO_LONG, "found the day too long for its context"),
-    "refusal": (FailureKind.REFUSED, "refused to read this day"),
+    "model_context_window_exceeded": (FailureKind.TOO_LONG, "found the {} too long for its context"),
+    "refusal": (FailureKind.REFUSED, "refused to read this {}"),
 }
 
 

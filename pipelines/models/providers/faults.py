@@ -8,13 +8,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.failures import reason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _QUOTA: Final = re.compile(
     r"insufficient_quota|credit balance|spend(?:ing)?[ _]limit|reached your specified|billing_error|per_?day",
@@ -41,7 +38,7 @@ _KINDS: Final = {
 }
 _WHY: Final = {
     FailureKind.OVER_QUOTA: "is over its quota, or its credit is used up",
-    FailureKind.TOO_LONG: "found the day too long for its context",
+    FailureKind.TOO_LONG: "found the {} too long for its context",
     FailureKind.UNAUTHORISED: "refused the key; see that it is right and still valid",
 }
 _BY_CLASS: Final = (
@@ -60,13 +57,13 @@ _ERRORS_BEGIN: Final = 400
 _REDIRECTS_BEGIN: Final = 300
 
 
-def as_failure(provider: str, fault: BaseException, now: Callable[[], datetime] | None = None) -> ModelFailed:
+def as_failure(provider: str, fault: BaseException, subject: str = "day") -> ModelFailed:
     """Return what `fault`, raised by a provider's library, means.
 
     Args:
         provider: who was asked.
         fault: an exception with a status, or of a transport.
-        now: the clock that a Retry-After which names a date is measured by.
+        subject: what it was asked about, as a failure names it.
 
     Returns:
         The failure, to be raised `from None`: an SDK's exception holds the request, and a traceback would show it.
@@ -79,8 +76,12 @@ def as_failure(provider: str, fault: BaseException, now: Callable[[], datetime] 
     if status < _ERRORS_BEGIN:
         why = f"sent a redirect, which is not followed (status {status}); name the address that it leads to"
     else:
-        why = f"{_WHY[kind]} (status {status})" if kind in _WHY and status not in {403, 413} else reason(fault)
-    return ModelFailed(provider, why, kind, retry_after=_retry_after(fault, now or _utc_now))
+        why = (
+            f"{_WHY[kind].format(subject)} (status {status})"
+            if kind in _WHY and status not in {403, 413}
+            else reason(fault)
+        )
+    return ModelFailed(provider, why, kind, retry_after=_retry_after(fault))
 
 
 def status_of(fault: BaseException) -> int | None:
@@ -131,14 +132,14 @@ def _transport_why(kind: FailureKind, fault: BaseException) -> str:
 # ---------------------------------------------------------------- Retry-After
 
 
-def _retry_after(fault: BaseException, now: Callable[[], datetime]) -> float | None:
+def _retry_after(fault: BaseException) -> float | None:
     """Return the seconds that an error asks to be left alone, from its headers or from Gemini's details."""
     headers: Any = getattr(getattr(fault, "response", None), "headers", None) or getattr(fault, "headers", None) or {}
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
     named = headers.get("retry-after")
     if named is not None:
-        return _number(named) if _number(named) is not None else _until(str(named), now)
+        return _number(named) if _number(named) is not None else _until(str(named))
     found = re.search(r"retryDelay['\"]?\s*:\s*['\"](\d{1,9}(?:\.\d{1,9})?)s", words_of(fault))
     return float(found[1]) if found else None
 
@@ -148,13 +149,9 @@ def _number(text: object) -> float | None:
     return float(found[0]) if found else None
 
 
-def _until(date: str, now: Callable[[], datetime]) -> float | None:
+def _until(date: str) -> float | None:
     try:
         then = parsedate_to_datetime(date)
     except ValueError:
         return None
-    return max(0.0, (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp() - now().timestamp())
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
+    return max(0.0, (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp() - datetime.now(UTC).timestamp())

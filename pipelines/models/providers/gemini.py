@@ -13,6 +13,7 @@ from pipelines.models.providers.faults import as_failure
 if TYPE_CHECKING:
     from google.genai import Client
     from google.genai.types import (
+        Content,
         GenerateContentConfig,
         GenerateContentResponse,
         GenerateContentResponseUsageMetadata,
@@ -60,14 +61,14 @@ class GeminiModel:
         try:
             response = within(self.settings.timeout_seconds, lambda: self._generate(call))
         except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
-            raise as_failure(PROVIDER, fault) from None
-        return answer_of(response, self.name)
+            raise as_failure(PROVIDER, fault, call.subject) from None
+        return answer_of(response, self.name, call.subject)
 
     def _generate(self, call: Call) -> GenerateContentResponse:
         # The client is held by a name until the answer is there: its connections close with the last reference.
         with self.client() as client:
             return client.models.generate_content(
-                model=self.settings.model, contents=call.user, config=self.config(call)
+                model=self.settings.model, contents=contents(call), config=self.config(call)
             )
 
     def client(self) -> Client:
@@ -86,7 +87,7 @@ class GeminiModel:
         )
 
     def config(self, call: Call) -> GenerateContentConfig:
-        """Return all of the request but the contents, which are `call.user`, as the SDK takes it."""
+        """Return all of the request but its contents, as the SDK takes it, alone or in a batch."""
         from google.genai import types  # noqa: PLC0415  as above
 
         return types.GenerateContentConfig(
@@ -97,7 +98,17 @@ class GeminiModel:
         )
 
 
-def answer_of(response: GenerateContentResponse, name: str) -> Answer:
+def contents(call: Call) -> str | Content:
+    """Return what a request is about, as the SDK takes it."""
+    if call.image is None:
+        return call.user
+    from google.genai import types  # noqa: PLC0415  as above
+
+    image = types.Part.from_bytes(data=call.image.data, mime_type=call.image.media_type)
+    return types.Content(role="user", parts=[image, types.Part(text=call.user)])
+
+
+def answer_of(response: GenerateContentResponse, name: str, subject: str = "day") -> Answer:
     """Return the text of the first candidate, without its thoughts.
 
     Raises:
@@ -108,7 +119,7 @@ def answer_of(response: GenerateContentResponse, name: str) -> Answer:
         feedback = response.prompt_feedback
         blocked = feedback and feedback.block_reason
         if blocked:
-            why = f"does not let this day be read ({_word(blocked)})"
+            why = f"does not let this {subject} be read ({_word(blocked)})"
             raise ModelFailed(PROVIDER, why, FailureKind.BLOCKED, usage=usage)
         raise ModelFailed(PROVIDER, "gave an empty answer", FailureKind.EMPTY, usage=usage)
     candidate = response.candidates[0]

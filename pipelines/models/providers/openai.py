@@ -6,6 +6,7 @@ settings did not name it, and it would get the log and the key.
 
 from __future__ import annotations
 
+import base64
 import json
 import urllib.error
 import urllib.request
@@ -83,12 +84,12 @@ class OpenAIModel:
             try:
                 reply = within(self.settings.timeout_seconds, lambda at=at: self._post(call, _FORMATS[at]))  # type: ignore[misc]  # mypy knows no default of a lambda
             except Exception as fault:  # noqa: BLE001  whatever goes wrong on the way, the night must go on
-                failure = as_failure(PROVIDER, fault)
+                failure = as_failure(PROVIDER, fault, call.subject)
                 if failure.kind is FailureKind.BAD_REQUEST and _FORMATS[at] and status_of(fault) in _REFUSALS:
                     continue
                 raise failure from None
             self._format = at
-            return _answer(reply, self.name)
+            return _answer(reply, self.name, call.subject)
         raise AssertionError  # the last way returns or raises
 
     def _post(self, call: Call, way: str) -> Any:  # noqa: ANN401  JSON, checked by the caller
@@ -122,7 +123,7 @@ class OpenAIModel:
             system += f"\nAnswer with one JSON object of this schema and nothing else:\n{json.dumps(schema)}\n"
         body: dict[str, Any] = {
             "model": self.settings.model,
-            "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.user}],
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": _content(call)}],
             # OpenAI's own models know the one name, most other servers only the other.
             "max_tokens" if self.settings.base_url else "max_completion_tokens": most,
         }
@@ -147,6 +148,13 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None  # the redirect itself is then the answer, with its status
 
 
+def _content(call: Call) -> str | list[dict[str, Any]]:
+    if call.image is None:
+        return call.user
+    address = f"data:{call.image.media_type};base64,{base64.b64encode(call.image.data).decode()}"
+    return [{"type": "image_url", "image_url": {"url": address}}, {"type": "text", "text": call.user}]
+
+
 def _bare(schema: Any) -> Any:  # noqa: ANN401  JSON
     """Return a schema without the keywords that strict servers refuse; a property of such a name stays."""
     if isinstance(schema, list):
@@ -160,7 +168,7 @@ def _bare(schema: Any) -> Any:  # noqa: ANN401  JSON
     }
 
 
-def _answer(reply: Any, name: str) -> Answer:  # noqa: ANN401  JSON from somebody's server
+def _answer(reply: Any, name: str, subject: str) -> Answer:  # noqa: ANN401  JSON from somebody's server
     usage = _usage(reply)
     try:
         choice = reply["choices"][0]
@@ -170,12 +178,12 @@ def _answer(reply: Any, name: str) -> Answer:  # noqa: ANN401  JSON from somebod
         why = "answered with something that is not its wire format"
         raise ModelFailed(PROVIDER, why, FailureKind.GARBLED, usage=usage) from None
     if refusal:
-        raise ModelFailed(PROVIDER, "refused to read this day", FailureKind.REFUSED, usage=usage)
+        raise ModelFailed(PROVIDER, f"refused to read this {subject}", FailureKind.REFUSED, usage=usage)
     if finish == "length":
         why = "was cut off at its longest answer; raise openai.max_tokens in the user's settings"
         raise ModelFailed(PROVIDER, why, FailureKind.TRUNCATED, usage=usage)
     if finish == "content_filter":
-        raise ModelFailed(PROVIDER, "does not let this day be read", FailureKind.BLOCKED, usage=usage)
+        raise ModelFailed(PROVIDER, f"does not let this {subject} be read", FailureKind.BLOCKED, usage=usage)
     return Answer(content if isinstance(content, str) else "", name, usage)
 
 

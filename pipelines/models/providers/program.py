@@ -75,6 +75,8 @@ class ProgramModel:
         Raises:
             ModelFailed: it could not be started, ended badly, took too long, or printed nothing or far too much.
         """
+        if call.image:
+            raise ModelFailed(PROVIDER, "cannot be shown an image", FailureKind.BAD_REQUEST)
         # Out of a file, so that a program that never reads its input holds nobody up.
         with tempfile.TemporaryFile() as request:
             request.write(json.dumps(_request(call)).encode())
