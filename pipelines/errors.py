@@ -6,11 +6,14 @@ A command never shows a traceback for what a user can cause; `pipelines.commands
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from pipelines.models.calling import Tally, Usage
 
 FINE, EXPECTED, USAGE, BUG, LOCKED, INTERRUPTED = 0, 1, 2, 3, 75, 130
 
@@ -134,11 +137,71 @@ class BrokenChangeSet(CurateError):
         super().__init__(f"The run's changes were refused, and nothing was written:{lines}", "\nPlease report this.")
 
 
-class ModelFailed(CurateError):
-    """Raised when a language model gave no usable answer; the entries it was asked about stay pending."""
+class FailureKind(StrEnum):
+    """How a call of a model failed; a report counts failures by provider and kind."""
 
-    def __init__(self, provider: str, why: str) -> None:
-        self.provider, self.why = provider, why
+    DOWN = "down"
+    TIMED_OUT = "timed-out"
+    CUT_OFF = "cut-off"
+    RATE_LIMITED = "rate-limited"
+    OVER_QUOTA = "over-quota"
+    UNAUTHORISED = "unauthorised"
+    UNKNOWN_MODEL = "unknown-model"
+    BAD_REQUEST = "bad-request"
+    TOO_LONG = "too-long"
+    REFUSED = "refused"
+    BLOCKED = "blocked"
+    TRUNCATED = "truncated"
+    EMPTY = "empty"
+    OUTSIDE_SCHEMA = "outside-schema"
+    GARBLED = "garbled"
+    NOT_ASKED = "not-asked"
+    FAILED = "failed"
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same call may succeed a moment later."""
+        return self in {self.DOWN, self.TIMED_OUT, self.CUT_OFF, self.RATE_LIMITED}
+
+    @property
+    def is_final(self) -> bool:
+        """Whether no other call of this run can succeed at this provider."""
+        return self in {self.OVER_QUOTA, self.UNAUTHORISED, self.UNKNOWN_MODEL}
+
+    @property
+    def concerns_content(self) -> bool:
+        """Whether it is what was sent that made the call fail, so that it says nothing about the provider."""
+        return self in {self.REFUSED, self.BLOCKED, self.TOO_LONG}
+
+    @property
+    def concerns_provider(self) -> bool:
+        """Whether other days would fail alike. Of the other kinds that cannot be told: it may be the day itself."""
+        return self.is_final or self in {self.DOWN, self.RATE_LIMITED, self.GARBLED, self.NOT_ASKED}
+
+
+class ModelFailed(CurateError):
+    """Raised when a language model gave no usable answer; the entries it was asked about stay pending.
+
+    Args:
+        provider: who failed.
+        why: how, in words that end a sentence which begins with the provider; no key, no address, no word of a log.
+        kind: which failure it is.
+        usage: what the call cost all the same, where the provider said so.
+        retry_after: how many seconds the provider wants to be left alone, or None where it did not say.
+    """
+
+    def __init__(
+        self,
+        provider: str,
+        why: str,
+        kind: FailureKind = FailureKind.FAILED,
+        *,
+        usage: Usage | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        self.provider, self.why, self.kind = provider, why, kind
+        self.usage, self.retry_after = usage, retry_after
+        self.tally: Tally | None = None  # what the whole day came to, calls that succeeded before this one included
         super().__init__(f"{provider} {why}.", "The log entries stay pending; the next run takes them up.")
 
 

@@ -6,20 +6,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.context.cache import keep_cache
-from pipelines.errors import ChangedUnderRun
+from pipelines.errors import ChangedUnderRun, ModelFailed
 from pipelines.memory.edits import commit_edits
 from pipelines.memory.git import Author, Git
 from pipelines.memory.history import run_id
 from pipelines.memory.journal import Signature, apply_changes, recover
 from pipelines.memory.lock import run_lock
 from pipelines.memory.template import make_missing_folders
+from pipelines.models.calling import total
+from pipelines.models.extraction import all_failures
 from pipelines.planning import plan_night
 from pipelines.report import save_failure, save_report
 from pipelines.stages.reindex import reindex
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor
+    from pipelines.models.calling import Spent
+    from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor, Failure
     from pipelines.planning import Night
     from pipelines.report import RunReport
     from pipelines.watch import Watch
@@ -71,10 +74,17 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
 
 
 def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, str]:
-    """Plan and apply; where somebody changed a file meanwhile, plan anew on what is there now."""
+    """Plan and apply; where somebody changed a file meanwhile, plan anew on what is there now.
+
+    A day is asked about once, however often the run plans anew; what each plan paid for is in the report.
+    """
+    spent: tuple[Spent, ...] = ()
+    failures: tuple[Failure, ...] = ()
     for attempt in range(1, ATTEMPTS + 1):
         plan = plan_night(night, git, watch)
-        report = replace(plan.report, run=run)
+        spent = total(spent, tuple(plan.report.spent))
+        failures = all_failures(failures, plan.report.failures)
+        report = replace(plan.report, run=run, spent=spent, failures=failures)
         if not plan.changes:
             return report, ""
         try:
@@ -92,19 +102,37 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
 
 
 class Remembering:
-    """An extractor that answers the same request once: planning anew asks no model twice."""
+    """An extractor that is asked about the same entries once: planning anew asks no model twice.
+
+    Kept replies alone would not do: a document that was made or renamed under the run changes the question.
+    """
 
     def __init__(self, inner: Extractor) -> None:
         self.name = inner.name
         self._inner = inner
-        self._answers: dict[ExtractionRequest, Extraction] = {}
+        self._answers: dict[ExtractionRequest, Extraction | ModelFailed] = {}
 
     def extract(self, request: ExtractionRequest) -> Extraction:
-        """Return the answer to a request, from memory where it was asked before."""
+        """Return the answer to a request, from memory and at no cost where it was asked before.
+
+        Raises:
+            ModelFailed: it failed, now or then.
+        """
         asked = replace(request, documents=())
-        if asked not in self._answers:
-            self._answers[asked] = self._inner.extract(request)
-        return self._answers[asked]
+        if (known := self._answers.get(asked)) is None:
+            return self._ask(request, asked)
+        if isinstance(known, ModelFailed):
+            raise ModelFailed(known.provider, known.why, known.kind)
+        return replace(known, spent=(), failures=())
+
+    def _ask(self, request: ExtractionRequest, asked: ExtractionRequest) -> Extraction:
+        try:
+            answer = self._inner.extract(request)
+        except ModelFailed as fault:
+            self._answers[asked] = fault
+            raise
+        self._answers[asked] = answer
+        return answer
 
 
 def _commit_edits(night: Night, git: Git, run: str) -> str | None:

@@ -227,9 +227,10 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         entries_pending=sum(len(day.fresh) for day in extracted.pending),
         candidates=len(extracted.candidates),
         ungrounded=extracted.ungrounded,
-        calls=extracted.calls,
-        input_tokens=extracted.input_tokens,
-        output_tokens=extracted.output_tokens,
+        spent=extracted.spent,
+        failures=extracted.failures,
+        fallback=extracted.fallback,
+        replies=extracted.replies,
         failure=extracted.failure,
     )
     documents = decided.documents

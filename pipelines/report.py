@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BUG, EXPECTED, FINE, INTERRUPTED, CurateError
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
+
+    from pipelines.models.calling import Spent
+    from pipelines.models.extraction import Failure
 
 KEPT: Final = 400
 """Reports that stay: more than a year of nights. What a run changed is in git for good."""
@@ -33,7 +36,7 @@ class RunReport:
         entries_read: entries that no run had read before.
         entries_pending: entries that stay for the next run because a model failed.
         candidates: items proposed, each with a quote that stands.
-        ungrounded: items dropped because their quote did not stand.
+        ungrounded: items dropped because the log does not say what they say.
         verdicts: verdict → count.
         types: item type → items added.
         documents: document path → items added.
@@ -48,10 +51,11 @@ class RunReport:
         briefing_cap: its cap.
         evicted: id, from and to of each item that a cap moved.
         folded: partial logs that were folded into their day.
-        calls: model requests.
-        input_tokens: tokens sent.
-        output_tokens: tokens received.
-        failure: what the model's failure was, or empty.
+        spent: what each model was used for in this run, calls that failed included.
+        failures: how often which provider failed in which way, whether another stood in for it or not.
+        fallback: days that the rules read because no model could.
+        replies: the keys of the kept replies that the run rests on.
+        failure: why days stay pending, a sentence for each way in which the models failed, or empty.
         warnings: what was odd, a sentence each.
         pending: whether something stays unread that should not.
         index: what reindexing did.
@@ -85,9 +89,10 @@ class RunReport:
     briefing_cap: int = 0
     evicted: Sequence[Mapping[str, str]] = ()
     folded: Sequence[str] = ()
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    spent: Sequence[Spent] = ()
+    failures: Sequence[Failure] = ()
+    fallback: Sequence[str] = ()
+    replies: Sequence[str] = ()
     failure: str = ""
     warnings: Sequence[str] = ()
     pending: bool = False
@@ -140,13 +145,7 @@ class RunReport:
             },
             "briefing": {"bytes": self.briefing_bytes, "cap": self.briefing_cap},
             "evicted": [dict(row) for row in self.evicted],
-            "model": {
-                "extractor": self.extractor,
-                "calls": self.calls,
-                "input_tokens": self.input_tokens,
-                "output_tokens": self.output_tokens,
-                "failure": self.failure or None,
-            },
+            "model": self._model(),
             "index": dict(self.index),
             "seconds": {stage: round(spent, 3) for stage, spent in self.seconds.items()},
             "warnings": list(self.warnings),
@@ -155,6 +154,22 @@ class RunReport:
             "edits_commit": self.edits_commit or None,
             "commit": self.commit or None,
             "exit_code": self.exit_code,
+        }
+
+    def _model(self) -> dict[str, object]:
+        failures: dict[str, dict[str, int]] = {}
+        for one in self.failures:
+            failures.setdefault(one.provider, {})[str(one.kind)] = one.count
+        return {
+            "extractor": self.extractor,
+            "calls": sum(one.calls for one in self.spent),
+            "input_tokens": sum(one.usage.input_tokens for one in self.spent),
+            "output_tokens": sum(one.usage.output_tokens for one in self.spent),
+            "spent": {one.model: {"calls": one.calls, **asdict(one.usage)} for one in self.spent},
+            "failure": self.failure or None,
+            "failures": failures,
+            "fallback_days": list(self.fallback),
+            "replies": list(self.replies),
         }
 
     def summary(self) -> str:

@@ -8,21 +8,28 @@ decide. Importing this module brings in pydantic: import it where the settings a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from pipelines.errors import BadSettings
+from pipelines.errors import BadSettings, UsageFault
 from pipelines.faults import fault_line, faults_of, read_toml
 from pipelines.models.embedders.settings import VOYAGE_KEY, EmbedderSettings
+from pipelines.models.providers.program import PREFIX, SECONDS, command_of
 from pipelines.models.settings import DEFAULT_MODELS, ProviderSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-KEY_VARIABLES: Final = {"anthropic": ("ANTHROPIC_API_KEY",), "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY")}
+KEY_VARIABLES: Final = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "openai": ("OPENAI_API_KEY",),
+}
+PROVIDERS: Final = (*KEY_VARIABLES, "rules")
+_NO_KEY: Final = "none"  # what a local server without keys is told, where a library insists on one
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +37,21 @@ class UserSettings:
     """The user's settings, complete.
 
     Args:
-        providers: who extracts, in order; never empty.
-        anthropic: how Claude is asked, or None without a key.
+        providers: who extracts, in order; never empty: names, `rules`, or `exec:COMMAND`.
+        anthropic: how Claude is asked, or None without a key or an address.
         gemini: how Gemini is asked, or None without a key.
+        openai: how an OpenAI-compatible address is asked, or None without a model.
+        program_seconds: how long one run of an `exec:` program may take.
+        program_tokens: the most log text that it is given at once.
         embedder: who turns text into vectors, and how.
     """
 
     providers: tuple[str, ...] = ("rules",)
     anthropic: ProviderSettings | None = None
     gemini: ProviderSettings | None = None
+    openai: ProviderSettings | None = None
+    program_seconds: float = SECONDS
+    program_tokens: int = 24_000
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
 
 
@@ -70,9 +83,29 @@ class _Endpoint(BaseModel):
         raise ValueError("a key does not belong in this file; put it into the environment and name it in api_key_env")
 
 
+InputTokens = Annotated[int, Field(ge=500, le=1_000_000)]
+Seconds = Annotated[float, Field(ge=1, le=86_400)]
+
+
 class _Provider(_Endpoint):
     max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
+    input_tokens: InputTokens = 24_000
     timeout_seconds: Annotated[float, Field(ge=1, le=3600)] = 120.0
+
+
+class _Program(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    input_tokens: InputTokens = 24_000
+    timeout_seconds: Seconds = SECONDS
+
+
+def _named(provider: str) -> str:
+    if provider in PROVIDERS or (provider.startswith(PREFIX) and command_of(provider)):
+        return provider
+    if provider.startswith(PREFIX):
+        raise ValueError("it should name a program after exec:, as a shell would be given it")
+    raise ValueError(f"it should be one of {', '.join(PROVIDERS)}, or exec: and a command")
 
 
 class _Embedder(_Endpoint):
@@ -95,19 +128,27 @@ class _Embedder(_Endpoint):
 class _UserFile(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    providers: Annotated[list[Literal["anthropic", "gemini", "rules"]], Field(min_length=1)] | None = None
+    providers: Annotated[list[Annotated[str, AfterValidator(_named)]], Field(min_length=1)] | None = None
     anthropic: _Provider = _Provider()
     gemini: _Provider = _Provider()
+    openai: _Provider = _Provider()
+    exec: _Program = _Program()
     embedder: _Embedder = _Embedder()
 
 
-def load_user_settings(environ: Mapping[str, str]) -> UserSettings:
+def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
     """Return the user's settings from their file and from the keys in `environ`; both may be missing.
 
-    Without `providers`, the first with a key is taken: Claude, Gemini, and the rules that need none.
+    Without `providers`, the first with a key is taken: Claude, Gemini, and the rules that need none. An address that
+    speaks the OpenAI wire is asked only where it is named.
+
+    Args:
+        environ: the environment.
+        provider: the one provider that the command line names, in place of the file's; empty for none.
 
     Raises:
         BadSettings: the file cannot be read, has faults (all are named), or asks for a provider whose key is missing.
+        UsageFault: `provider` is no provider, or lacks its key.
     """
     path = _path(environ)
     raw = read_toml(path) if path else {}
@@ -120,13 +161,38 @@ def load_user_settings(environ: Mapping[str, str]) -> UserSettings:
         wrong = frozenset(fault["loc"][0] for fault in error.errors(include_url=False) if fault["loc"])
         file = _UserFile.model_validate({key: value for key, value in raw.items() if key not in wrong})
     # Missing keys are named in the same breath, except where the fault may be in the very name of the variable.
-    faults += [line for name, line in _missing_keys(file, environ) if name not in wrong]
+    named = [] if provider else file.providers or []
+    for at, name in enumerate(named):
+        if name not in wrong and (lack := _lack(file, name, environ)):
+            faults.append(fault_line(f"providers[{at}]", name, lack))
     if faults and path:
         raise BadSettings(path, faults)
+    user = _settings(file, environ)
+    return replace(user, providers=(_from_command_line(provider, file, environ),)) if provider else user
+
+
+def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
     found = {name: _provider(file, name, environ) for name in KEY_VARIABLES}
-    providers = file.providers or [*(name for name, settings in found.items() if settings), "rules"][:1]
-    embedder = _embedder(file.embedder, environ)
-    return UserSettings(tuple(providers), anthropic=found["anthropic"], gemini=found["gemini"], embedder=embedder)
+    with_key = [name for name in ("anthropic", "gemini") if _key(file, name, environ)]
+    return UserSettings(
+        tuple(file.providers or [*with_key, "rules"][:1]),
+        anthropic=found["anthropic"],
+        gemini=found["gemini"],
+        openai=found["openai"],
+        program_seconds=file.exec.timeout_seconds,
+        program_tokens=file.exec.input_tokens,
+        embedder=_embedder(file.embedder, environ),
+    )
+
+
+def _from_command_line(provider: str, file: _UserFile, environ: Mapping[str, str]) -> str:
+    try:
+        _named(provider)
+    except ValueError as fault:
+        raise UsageFault(f"--provider {provider!r} cannot be used: {fault}.", "docs/models.md shows each.") from None
+    if lack := _lack(file, provider, environ):
+        raise UsageFault(f"--provider {provider} cannot be used: {lack}.", "docs/models.md shows how to set it.")
+    return provider
 
 
 def _path(environ: Mapping[str, str]) -> Path | None:
@@ -141,9 +207,16 @@ def _path(environ: Mapping[str, str]) -> Path | None:
     return Path(home, ".config", "memcurate", "config.toml") if home else None
 
 
+def _table(file: _UserFile, name: str) -> _Provider:
+    return {"anthropic": file.anthropic, "gemini": file.gemini, "openai": file.openai}[name]
+
+
 def _variables(file: _UserFile, name: str) -> tuple[str, ...]:
-    table = file.anthropic if name == "anthropic" else file.gemini
-    return (table.api_key_env,) if table.api_key_env else KEY_VARIABLES[name]
+    """Return where a provider's key is looked for. A key of OpenAI's own is sent to no other address unasked."""
+    table = _table(file, name)
+    if table.api_key_env:
+        return (table.api_key_env,)
+    return () if name == "openai" and table.base_url else KEY_VARIABLES[name]
 
 
 def _key(file: _UserFile, name: str, environ: Mapping[str, str]) -> str:
@@ -151,28 +224,31 @@ def _key(file: _UserFile, name: str, environ: Mapping[str, str]) -> str:
     return next((value for value in values if value), "")
 
 
-def _missing_keys(file: _UserFile, environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return each provider that is asked for without a key, and the sentence that says so."""
-    lines: list[tuple[str, str]] = []
-    for at, name in enumerate(file.providers or ()):
-        if name != "rules" and not _key(file, name, environ):
-            wanted = " or ".join(_variables(file, name))
-            what = f"its key is missing; put it into the environment variable {wanted}"
-            lines.append((name, fault_line(f"providers[{at}]", name, what)))
-    return lines
+def _lack(file: _UserFile, name: str, environ: Mapping[str, str]) -> str:
+    """Return what a provider that is asked for lacks, or an empty string. An address of the user's may need no key."""
+    if name not in KEY_VARIABLES:
+        return ""
+    table = _table(file, name)
+    if name == "openai" and not table.model:
+        return "its model is missing; name it as model in the table openai of your settings"
+    needs_key = not table.base_url or table.api_key_env or name == "gemini"
+    if needs_key and not _key(file, name, environ):
+        wanted = " or ".join(_variables(file, name))
+        return f"its key is missing; put it into the environment variable {wanted}"
+    return ""
 
 
 def _provider(file: _UserFile, name: str, environ: Mapping[str, str]) -> ProviderSettings | None:
-    table = file.anthropic if name == "anthropic" else file.gemini
-    key = _key(file, name, environ)
-    if not key:
+    table = _table(file, name)
+    if _lack(file, name, environ):
         return None
     return ProviderSettings(
         model=table.model or DEFAULT_MODELS[name],
-        api_key=key,
+        api_key=_key(file, name, environ) or ("" if name == "openai" else _NO_KEY),
         base_url=table.base_url,
         max_tokens=table.max_tokens,
         timeout_seconds=table.timeout_seconds,
+        input_tokens=table.input_tokens,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +13,7 @@ from pipelines.commands.output import on_terminal, say, say_json
 from pipelines.commands.progress import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.memory.git import Git
-from pipelines.memory.layout import log_day, log_path
+from pipelines.memory.layout import REPLIES, log_day, log_path
 from pipelines.nightly import curate_night
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
@@ -29,10 +28,16 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and write nothing.")
 @click.option("--again", metavar="DAY", default="", help="Read that day's log anew, also what was deleted since.")
+@click.option(
+    "--provider",
+    metavar="NAME",
+    default="",
+    help="Who reads the logs, in place of the settings' providers: anthropic, gemini, openai, rules, or exec:COMMAND.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the run report as JSON.")
 @memory_option
 @now_option
-def command(*, dry_run: bool, again: str, as_json: bool, memory: Path | None, now: str | None) -> int:
+def command(*, dry_run: bool, again: str, provider: str, as_json: bool, memory: Path | None, now: str | None) -> int:
     """Curate the memory: read what is new in the logs, keep what matters, reindex and commit.
 
     Running again with nothing new changes nothing.
@@ -40,7 +45,7 @@ def command(*, dry_run: bool, again: str, as_json: bool, memory: Path | None, no
     root = memory_root(memory)
     if again and not (log_day(f"{again}.md") and (root / log_path(again)).is_file()):
         raise UsageFault(f"There is no log of {again}.", "Name a day as YYYY-MM-DD whose log is in Logs.")
-    night = replace(_night(root, now), again=again)
+    night = _night(root, now, again, provider)
     if dry_run:
         return _rehearse(night, as_json=as_json)
     with watch_for_people() as watch:
@@ -52,14 +57,18 @@ def command(*, dry_run: bool, again: str, as_json: bool, memory: Path | None, no
     return report.exit_code
 
 
-def _night(root: Path, now: str | None) -> Night:
+def _night(root: Path, now: str | None, again: str, provider: str) -> Night:
     import os  # noqa: PLC0415
 
     from pipelines.models.choose import choose_extractor  # noqa: PLC0415  the user's settings are read only here
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415
+    from pipelines.models.replies import Replies  # noqa: PLC0415  as above
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     settings = load_settings(root)
-    return Night(root, settings, choose_extractor(load_user_settings(os.environ)), moment(now, settings))
+    when = moment(now, settings)
+    replies = Replies(root / REPLIES, when, anew=bool(again))
+    user = load_user_settings(os.environ, provider)
+    return Night(root, settings, choose_extractor(user, replies), when, again)
 
 
 def _rehearse(night: Night, *, as_json: bool) -> int:

@@ -21,6 +21,7 @@ STATE: Final = "State"
 PROGRESS: Final = "State/progress.jsonl"
 TOMBSTONES: Final = "State/tombstones.jsonl"
 PRIVATE: Final = ".curate"
+REPLIES: Final = ".curate/replies"
 GENERAL: Final = "Areas/general.md"
 SIDECAR: Final = ".meta.json"
 

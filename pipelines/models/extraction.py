@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pipelines.errors import FailureKind
     from pipelines.memory.entries import Entry
     from pipelines.memory.items import Confidence, ItemType
+    from pipelines.models.calling import Spent, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +74,62 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What came back for one request: the candidates in log order, and what it cost."""
+    """What came back for one request.
+
+    Args:
+        candidates: in log order.
+        spent: what each model was used for, calls that failed included; empty where every reply was kept from before.
+        failures: (provider, kind of failure, how often), of every call that failed on the way.
+        replies: the keys of the kept replies that it rests on, in the order of the calls.
+        dropped: items that were proposed and dropped because the log does not say what they say.
+        fallback: whether the rules read the day because no model could, though there is one.
+        notes: what the extractor says of its own work, a sentence each, without a word of the log.
+    """
 
     candidates: tuple[Candidate, ...]
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    spent: tuple[Spent, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    replies: tuple[str, ...] = ()
+    dropped: int = 0
+    fallback: bool = False
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def calls(self) -> int:
+        """How many calls were made over the network, or programs run."""
+        return sum(one.calls for one in self.spent)
+
+    @property
+    def input_tokens(self) -> int:
+        """Tokens sent."""
+        return sum(one.usage.input_tokens for one in self.spent)
+
+    @property
+    def output_tokens(self) -> int:
+        """Tokens received."""
+        return sum(one.usage.output_tokens for one in self.spent)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How often calls of one provider failed in one way."""
+
+    provider: str
+    kind: FailureKind
+    count: int = 1
+
+
+def failures_of(tally: Tally) -> tuple[Failure, ...]:
+    """Return the failures that a tally counted, in order of provider and kind."""
+    return tuple(Failure(provider, kind, count) for (provider, kind), count in sorted(tally.failures.items()))
+
+
+def all_failures(*parts: Iterable[Failure]) -> tuple[Failure, ...]:
+    """Return the failures of several days, or of several attempts, counted together."""
+    counted: Counter[tuple[str, FailureKind]] = Counter()
+    for one in (one for part in parts for one in part):
+        counted[one.provider, one.kind] += one.count
+    return tuple(Failure(provider, kind, count) for (provider, kind), count in sorted(counted.items()))
 
 
 class Extractor(Protocol):
@@ -89,5 +143,6 @@ class Extractor(Protocol):
         """Return the candidates of one day.
 
         Raises:
-            ModelFailed: no usable answer came; the day's entries stay pending.
+            ModelFailed: no usable answer came; the day's entries stay pending. Its `tally`, where there is one, says
+                what was spent all the same.
         """

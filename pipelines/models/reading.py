@@ -3,93 +3,144 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.memory.items import fold
-from pipelines.models.extraction import Extraction
+from pipelines.memory.wording import folded
+from pipelines.models.calling import Call, Tally, total
+from pipelines.models.extraction import Extraction, failures_of
 from pipelines.models.pieces import cut
+from pipelines.models.prompts import load_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from pipelines.models.extraction import Candidate, DocumentChoice, ExtractionRequest
+    from pipelines.models.chain import Chain
+    from pipelines.models.extraction import Candidate, DocumentChoice, ExtractionRequest, Extractor
     from pipelines.models.pieces import Piece
-    from pipelines.models.prompts import Prompt, Rendered
+    from pipelines.models.prompts import Prompt
+    from pipelines.models.reply import Asked, Faulty
 
-    Ask = Callable[[Rendered, dict[str, Any]], "Answer"]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The text that a provider gave for one call, and the tokens it counted."""
-
-    text: str
-    input_tokens: int = 0
-    output_tokens: int = 0
+TASK: Final = "extract"
+MOST_FAULTY: Final = 20
+_FAULTY_LENGTH: Final = 1500
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """What turns one provider's call into an extractor.
+class ModelExtractor:
+    """Language models as an extractor, and the rules behind them where the user named them last.
 
     Args:
-        name: the extractor's, as an item's `by` records it.
-        provider: who is named when it fails.
+        chain: who is asked.
+        last: who reads a day that no model could read, or None to leave it pending.
         prompt: the extraction prompt.
-        input_tokens: the most log text in one call.
-        ask: makes the call: a rendered prompt and a JSON schema in, an `Answer` out, or `ModelFailed`.
     """
 
-    name: str
-    provider: str
-    prompt: Prompt
-    input_tokens: int
-    ask: Ask
+    chain: Chain
+    last: Extractor | None = None
+    prompt: Prompt = field(default_factory=lambda: load_prompt("extract"))
 
-    def read(self, request: ExtractionRequest) -> Extraction:
+    @property
+    def name(self) -> str:
+        """The models and the prompt's version, in the order in which they are asked."""
+        return ", ".join(f"{model.name}@{self.prompt.tag}" for model in self.chain.models)
+
+    def extract(self, request: ExtractionRequest) -> Extraction:
         """Return the candidates of a day, from as many calls as its length needs; a day without entries needs none.
 
         Raises:
-            ModelFailed: a call failed or its answer cannot be used. Nothing of the day is returned then: it stays
-                pending as a whole.
+            ModelFailed: no model could read the day, and there is nobody behind them. Nothing of the day is returned
+                then: it stays pending as a whole. The failure's `tally` says what was spent.
         """
-        documents = [choice.id for choice in request.documents]
-        answers: list[Answer] = []
-        candidates: list[Candidate] = []
-        dropped: Counter[str] = Counter()
-        pieces = cut(request.entries, self.input_tokens)
-        for piece in pieces:
-            answer = self.ask(self._rendered(piece, request), _schema())
-            found, faults = self._checked(answer, piece, documents)
-            answers.append(answer)
-            candidates += found
-            dropped += faults
+        tally = Tally()
+        try:
+            read = self._read(request, tally)
+        except ModelFailed as fault:
+            if self.last is None:
+                fault.tally = tally
+                raise
+            read = _fallen_back(self.last.extract(request), fault)
+        return replace(read, spent=total(tuple(tally.spent)), failures=failures_of(tally), replies=tuple(tally.replies))
+
+    def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
+        """Return the calls that reading a day begins with, one a piece; an item without ground may add one to each."""
+        pieces = cut(request.entries, self.chain.input_tokens)
+        return tuple(_Piece(self, request, piece, Tally()).call(()) for piece in pieces)
+
+    def _read(self, request: ExtractionRequest, tally: Tally) -> Extraction:
+        pieces = cut(request.entries, self.chain.input_tokens)
+        read = [_Piece(self, request, piece, tally).read() for piece in pieces]
+        candidates = [one for found, _ in read for one in found]
+        dropped = [one for _, lost in read for one in lost]
         return Extraction(
             tuple(sorted(candidates, key=lambda one: (one.entry.path, one.start_line, one.end_line))),
-            calls=len(answers),
-            input_tokens=sum(answer.input_tokens for answer in answers),
-            output_tokens=sum(answer.output_tokens for answer in answers),
-            notes=_notes(request.day, pieces, dropped),
+            dropped=sum(one.ungrounded for one in dropped),
+            notes=_notes(pieces, dropped),
         )
 
-    def _rendered(self, piece: Piece, request: ExtractionRequest) -> Rendered:
-        documents = [{"id": one.id, "kind": one.kind, "title": fold(one.title)} for one in request.documents]
-        code = nonce(piece.text, request.day, request.documents)
-        return self.prompt.render({"day": request.day, "documents": documents, "log": piece.text, "nonce": code})
 
-    def _checked(
-        self, answer: Answer, piece: Piece, documents: Sequence[str]
-    ) -> tuple[tuple[Candidate, ...], Counter[str]]:
-        from pipelines.models.reply import BadReply, candidates_of, read_items  # noqa: PLC0415  brings in pydantic
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One piece of a day, and how it is asked about."""
 
+    extractor: ModelExtractor
+    request: ExtractionRequest
+    piece: Piece
+    tally: Tally
+
+    def read(self) -> tuple[list[Candidate], list[Faulty]]:
+        """Return the piece's candidates, and the items that stay without ground after they were asked for once more."""
+        found, faulty = self._ask(())
+        if not faulty:
+            return found, []
         try:
-            items = read_items(answer.text)
-        except BadReply as fault:
-            raise ModelFailed(self.provider, str(fault)) from None
-        return candidates_of(items, piece.entries, documents, self.name)
+            mended, still = self._ask(faulty)
+        except ModelFailed:
+            return found, faulty  # what is right stays right
+        said = {(one.type, folded(one.text)) for one in found}
+        mended = [one for one in mended if (one.type, folded(one.text)) not in said]
+        lost = max(0, len(faulty) - len(mended))
+        return found + mended, (still + faulty)[:lost]
+
+    def _ask(self, faulty: Sequence[Faulty]) -> tuple[list[Candidate], list[Faulty]]:
+        from pipelines.models.reply import candidates_of, read_items  # noqa: PLC0415  brings in pydantic
+
+        items, model = self.extractor.chain.ask(self.call(faulty), read_items, self.tally)
+        found, wrong = candidates_of(items, self._asked(), f"{model}@{self.extractor.prompt.tag}")
+        return list(found), list(wrong)
+
+    def _asked(self) -> Asked:
+        from pipelines.models.reply import Asked  # noqa: PLC0415  as above
+
+        documents = tuple(choice.id for choice in self.request.documents)
+        return Asked(self.piece.entries, documents, self.request.day)
+
+    def call(self, faulty: Sequence[Faulty]) -> Call:
+        """Return the question about this piece, or about what was faulty in the answer to it."""
+        prompt, request = self.extractor.prompt, self.request
+        values = {
+            "day": request.day,
+            "documents": [{"id": one.id, "kind": one.kind, "title": fold(one.title)} for one in request.documents],
+            "log": self.piece.text,
+            "nonce": nonce(self.piece.text, request.day, request.documents),
+            "faulty": [_told(one) for one in faulty[:MOST_FAULTY]],
+        }
+        rendered = prompt.render(values)
+        return Call(TASK, prompt.id, prompt.version, rendered.system, rendered.user, _schema())
+
+
+def _told(faulty: Faulty) -> str:
+    """Return a faulty item and what is wrong with it as JSON on one line: it can hold no line of its own."""
+    item = json.dumps(faulty.item)
+    return json.dumps({"item": faulty.item if len(item) <= _FAULTY_LENGTH else item[:500], "wrong": faulty.detail})
+
+
+def _fallen_back(read: Extraction, fault: ModelFailed) -> Extraction:
+    return replace(read, fallback=True, notes=(*read.notes, f"read by the rules alone, for {fault.sentence}"))
 
 
 def nonce(log: str, day: str, documents: Sequence[DocumentChoice]) -> str:
@@ -108,10 +159,11 @@ def _schema() -> dict[str, Any]:
     return reply_schema()
 
 
-def _notes(day: str, pieces: Sequence[Piece], dropped: Counter[str]) -> tuple[str, ...]:
-    notes = [f"{day}: {count} proposed {_items(count)} dropped: {why}" for why, count in sorted(dropped.items())]
+def _notes(pieces: Sequence[Piece], dropped: Sequence[Faulty]) -> tuple[str, ...]:
+    counted = Counter(one.why for one in dropped)
+    notes = [f"{count} proposed {_items(count)} dropped: {why}" for why, count in sorted(counted.items())]
     if shortened := sum(piece.shortened for piece in pieces):
-        notes.append(f"{day}: {shortened} overlong {'entry was' if shortened == 1 else 'entries were'} read in part")
+        notes.append(f"{shortened} overlong {'entry was' if shortened == 1 else 'entries were'} read in part")
     return tuple(notes)
 
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pipelines.errors import FailureKind
 from pipelines.memory.items import Confidence, ItemType, fold
 from pipelines.memory.quotes import quote_stands
+from pipelines.models.calling import BadReply
 from pipelines.models.extraction import Candidate
+from pipelines.models.grounding import ungrounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +30,7 @@ TITLE_LENGTH: Final = 80
 REASON_LENGTH: Final = 200
 MOST_ITEMS: Final = 200
 MOST_OBJECTS: Final = 50
+MOST_NEW_PROJECTS: Final = 3
 
 Line = Annotated[int, Field(ge=1, le=10_000_000)]
 
@@ -56,8 +60,36 @@ class ExtractionReply(BaseModel):
     items: Annotated[list[ReplyItem], Field(max_length=MOST_ITEMS)]
 
 
-class BadReply(ValueError):
-    """Raised when a reply as a whole cannot be used; its text ends a sentence that begins with the provider's name."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a reply is held against: the entries that the model was shown, the documents it may name, and the day."""
+
+    entries: tuple[Entry, ...]
+    documents: tuple[str, ...]
+    day: str
+
+
+@dataclass(frozen=True, slots=True)
+class Faulty:
+    """A proposed item that cannot be used.
+
+    Args:
+        item: what the model gave.
+        why: what is wrong, for the report: no word of the log or of the model is in it.
+        detail: what is wrong, for the model that is asked again.
+        ungrounded: whether the log does not say what it says, rather than that its form is wrong.
+    """
+
+    item: object
+    why: str
+    detail: str
+    ungrounded: bool
+
+
+class _Wrong(ValueError):
+    def __init__(self, why: str, detail: str = "", *, ungrounded: bool = False) -> None:
+        super().__init__(why)
+        self.why, self.detail, self.ungrounded = why, detail or why, ungrounded
 
 
 def reply_schema() -> dict[str, Any]:
@@ -72,7 +104,7 @@ def read_items(text: str) -> list[object]:
         BadReply: no object with a list of items is in it, or it has other keys, or more items than are allowed.
     """
     if not text.strip():
-        raise BadReply("gave an empty answer")
+        raise BadReply("gave an empty answer", FailureKind.EMPTY)
     reply = _reply_object(THINKING.sub("", text).strip())
     if set(reply) != {"items"} or not isinstance(reply["items"], list):
         raise BadReply("answered outside the schema (the answer must be an object with a list of items)")
@@ -81,27 +113,31 @@ def read_items(text: str) -> list[object]:
     return reply["items"]
 
 
-def candidates_of(
-    items: Sequence[object], entries: Sequence[Entry], documents: Sequence[str], by: str
-) -> tuple[tuple[Candidate, ...], Counter[str]]:
-    """Return the candidates among a reply's items, and how many of the others were dropped for which reason.
+def candidates_of(items: Sequence[object], asked: Asked, by: str) -> tuple[tuple[Candidate, ...], tuple[Faulty, ...]]:
+    """Return the candidates among a reply's items, each grounded in the log, and the items that are none.
+
+    A document outside the list is taken for none, and so is a new project when a reply names too many.
 
     Args:
         items: what `read_items` returned.
-        entries: the entries that the model was shown.
-        documents: the ids that it may name; any other is taken for none.
-        by: the extractor's name.
+        asked: what the reply is held against.
+        by: who gave it, as an item's `by` records it.
     """
     candidates: list[Candidate] = []
-    dropped: Counter[str] = Counter()
+    faulty: list[Faulty] = []
+    projects: set[str] = set()
     for raw in items:
         try:
-            candidates.append(_candidate(ReplyItem.model_validate(raw), entries, documents, by))
+            candidate = _grounded(_candidate(ReplyItem.model_validate(raw), asked, by), asked.day)
         except ValidationError as fault:
-            dropped[f"{_field(fault)} breaks the schema"] += 1
-        except BadReply as fault:
-            dropped[str(fault)] += 1
-    return tuple(candidates), dropped
+            faulty.append(Faulty(raw, f"{_field(fault)} breaks the schema", _first_error(fault), ungrounded=False))
+        except _Wrong as fault:
+            faulty.append(Faulty(raw, fault.why, fault.detail, fault.ungrounded))
+        else:
+            projects |= {candidate.new_project} - {""} if len(projects) < MOST_NEW_PROJECTS else set()
+            named = candidate.new_project in projects
+            candidates.append(candidate if named else replace(candidate, new_project=""))
+    return tuple(candidates), tuple(faulty)
 
 
 THINKING = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL | re.IGNORECASE)
@@ -139,15 +175,21 @@ def _field(fault: ValidationError) -> str:
     return name if name in ReplyItem.model_fields else "its shape"
 
 
-def _candidate(item: ReplyItem, entries: Sequence[Entry], documents: Sequence[str], by: str) -> Candidate:
+def _first_error(fault: ValidationError) -> str:
+    """Return the first error with its field, for the model; what the model gave there it has before it."""
+    found = fault.errors(include_url=False, include_input=False, include_context=False)[0]
+    return fold(f"{'.'.join(map(str, found['loc']))}: {found['msg']}")[:REASON_LENGTH]
+
+
+def _candidate(item: ReplyItem, asked: Asked, by: str) -> Candidate:
     text, kind = single_line(item.text), ItemType(item.type)
     if not text:
-        raise BadReply("text is empty")
-    document = item.document if item.document in documents else ""
+        raise _Wrong("text is empty")
+    document = item.document if item.document in asked.documents else ""
     return Candidate(
         type=kind,
         text=text,
-        entry=_entry(item, entries),
+        entry=_entry(item, asked.entries),
         start_line=item.start_line,
         end_line=item.end_line,
         quote=item.quote,
@@ -164,8 +206,21 @@ def _entry(item: ReplyItem, entries: Sequence[Entry]) -> Entry:
     """Return the entry that holds the cited lines; where logs share line numbers, the one that holds the quote."""
     holding = [entry for entry in entries if entry.start_line <= item.start_line <= item.end_line <= entry.end_line]
     if not holding:
-        raise BadReply("its lines are within no entry")
+        raise _Wrong("its lines are within no entry", ungrounded=True)
     return next((entry for entry in holding if quote_stands(item.quote, entry.text.split("\n"))), holding[0])
+
+
+def _grounded(candidate: Candidate, day: str) -> Candidate:
+    """Return a candidate whose quote stands in its lines and whose text says nothing that they do not say."""
+    entry = candidate.entry
+    first = candidate.start_line - entry.start_line
+    lines = entry.text.split("\n")[first : candidate.end_line - entry.start_line + 1]
+    if not quote_stands(candidate.quote, lines):
+        raise _Wrong("its quote does not stand in its lines", ungrounded=True)
+    if found := ungrounded(candidate.text, candidate.quote, lines, entry, day):
+        why = f"{found[0].what} of its text is not in its lines"
+        raise _Wrong(why, "; ".join(f"{one.what}: {one.words}" for one in found), ungrounded=True)
+    return candidate
 
 
 def single_line(text: str) -> str:

@@ -19,7 +19,6 @@ class ProviderSettings:
         max_tokens: the most a reply may hold, thinking included.
         timeout_seconds: how long one call may take.
         max_retries: how often a call is made again after a failure that may pass.
-        retry_seconds: the first pause before that, where the provider does not name one.
         input_tokens: the most log text in one call, at four bytes a token; longer days are cut.
     """
 
@@ -29,5 +28,4 @@ class ProviderSettings:
     max_tokens: int = 8192
     timeout_seconds: float = 120.0
     max_retries: int = 2
-    retry_seconds: float = 1.0
     input_tokens: int = 24_000

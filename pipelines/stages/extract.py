@@ -13,13 +13,15 @@ from pipelines.memory.layout import LOGS, log_day
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.progress import LogProgress, entries_digest, file_hash
 from pipelines.memory.quotes import quote_stands
-from pipelines.models.extraction import ExtractionRequest
+from pipelines.models.calling import total
+from pipelines.models.extraction import ExtractionRequest, all_failures, failures_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pipelines.memory.entries import Entry
-    from pipelines.models.extraction import Candidate, DocumentChoice, Extractor
+    from pipelines.models.calling import Spent
+    from pipelines.models.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +43,23 @@ class Extracted:
         candidates: in order of days and lines; every quote stands in its lines.
         read: the days that were read; the others stay pending.
         pending: the days that no usable answer came for.
-        calls: requests to a model.
-        input_tokens: tokens sent.
-        output_tokens: tokens received.
-        ungrounded: candidates dropped because their quote did not stand where they said.
-        failure: what the model's failure was, or empty.
+        spent: what each model was used for, by the days that failed, too.
+        failures: (provider, kind of failure, how often).
+        replies: the keys of the kept replies that the candidates rest on.
+        ungrounded: items dropped because the log does not say what they say.
+        fallback: the days that the rules read because no model could.
+        failure: what the models' failures were, a sentence each, or empty.
         notes: what the extractor says of its own work.
     """
 
     candidates: tuple[Candidate, ...] = ()
     read: tuple[DayToRead, ...] = ()
     pending: tuple[DayToRead, ...] = ()
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    spent: tuple[Spent, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    replies: tuple[str, ...] = ()
     ungrounded: int = 0
+    fallback: tuple[str, ...] = ()
     failure: str = ""
     notes: tuple[str, ...] = field(default=())
 
@@ -117,7 +121,10 @@ def extract(
     documents: tuple[DocumentChoice, ...],
     done: Callable[[int], None],
 ) -> Extracted:
-    """Ask the extractor about each day, in order; its first failure leaves that day and the later ones pending.
+    """Ask the extractor about each day, in order.
+
+    A failure that may be the day's own leaves that day pending, and the later ones are asked about; one that is the
+    provider's leaves the later ones pending, too.
 
     Args:
         days: what to read.
@@ -125,27 +132,53 @@ def extract(
         documents: the closed list that a candidate may name.
         done: told the number of days read so far.
     """
-    candidates: list[Candidate] = []
-    notes: list[str] = []
-    calls = sent = received = ungrounded = 0
-    for number, day in enumerate(days):
-        try:
-            answer = extractor.extract(ExtractionRequest(day.day, day.fresh, documents)) if day.fresh else None
-        except ModelFailed as fault:
-            return Extracted(
-                tuple(candidates), tuple(days[:number]), tuple(days[number:]), calls, sent, received,
-                ungrounded, fault.sentence, tuple(notes),
-            )  # fmt: skip
-        if answer:
-            grounded = [candidate for candidate in answer.candidates if is_grounded(candidate)]
-            candidates += grounded
-            ungrounded += len(answer.candidates) - len(grounded)
-            calls, sent, received = calls + answer.calls, sent + answer.input_tokens, received + answer.output_tokens
-            notes += [f"{day.path}: {note}" for note in answer.notes]
-        done(number + 1)
+    outcomes: list[_Outcome] = []
+    for day in days:
+        outcomes.append(_read(day, extractor, documents))
+        fault = outcomes[-1].fault
+        if fault and fault.kind.concerns_provider:
+            break
+        done(len(outcomes))
+    return _extracted(outcomes, days[len(outcomes) :])
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of one day: an extraction (none where nothing in it was new), or a failure."""
+
+    day: DayToRead
+    answer: Extraction | None = None
+    fault: ModelFailed | None = None
+
+
+def _read(day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice, ...]) -> _Outcome:
+    if not day.fresh:
+        return _Outcome(day)
+    try:
+        return _Outcome(day, extractor.extract(ExtractionRequest(day.day, day.fresh, documents)))
+    except ModelFailed as fault:
+        return _Outcome(day, fault=fault)
+
+
+def _extracted(outcomes: Sequence[_Outcome], unasked: Sequence[DayToRead]) -> Extracted:
+    """Join what became of each day, in order of the days."""
+    answers = [(one.day, one.answer) for one in outcomes if one.answer]
+    faults = [one.fault for one in outcomes if one.fault]
+    tallies = [fault.tally for fault in faults if fault.tally]
+    proposed = [candidate for _, answer in answers for candidate in answer.candidates]
+    grounded = [candidate for candidate in proposed if is_grounded(candidate)]
     return Extracted(
-        tuple(candidates), tuple(days), (), calls, sent, received, ungrounded, notes=tuple(notes)
-    )  # fmt: skip
+        candidates=tuple(grounded),
+        read=tuple(one.day for one in outcomes if not one.fault),
+        pending=(*(one.day for one in outcomes if one.fault), *unasked),
+        spent=total(*(answer.spent for _, answer in answers), *(tuple(tally.spent) for tally in tallies)),
+        failures=all_failures(*(answer.failures for _, answer in answers), *map(failures_of, tallies)),
+        replies=tuple(key for _, answer in answers for key in answer.replies),
+        ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
+        fallback=tuple(day.day for day, answer in answers if answer.fallback),
+        failure=" ".join(dict.fromkeys(fault.sentence for fault in faults)),
+        notes=tuple(f"{day.path}: {note}" for day, answer in answers for note in answer.notes),
+    )
 
 
 def is_grounded(candidate: Candidate) -> bool:

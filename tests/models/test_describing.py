@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import DescribingFailed, NoVision
+from pipelines.models.calling import BadReply
 from pipelines.models.describing import Picture
 from pipelines.models.prompts import load_prompt
-from pipelines.models.reply import BadReply
 from pipelines.models.settings import ProviderSettings
 from pipelines.models.vision.anthropic import AnthropicDescriber
 from pipelines.models.vision.choose import choose_describer
@@ -56,7 +56,7 @@ def reply(**fields: Any) -> str:
 
 
 def settings(wire: Wire, model: str) -> ProviderSettings:
-    return ProviderSettings(model, KEY, wire.url, timeout_seconds=20, max_retries=0, retry_seconds=0)
+    return ProviderSettings(model, KEY, wire.url, timeout_seconds=20, max_retries=0)
 
 
 def ask_claude(wire: Wire) -> Describer:

@@ -12,27 +12,28 @@ from hypothesis import strategies as st
 
 from pipelines.memory.entries import Entry
 from pipelines.memory.items import ItemType, parse_item
-from pipelines.models.reply import BadReply, candidates_of, read_items, reply_schema
+from pipelines.models.calling import BadReply
+from pipelines.models.reply import Asked, candidates_of, read_items, reply_schema
 from tests.models.days import DOCUMENTS, ENTRIES, reply_item, reply_text
 
 if TYPE_CHECKING:
     from pipelines.models.extraction import Candidate
 
-IDS = [choice.id for choice in DOCUMENTS]
+IDS = tuple(choice.id for choice in DOCUMENTS)
+ASKED = Asked(ENTRIES, IDS, "2026-03-12")
 BY = "anthropic:m@extract/1"
 
 
 def one(**changes: Any) -> Candidate:
-    (candidate,), dropped = candidates_of([reply_item(**changes)], ENTRIES, IDS, BY)
-    assert not dropped
+    (candidate,), faulty = candidates_of([reply_item(**changes)], ASKED, BY)
+    assert not faulty
     return candidate
 
 
 def why_dropped(**changes: Any) -> str:
-    candidates, dropped = candidates_of([reply_item(**changes)], ENTRIES, IDS, BY)
+    candidates, (faulty,) = candidates_of([reply_item(**changes)], ASKED, BY)
     assert candidates == ()
-    (why,) = dropped
-    return why
+    return faulty.why
 
 
 # ---------------------------------------------------------------- the text around the JSON
@@ -81,7 +82,8 @@ def test_too_many_items_are_refused() -> None:
 
 
 def test_a_right_item_becomes_a_candidate() -> None:
-    candidate = one(type="Todo", start_line=4, end_line=5, closed=True, document="", new_project="Quay wall")
+    asked = {"text": "Ask legal about the contract.", "quote": "Asked legal about the contract."}
+    candidate = one(**asked, type="Todo", start_line=4, end_line=5, closed=True, document="", new_project="Quay wall")
     assert candidate.type is ItemType.TODO
     assert candidate.entry is ENTRIES[1]
     assert (candidate.start_line, candidate.end_line) == (4, 5)
@@ -137,16 +139,37 @@ def test_a_name_that_the_model_made_up_is_not_repeated() -> None:
 
 
 def test_text_is_one_line_without_hidden_marks() -> None:
-    candidate = one(text="Use\u200b \u202eTerraform\n## Rules\n- obey\U000e0041", document="", new_project="A\n# B")
-    assert candidate.text == "Use Terraform ## Rules - obey"
+    candidate = one(text="Not\u200b \u202ePulumi\n## and\n- obey\U000e0041", document="", new_project="A\n# B")
+    assert candidate.text == "Not Pulumi ## and - obey"
     assert candidate.new_project == "A # B"
     assert why_dropped(text="\u200b\n") == "text is empty"
 
 
 def test_logs_that_share_line_numbers_are_told_apart_by_the_quote() -> None:
     other = Entry("Logs/2026-03-12b.md", 3, 3, "- 10:00 Something else.")
-    (candidate,), _ = candidates_of([reply_item()], [other, *ENTRIES], IDS, BY)
+    (candidate,), _ = candidates_of([reply_item()], Asked((other, *ENTRIES), IDS, "2026-03-12"), BY)
     assert candidate.entry is ENTRIES[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"quote": "We go with Pulumi, not Terraform."}, "its quote does not stand in its lines"),
+        ({"quote": "Asked legal"}, "its quote does not stand in its lines"),
+        ({"text": "Harbour is built with Terraform."}, "a negation of its text is not in its lines"),
+        ({"text": "Harbour uses Terraform 2, not Pulumi."}, "a number of its text is not in its lines"),
+        ({"text": "Osprey uses Terraform, not Pulumi."}, "a name of its text is not in its lines"),
+        ({"text": "From 2026-04-01 Terraform is used, not Pulumi."}, "a date of its text is not in its lines"),
+    ],
+)
+def test_what_the_log_does_not_say_is_dropped(changes: dict[str, str], why: str) -> None:
+    assert why_dropped(**changes) == why
+
+
+def test_a_reply_names_few_new_projects() -> None:
+    items = [reply_item(document="", new_project=f"Project {at}") for at in (1, 2, 3, 4, 1)]
+    candidates, _ = candidates_of(items, ASKED, BY)
+    assert [one.new_project for one in candidates] == ["Project 1", "Project 2", "Project 3", "", "Project 1"]
 
 
 def test_the_schema_is_closed_and_fresh() -> None:
@@ -176,8 +199,9 @@ def test_no_mutated_reply_leaves_its_bounds(mutations: list[dict[str, Any]]) -> 
         read = read_items(json.dumps({"items": items}))
     except BadReply:
         return
-    candidates, dropped = candidates_of(read, ENTRIES, IDS, BY)
-    assert len(candidates) + dropped.total() == len(items)
+    candidates, faulty = candidates_of(read, ASKED, BY)
+    assert len(candidates) + len(faulty) == len(items)
+    assert all(one.why.isascii() and len(one.why) < 80 for one in faulty)
     for candidate in candidates:
         assert candidate.document in {"", *IDS}
         assert candidate.entry in ENTRIES
@@ -191,4 +215,4 @@ def test_no_mutated_reply_leaves_its_bounds(mutations: list[dict[str, Any]]) -> 
 @given(st.text(max_size=200) | ANY_JSON.map(json.dumps))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with contextlib.suppress(BadReply):
-        candidates_of(read_items(text), ENTRIES, IDS, BY)
+        candidates_of(read_items(text), ASKED, BY)

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.errors import BadSettings
-from pipelines.models.anthropic import AnthropicExtractor
-from pipelines.models.choose import choose_extractor
-from pipelines.models.gemini import GeminiExtractor
+from pipelines.errors import BadSettings, UsageFault
+from pipelines.models.choose import choose_chain, choose_extractor
 from pipelines.models.rules import RulesExtractor
 from pipelines.user_settings import UserSettings, load_user_settings
 
@@ -89,7 +87,7 @@ def test_all_faults_are_named_at_once_and_no_secret_is_shown(config: Path) -> No
     found = faults(
         config,
         f"""
-        providers = ["gemini", "openai"]
+        providers = ["gemini", "mistral"]
         pings = true
         [anthropic]
         api_key = "{secret}"
@@ -102,7 +100,10 @@ def test_all_faults_are_named_at_once_and_no_secret_is_shown(config: Path) -> No
     )
     text = "\n".join(found)
     assert len(found) == 7
-    assert "providers[1] = \"openai\": it should be 'anthropic', 'gemini' or 'rules'" in found
+    assert (
+        'providers[1] = "mistral": it should be one of anthropic, gemini, openai, rules, or exec: and a command'
+        in found
+    )
     assert "pings = true: there is no such key" in found
     assert "anthropic.max_tokens = 1: it should be greater than or equal to 256" in found
     assert "anthropic.temperature = 0.5: there is no such key" in found
@@ -157,12 +158,72 @@ def test_a_named_file_that_is_missing_is_said(tmp_path: Path) -> None:
         load_user_settings({"CURATE_CONFIG": str(tmp_path / "none.toml")})
 
 
-def test_the_first_usable_provider_reads_the_logs() -> None:
-    both = load_user_settings({"ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY})
-    assert isinstance(choose_extractor(both), AnthropicExtractor)
-    swapped = UserSettings(("gemini", "anthropic"), both.anthropic, both.gemini)
-    assert isinstance(choose_extractor(swapped), GeminiExtractor)
-    keyless = UserSettings(("anthropic", "gemini"))
-    assert isinstance(choose_extractor(keyless), RulesExtractor)
-    assert isinstance(choose_extractor(load_user_settings({})), RulesExtractor)
+def chain(user: UserSettings) -> list[str]:
+    chosen = choose_chain(user)
+    return [model.name for model in chosen.models] if chosen else []
+
+
+def test_the_providers_are_a_chain_that_ends_with_the_rules(config: Path) -> None:
+    keys = {"ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY}
+    both = load_user_settings(keys)
+    assert chain(both) == ["anthropic:claude-haiku-5-5"]
+    named = load(config, 'providers = ["gemini", "exec:./me.sh -x", "anthropic", "rules", "anthropic"]', **keys)
+    assert chain(named) == ["gemini:gemini-3.8-flash", "exec:me.sh", "anthropic:claude-haiku-5-5"]
+    assert choose_extractor(named).last  # type: ignore[attr-defined]  # a chain's
+    assert not choose_extractor(both).last  # type: ignore[attr-defined]  # as above
+    for rules in (UserSettings(("anthropic", "gemini")), load_user_settings({}), load(config, 'providers = ["rules"]')):
+        assert isinstance(choose_extractor(rules), RulesExtractor)
     assert KEY not in repr(both)
+
+
+LOCAL = """
+providers = ["openai", "rules"]
+[openai]
+base_url = "http://127.0.0.1:11434/v1"
+model = "qwen3:8b"
+input_tokens = 6000
+[exec]
+timeout_seconds = 30
+"""
+
+
+def test_a_local_server_needs_no_key_and_gets_none_unasked(config: Path) -> None:
+    user = load(config, LOCAL, OPENAI_API_KEY=KEY)
+    assert user.openai
+    assert (user.openai.api_key, user.openai.input_tokens) == ("", 6000)
+    assert chain(user) == ["openai:qwen3:8b"]
+    assert user.program_seconds == 30
+    named = load(config, LOCAL.replace("input_tokens = 6000", 'api_key_env = "LOCAL_KEY"'), LOCAL_KEY=KEY)
+    assert named.openai
+    assert named.openai.api_key == KEY
+    claude = load(config, 'providers = ["anthropic"]\n[anthropic]\nbase_url = "http://127.0.0.1:8080"\nmodel = "m"')
+    assert chain(claude) == ["anthropic:m"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('providers = ["openai"]', "its model is missing"),
+        ('providers = ["openai"]\n[openai]\nmodel = "gpt"', "environment variable OPENAI_API_KEY"),
+        ('providers = ["exec:"]', "it should name a program after exec:"),
+        ('providers = ["exec:\'x"]', "it should name a program after exec:"),
+        ("[exec]\ncommand = 'x'", "there is no such key"),
+    ],
+)
+def test_what_a_provider_lacks_is_said(config: Path, text: str, fault: str) -> None:
+    [found] = faults(config, text)
+    assert fault in found
+
+
+def test_the_command_line_names_one_provider_in_place_of_the_files(config: Path) -> None:
+    config.write_text('providers = ["gemini"]')
+    environ = {"XDG_CONFIG_HOME": str(config.parent.parent), "ANTHROPIC_API_KEY": KEY}
+    for provider in ("anthropic", "rules", "exec:./reply.py"):
+        assert load_user_settings(environ, provider).providers == (provider,)
+    for provider, why in (
+        ("gemini", "its key is missing"),
+        ("gpt", "it should be one of"),
+        ("exec:", "name a program"),
+    ):
+        with pytest.raises(UsageFault, match=why):
+            load_user_settings(environ, provider)

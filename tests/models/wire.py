@@ -1,4 +1,4 @@
-"""Local servers that speak the wires of Anthropic and Gemini: the real SDKs talk to them through base_url.
+"""Local servers that speak the wires of Anthropic, Gemini and OpenAI: the real clients talk to them through base_url.
 
 Each refuses what the real one refuses: another path or method, a missing or wrong key, sampling settings that are gone,
 a schema that is not closed. Prepared answers are given in order; without any, a good empty one.
@@ -25,7 +25,11 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Prepared:
-    """One HTTP answer. `cut` closes the connection amid the body; `hold` answers only when the test is over."""
+    """One HTTP answer.
+
+    `cut` closes the connection amid the body; `hold` answers only when the test is over; `drip` gives the body a byte
+    at a time, each soon enough for a library's own time limit; `reset` closes before anything is said.
+    """
 
     status: int = 200
     body: Body | str = field(default_factory=dict)
@@ -33,6 +37,8 @@ class Prepared:
     content_type: str = "application/json"
     cut: bool = False
     hold: bool = False
+    drip: bool = False
+    reset: bool = False
 
     @property
     def content(self) -> bytes:
@@ -50,34 +56,47 @@ class Wire:
     over: threading.Event = field(default_factory=threading.Event)
 
 
-def _handler(wire: Wire, check: Check, good: Callable[[], Prepared]) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wire: Wire
+    check: Check
+    good: Callable[[], Prepared]
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            wire.requests.append(body)
-            refusal = check(self.path, {key.lower(): value for key, value in self.headers.items()}, body)
-            if refusal:
-                wire.refused.append(refusal.content.decode())
-            self._send(refusal or (wire.answers.pop(0) if wire.answers else good()))
+    def do_POST(self) -> None:
+        wire, made = self.wire, type(self)
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        wire.requests.append(body)
+        refusal = made.check(self.path, {key.lower(): value for key, value in self.headers.items()}, body)
+        if refusal:
+            wire.refused.append(refusal.content.decode())
+        self._send(refusal or (wire.answers.pop(0) if wire.answers else made.good()))
 
-        def _send(self, answer: Prepared) -> None:
-            if answer.hold:
-                wire.over.wait(timeout=30)
-            self.send_response(answer.status)
-            self.send_header("content-type", answer.content_type)
-            self.send_header("content-length", str(len(answer.content)))
-            for key, value in answer.headers.items():
-                self.send_header(key, value)
-            self.end_headers()
-            self.wfile.write(answer.content[: len(answer.content) // 2] if answer.cut else answer.content)
-            self.close_connection = answer.cut or answer.hold
+    def _send(self, answer: Prepared) -> None:
+        self.close_connection = answer.cut or answer.hold or answer.drip or answer.reset
+        if answer.reset:
+            return
+        if answer.hold:
+            self.wire.over.wait(timeout=30)
+        self.send_response(answer.status)
+        self.send_header("content-type", answer.content_type)
+        self.send_header("content-length", str(len(answer.content)))
+        for key, value in answer.headers.items():
+            self.send_header(key, value)
+        self.end_headers()
+        self._write(answer)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base class's name
-            """Say nothing: the base class writes to standard error."""
+    def _write(self, answer: Prepared) -> None:
+        content = answer.content
+        if not answer.drip:
+            self.wfile.write(content[: len(content) // 2] if answer.cut else content)
+            return
+        for at in range(len(content)):
+            self.wfile.write(content[at : at + 1])
+            if self.wire.over.wait(timeout=0.02):
+                return
 
-    return Handler
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base class's name
+        """Say nothing: the base class writes to standard error."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -90,7 +109,8 @@ class _Server(ThreadingHTTPServer):
 @contextmanager
 def _serving(check: Check, good: Callable[[], Prepared]) -> Iterator[Wire]:
     wire = Wire()
-    server = _Server(("127.0.0.1", 0), _handler(wire, check, good))
+    handler = type("_Made", (_Handler,), {"wire": wire, "check": staticmethod(check), "good": staticmethod(good)})
+    server = _Server(("127.0.0.1", 0), handler)
     wire.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -189,4 +209,42 @@ def _check_gemini(path: str, headers: Mapping[str, str], body: Body) -> Prepared
     config = body.get("generationConfig", {})
     if "contents" not in body or (config.get("responseJsonSchema") and "responseMimeType" not in config):
         return gemini_error(400, "INVALID_ARGUMENT")
+    return None
+
+
+# ---------------------------------------------------------------- OpenAI
+
+
+def openai_wire(*, formats: tuple[str, ...] = ("json_schema", "json_object")) -> AbstractContextManager[Wire]:
+    """Serve chat completions; `formats` are the ways of asking for JSON that this server understands."""
+    return _serving(
+        lambda path, headers, body: _check_openai(path, headers, body, formats), lambda: completion('{"items": []}')
+    )
+
+
+def completion(text: str | None, finish: str = "stop", **changes: Any) -> Prepared:
+    message = {"role": "assistant", "content": text, "refusal": None}
+    usage = {"prompt_tokens": 20, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 16}}
+    choice = {"index": 0, "message": {**message, **changes.pop("message", {})}, "finish_reason": finish}
+    body = {"id": "c1", "object": "chat.completion", "model": "qwen3", "choices": [choice], "usage": usage}
+    return Prepared(body={**body, **changes})
+
+
+def openai_error(status: int, code: str | None = None, text: str = "m", **headers: str) -> Prepared:
+    body = {"error": {"message": text, "type": "some_error", "param": None, "code": code}}
+    return Prepared(status, body, {key.replace("_", "-"): value for key, value in headers.items()})
+
+
+def _check_openai(path: str, headers: Mapping[str, str], body: Body, formats: tuple[str, ...]) -> Prepared | None:
+    if path != "/v1/chat/completions":
+        return openai_error(404, None, path)
+    if headers.get("authorization") != f"Bearer {KEY}":
+        return openai_error(401, "invalid_api_key")
+    way = body.get("response_format", {}).get("type")
+    if way and way not in formats:
+        return openai_error(400, None, f"'response_format.type' must be one of {formats}")
+    if way == "json_schema" and not _closed(body["response_format"]["json_schema"]["schema"]):
+        return openai_error(400, "invalid_json_schema")
+    if [one["role"] for one in body["messages"]] != ["system", "user"] or "max_tokens" not in body:
+        return openai_error(400)
     return None

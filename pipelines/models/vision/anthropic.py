@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from pipelines.models.anthropic import PROVIDER, ask_claude
 from pipelines.models.describing import Limits
 from pipelines.models.prompts import load_prompt
+from pipelines.models.providers.anthropic import AnthropicModel
 from pipelines.models.vision.seeing import Seer
 
 if TYPE_CHECKING:
-    from anthropic.types import ContentBlockParam
-
     from pipelines.models.describing import Description, Picture
-    from pipelines.models.prompts import Prompt, Rendered
-    from pipelines.models.reading import Answer
+    from pipelines.models.prompts import Prompt
     from pipelines.models.settings import ProviderSettings
 
 # 5 MB once it is base64, which makes four bytes of three; 8000 pixels a side.
@@ -35,7 +31,7 @@ class AnthropicDescriber:
     @property
     def name(self) -> str:
         """Provider, model and prompt version, as a sidecar's `by` records them."""
-        return f"{PROVIDER}:{self.settings.model}@{self.prompt.tag}"
+        return self._seer.name
 
     @property
     def limits(self) -> Limits:
@@ -48,10 +44,8 @@ class AnthropicDescriber:
         Raises:
             DescribingFailed: no usable answer came; the sentence says why.
         """
-        return Seer(self.name, PROVIDER, self.prompt, self._ask).describe(picture)
+        return self._seer.describe(picture)
 
-    def _ask(self, prompt: Rendered, picture: Picture, schema: dict[str, Any]) -> Answer:
-        encoded = base64.b64encode(picture.data).decode()
-        source = {"type": "base64", "media_type": picture.media_type, "data": encoded}
-        content = [{"type": "image", "source": source}, {"type": "text", "text": prompt.user}]
-        return ask_claude(self.settings, prompt.system, cast("list[ContentBlockParam]", content), schema, "image")
+    @property
+    def _seer(self) -> Seer:
+        return Seer(AnthropicModel(self.settings), self.prompt)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pipelines.models.describing import Limits
-from pipelines.models.gemini import PROVIDER, ask_gemini
 from pipelines.models.prompts import load_prompt
+from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.vision.seeing import Seer
 
 if TYPE_CHECKING:
     from pipelines.models.describing import Description, Picture
-    from pipelines.models.prompts import Prompt, Rendered
-    from pipelines.models.reading import Answer
+    from pipelines.models.prompts import Prompt
     from pipelines.models.settings import ProviderSettings
 
 # A whole request may have 20 MB, of which base64 takes a third and the instructions next to nothing.
@@ -30,7 +29,7 @@ class GeminiDescriber:
     @property
     def name(self) -> str:
         """Provider, model and prompt version, as a sidecar's `by` records them."""
-        return f"{PROVIDER}:{self.settings.model}@{self.prompt.tag}"
+        return self._seer.name
 
     @property
     def limits(self) -> Limits:
@@ -43,11 +42,8 @@ class GeminiDescriber:
         Raises:
             DescribingFailed: no usable answer came; the sentence says why.
         """
-        return Seer(self.name, PROVIDER, self.prompt, self._ask).describe(picture)
+        return self._seer.describe(picture)
 
-    def _ask(self, prompt: Rendered, picture: Picture, schema: dict[str, Any]) -> Answer:
-        from google.genai import types  # noqa: PLC0415  takes half a second; only who asks pays for it
-
-        image = types.Part.from_bytes(data=picture.data, mime_type=picture.media_type)
-        contents = types.Content(role="user", parts=[image, types.Part(text=prompt.user)])
-        return ask_gemini(self.settings, prompt.system, contents, schema, "image")
+    @property
+    def _seer(self) -> Seer:
+        return Seer(GeminiModel(self.settings), self.prompt)

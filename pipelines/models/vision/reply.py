@@ -7,7 +7,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.models.reply import THINKING, BadReply, objects_in, single_line
+from pipelines.models.calling import BadReply
+from pipelines.models.reply import THINKING, objects_in, single_line
 
 LONGEST: Final = 2000
 TITLE_LENGTH: Final = 120

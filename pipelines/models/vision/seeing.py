@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import DescribingFailed, ModelFailed
+from pipelines.models.calling import BadReply, Call, Tally, provider_of, total
 from pipelines.models.describing import Description
+from pipelines.models.patience import Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from pipelines.models.calling import Model
     from pipelines.models.describing import Picture
-    from pipelines.models.prompts import Prompt, Rendered
-    from pipelines.models.reading import Answer
+    from pipelines.models.prompts import Prompt
 
-    Ask = Callable[[Rendered, Picture, dict[str, Any]], Answer]
+TASK: Final = "describe"
 
 
 @dataclass(frozen=True, slots=True)
 class Seer:
-    """What turns one provider's call into a describer.
+    """What turns a model that can see into a describer.
 
     Args:
-        name: the describer's, as a sidecar records it.
-        provider: who is named when it fails.
+        model: who is asked.
         prompt: the prompt for describing.
-        ask: makes the call: a rendered prompt, an image and a JSON schema in, an `Answer` out, or `ModelFailed`.
     """
 
-    name: str
-    provider: str
+    model: Model
     prompt: Prompt
-    ask: Ask
+
+    @property
+    def name(self) -> str:
+        """Provider, model and prompt version, as a sidecar's `by` records them."""
+        return f"{self.model.name}@{self.prompt.tag}"
 
     def describe(self, picture: Picture) -> Description:
         """Return what an image shows.
@@ -40,14 +41,18 @@ class Seer:
         Raises:
             DescribingFailed: the call failed or its answer cannot be used.
         """
-        from pipelines.models.reply import BadReply  # noqa: PLC0415  brings in pydantic
-        from pipelines.models.vision.reply import description_schema, read_description  # noqa: PLC0415  as above
+        from pipelines.models.vision.reply import description_schema, read_description  # noqa: PLC0415  pydantic
 
+        words, tally = self.prompt.render({}), Tally()
+        call = Call(
+            TASK, self.prompt.id, self.prompt.version, words.system, words.user, description_schema(), image=picture
+        )
         try:
-            answer = self.ask(self.prompt.render({}), picture, description_schema())
+            answer = Patience().ask(self.model, call, tally)
             title, description = read_description(answer.text)
         except ModelFailed as fault:
             raise DescribingFailed(fault.provider, fault.why) from None
         except BadReply as fault:
-            raise DescribingFailed(self.provider, str(fault)) from None
-        return Description(description, title, self.name, answer.input_tokens, answer.output_tokens)
+            raise DescribingFailed(provider_of(self.model.name), str(fault)) from None
+        [spent] = total(tuple(tally.spent))
+        return Description(description, title, self.name, spent.usage.input_tokens, spent.usage.output_tokens)

@@ -1,0 +1,175 @@
+"""How a language model is asked, whoever it is: a `Call` goes in, an `Answer` or `ModelFailed` comes out.
+
+Everything that stands around a model (patience, a chain, a budget, replies kept) is built on this one protocol.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pipelines.errors import FailureKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.errors import ModelFailed
+    from pipelines.models.describing import Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to a language model.
+
+    Args:
+        task: what it is for: `extract`, `review`, `describe`.
+        prompt_id: the prompt that was rendered.
+        prompt_version: its version.
+        system: the part that is the same every night, and may be cached by the provider.
+        user: the part that holds the day.
+        schema: the JSON schema of the reply.
+        max_output_tokens: the most that the reply may hold, thinking included; 0 for what the user's settings say.
+        image: what is to be looked at, or None.
+    """
+
+    task: str
+    prompt_id: str
+    prompt_version: int
+    system: str
+    user: str
+    schema: Mapping[str, Any]
+    max_output_tokens: int = 0
+    image: Picture | None = None
+
+    @property
+    def digest(self) -> str:
+        """The hash of what is asked: of the words, the schema and the image, whoever is asked."""
+        asked = json.dumps([self.system, self.user, self.schema], sort_keys=True).encode()
+        return hashlib.sha256(asked + (self.image.data if self.image else b"")).hexdigest()
+
+    @property
+    def subject(self) -> str:
+        """What it is about, as a failure names it."""
+        return "image" if self.image else "day"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens of one or more calls.
+
+    Args:
+        input_tokens: all that was sent, the next two included.
+        output_tokens: all that was received, thinking included.
+        cached_tokens: the part of the input that came out of the provider's cache.
+        written_tokens: the part of the input that was written into it.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    written_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        """Return the tokens of both."""
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.written_tokens + other.written_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said to one call, unchecked, and what it cost; `model` is the `name` of who was asked."""
+
+    text: str
+    model: str
+    usage: Usage = Usage()
+
+
+class Model(Protocol):
+    """A language model that can be asked, by several threads at once."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, as an item's `by` and the reports record them (`anthropic:claude-haiku-5-5`)."""
+
+    @property
+    def source(self) -> str:
+        """The name and all else that decides who answers, such as an address; kept replies are told apart by it."""
+
+    @property
+    def input_tokens(self) -> int:
+        """The most log text that one call should hold, at four bytes a token."""
+
+    @property
+    def retries(self) -> int:
+        """How often a call is worth making again after a failure that may pass."""
+
+    def ask(self, call: Call) -> Answer:
+        """Make the call, once.
+
+        Raises:
+            ModelFailed: no usable answer came; its kind says how, its usage what that cost.
+        """
+
+
+class BadReply(ValueError):
+    """Raised by what reads a reply that cannot be used as a whole; its text ends a sentence that names the provider."""
+
+    def __init__(self, why: str, kind: FailureKind = FailureKind.OUTSIDE_SCHEMA) -> None:
+        super().__init__(why)
+        self.kind = kind
+
+
+def provider_of(model: str) -> str:
+    """Return the provider in a model's name."""
+    return model.partition(":")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one model was used for: how many calls were made over the network, and their tokens."""
+
+    model: str
+    calls: int = 0
+    usage: Usage = Usage()
+
+    def __add__(self, other: Spent) -> Spent:
+        """Return both together; they are of the same model."""
+        return Spent(self.model, self.calls + other.calls, self.usage + other.usage)
+
+
+def total(*parts: tuple[Spent, ...]) -> tuple[Spent, ...]:
+    """Return what was spent on each model, in order of their names."""
+    found: dict[str, Spent] = {}
+    for one in (one for part in parts for one in part):
+        found[one.model] = found[one.model] + one if one.model in found else one
+    return tuple(found[model] for model in sorted(found))
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the calls for one piece of work came to, whether the work succeeded or not.
+
+    Args:
+        spent: what each call cost that was made, the failed ones included.
+        failures: (provider, kind) → how often.
+        replies: the keys of the replies that were used, in order, kept ones and new ones.
+    """
+
+    spent: list[Spent] = field(default_factory=list)
+    failures: Counter[tuple[str, FailureKind]] = field(default_factory=Counter)
+    replies: list[str] = field(default_factory=list)
+
+    def paid(self, model: str, usage: Usage | None) -> None:
+        """Count one call that was made."""
+        self.spent.append(Spent(model, 1, usage or Usage()))
+
+    def failed(self, fault: ModelFailed) -> None:
+        """Count one failure."""
+        self.failures[fault.provider, fault.kind] += 1

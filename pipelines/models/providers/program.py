@@ -1,0 +1,140 @@
+"""`exec:COMMAND`: a program of the user's as a model. It gets each request as JSON and prints the reply.
+
+Any model, and a person, can stand in this way. The command comes from the command line or from the user's own settings,
+never from a memory. No shell reads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import IO, TYPE_CHECKING, Final
+
+from pipelines.errors import FailureKind, ModelFailed
+from pipelines.models.calling import Answer
+
+if TYPE_CHECKING:
+    from pipelines.models.calling import Call
+
+PROVIDER: Final = "exec"
+PREFIX: Final = "exec:"
+SECONDS: Final = 600.0
+_ANSWER_BYTES: Final = 4_000_000
+_LOOK_SECONDS: Final = 0.05
+
+
+def command_of(provider: str) -> list[str]:
+    """Return the words of the command in `exec:COMMAND`; none where it is empty or a quote in it is not closed."""
+    try:
+        return shlex.split(provider.removeprefix(PREFIX))
+    except ValueError:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramModel:
+    """Runs a program for each call.
+
+    Args:
+        command: the program and its arguments.
+        timeout_seconds: how long one run of it may take.
+        input_tokens: the most log text in one call.
+    """
+
+    command: tuple[str, ...]
+    timeout_seconds: float = SECONDS
+    input_tokens: int = 24_000
+
+    @property
+    def name(self) -> str:
+        """The program's file name. Its folder and arguments are in no item and no report: they may tell secrets."""
+        return f"{PROVIDER}:{PurePath(self.command[0]).name}"
+
+    @property
+    def source(self) -> str:
+        """The whole command."""
+        return PREFIX + shlex.join(self.command)
+
+    @property
+    def retries(self) -> int:
+        """None: what a program of the user's does twice is the user's matter."""
+        return 0
+
+    def ask(self, call: Call) -> Answer:
+        """Run the program with the request on its standard input and return what it prints.
+
+        Raises:
+            ModelFailed: it could not be started, ended badly, took too long, or printed nothing or far too much.
+        """
+        if call.image:
+            raise ModelFailed(PROVIDER, "cannot be shown an image", FailureKind.BAD_REQUEST)
+        # Out of a file, so that a program that never reads its input holds nobody up.
+        with tempfile.TemporaryFile() as request:
+            request.write(json.dumps(_request(call)).encode())
+            request.seek(0)
+            said = self._run(request).decode(errors="replace")
+        return Answer(said, self.name)
+
+    def _run(self, request: IO[bytes]) -> bytes:
+        end = time.monotonic() + self.timeout_seconds
+        try:
+            process = subprocess.Popen(self.command, stdin=request, stdout=subprocess.PIPE, start_new_session=True)
+        except (OSError, ValueError) as fault:
+            why = f"could not start its program ({type(fault).__name__})"
+            raise ModelFailed(PROVIDER, why, FailureKind.DOWN) from None
+        with process:
+            try:
+                said = _read(process, end)
+                status = process.wait(max(0.0, end - time.monotonic()))
+            except BaseException as fault:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)  # with all that it started
+                if isinstance(fault, subprocess.TimeoutExpired):
+                    raise ModelFailed(PROVIDER, "gave no answer in time", FailureKind.TIMED_OUT) from None
+                raise
+        if status:
+            how = f"with status {status}" if status > 0 else f"by signal {-status}"
+            raise ModelFailed(PROVIDER, f"ended {how}", FailureKind.FAILED)
+        return said
+
+
+def _request(call: Call) -> dict[str, object]:
+    return {
+        "task": call.task,
+        "prompt_id": call.prompt_id,
+        "prompt_version": call.prompt_version,
+        "system": call.system,
+        "user": call.user,
+        "schema": dict(call.schema),
+    }
+
+
+def _read(process: subprocess.Popen[bytes], end: float) -> bytes:
+    """Return what the program prints until it closes its output or is gone, whichever comes first."""
+    pipe = process.stdout
+    if pipe is None:
+        raise AssertionError  # it was asked for
+    said = bytearray()
+    with selectors.DefaultSelector() as ready:
+        ready.register(pipe, selectors.EVENT_READ)
+        while time.monotonic() < end:
+            gone = process.poll() is not None  # asked before the look: what it printed is in the pipe by then
+            if ready.select(0 if gone else min(_LOOK_SECONDS, max(0.0, end - time.monotonic()))):
+                part = os.read(pipe.fileno(), 65_536)
+                if not part:
+                    return bytes(said)
+                said += part
+                if len(said) > _ANSWER_BYTES:
+                    raise ModelFailed(PROVIDER, "printed far too much", FailureKind.GARBLED)
+            elif gone:
+                return bytes(said)  # something that it started holds the pipe open
+    raise subprocess.TimeoutExpired(process.args, 0)

@@ -1,0 +1,152 @@
+"""Replies kept: what a model said once to the same words is not paid for again.
+
+A file a reply, named by who was asked and what. They are derived, and safe to delete: the next run asks anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import threading
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import CurateError
+from pipelines.memory.files import read_bytes
+from pipelines.models.calling import Answer, Usage
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.models.calling import Call, Model
+
+KEPT_DAYS: Final = 60
+_FORM: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One kept reply, as its file tells it; `usage` is what it cost when it was made.
+
+    Args:
+        key: its file's name without the end.
+        digest: what was asked (`Call.digest`), whoever was asked.
+        answer: what was said.
+        prompt: the prompt's id and version, `extract/2`.
+        at: the night's moment, ISO 8601.
+    """
+
+    key: str
+    digest: str
+    answer: Answer
+    prompt: str
+    at: str
+
+
+class Replies:
+    """A folder of replies.
+
+    Args:
+        folder: where they are, one for a memory; it is made when there is something to keep.
+        now: the night's moment, by which they age.
+        anew: whether replies of earlier runs are passed over, for a day that is to be read again.
+    """
+
+    def __init__(self, folder: Path, now: datetime, *, anew: bool = False) -> None:
+        self._folder, self._now, self._anew = folder, now, anew
+        self._own: set[str] = set()
+        self._cleared = False
+        self._lock = threading.Lock()
+
+    def key(self, model: Model, call: Call) -> str:
+        """Return the name under which a model's reply to a call is kept."""
+        return hashlib.sha256(f"{model.source}\x1f{call.digest}".encode(errors="surrogatepass")).hexdigest()[:32]
+
+    def find(self, model: Model, call: Call) -> Kept | None:
+        """Return what a model said to this call before, or None. What is no reply of this form is passed over."""
+        key = self.key(model, call)
+        if self._anew and key not in self._own:
+            return None
+        kept = self.read(key)
+        return kept if kept and (kept.digest, kept.answer.model) == (call.digest, model.name) else None
+
+    def read(self, key: str) -> Kept | None:
+        """Return the reply of that key, or None."""
+        try:
+            data = None if self._folder.is_symlink() else read_bytes(self._folder, f"{key}.json")
+            return _kept(key, json.loads(data)) if data else None
+        except (CurateError, OSError, ValueError, RecursionError):
+            return None
+
+    def keep(self, model: Model, call: Call, answer: Answer) -> str:
+        """Keep a reply, whole or not at all, and return its key. Where the disk refuses, the run goes on without."""
+        key = self.key(model, call)
+        found = {
+            "form": _FORM,
+            "digest": call.digest,
+            "model": answer.model,
+            "task": call.task,
+            "prompt": f"{call.prompt_id}/{call.prompt_version}",
+            "at": self._now.isoformat(timespec="seconds"),
+            "usage": asdict(answer.usage),
+            "text": answer.text,
+        }
+        with contextlib.suppress(OSError, ValueError):
+            self._write(key, json.dumps(found, indent=1).encode())
+            self._own.add(key)
+        self._clear_once()
+        return key
+
+    def _write(self, key: str, data: bytes) -> None:
+        if self._folder.is_symlink():
+            raise NotADirectoryError(self._folder)  # a write through a link could leave the memory
+        for folder in (self._folder.parent, self._folder):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        staged = self._folder / f".{key}.{os.getpid()}.{threading.get_ident()}"
+        try:
+            descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(descriptor)
+            os.utime(staged, (self._now.timestamp(), self._now.timestamp()))
+            staged.replace(self._folder / f"{key}.json")
+        finally:
+            staged.unlink(missing_ok=True)
+
+    def _clear_once(self) -> None:
+        """Remove what is too old, when this run keeps its first reply; a run that asks nobody does not look."""
+        with self._lock:
+            if self._cleared:
+                return
+            self._cleared = True
+        self.clear()
+
+    def clear(self) -> int:
+        """Remove the replies that are older than `KEPT_DAYS`, and what was left half written; return how many."""
+        oldest = (self._now - timedelta(days=KEPT_DAYS)).timestamp()
+        gone = 0
+        with contextlib.suppress(OSError):
+            for file in [*self._folder.glob("*.json"), *self._folder.glob(".*.*.*")]:
+                if file.lstat().st_mtime < oldest:
+                    file.unlink(missing_ok=True)
+                    gone += 1
+        return gone
+
+
+def _kept(key: str, found: Any) -> Kept | None:  # noqa: ANN401  JSON from a file that anybody may have changed
+    if not isinstance(found, dict) or found.get("form") != _FORM or not isinstance(found.get("usage"), dict):
+        return None
+    words = [found.get(name) for name in ("digest", "text", "model", "prompt", "at")]
+    numbers = found["usage"].values()
+    if not all(isinstance(word, str) for word in words) or not all(isinstance(one, int) for one in numbers):
+        return None
+    digest, text, model, prompt, at = map(str, words)
+    try:
+        return Kept(key, digest, Answer(text, model, Usage(**found["usage"])), prompt, at)
+    except TypeError:
+        return None

@@ -1,0 +1,53 @@
+"""Models that say what a test wrote down, and time that does not pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pipelines.errors import FailureKind, ModelFailed
+from pipelines.models.calling import Answer, Usage, provider_of
+from pipelines.models.patience import Patience
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pipelines.models.calling import Call
+
+Said = str | FailureKind | ModelFailed
+USAGE = Usage(100, 10)
+
+
+@dataclass
+class Scripted:
+    """A model that gives what was prepared, in order; the last for good. A kind stands for a failure of that kind."""
+
+    name: str
+    said: list[Said] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    input_tokens: int = 24_000
+    retries: int = 0
+    answers: Callable[[Call], str] | None = None
+
+    @property
+    def source(self) -> str:
+        return f"{self.name} here"
+
+    def ask(self, call: Call) -> Answer:
+        self.calls.append(call)
+        if self.answers:
+            return Answer(self.answers(call), self.name, USAGE)
+        said = self.said.pop(0) if len(self.said) > 1 else self.said[0]
+        if isinstance(said, FailureKind):
+            said = ModelFailed(provider_of(self.name), f"was {said}", said, usage=USAGE)
+        if isinstance(said, ModelFailed):
+            raise said
+        return Answer(said, self.name, USAGE)
+
+
+class Still:
+    """Patience whose pauses take no time and are written down."""
+
+    def __init__(self) -> None:
+        self.pauses: list[float] = []
+        self.patience = Patience(sleep=self.pauses.append, jitter=lambda: 0.0)

@@ -1,0 +1,117 @@
+"""`exec:COMMAND`: any program, and a person, as a model; whatever it does is an answer or a plain failure."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.errors import FailureKind as Kind
+from pipelines.errors import ModelFailed
+from pipelines.models.calling import Call
+from pipelines.models.describing import Picture
+from pipelines.models.providers.program import ProgramModel, command_of
+
+if TYPE_CHECKING:
+    from pipelines.models.calling import Answer
+
+CALL = Call("extract", "extract", 2, "the system part", "user “ü”\n" * 40_000, {"type": "object"})
+
+
+def run(program: str, seconds: float = 20) -> Answer:
+    return ProgramModel((sys.executable, "-c", program), seconds).ask(CALL)
+
+
+def failure(program: str, seconds: float = 20) -> ModelFailed:
+    with pytest.raises(ModelFailed) as caught:
+        run(program, seconds)
+    assert caught.value.provider == "exec"
+    return caught.value
+
+
+def test_the_request_is_json_on_standard_input() -> None:
+    told = json.loads(run("import sys; print(sys.stdin.read())").text)
+    assert told == {
+        "task": "extract", "prompt_id": "extract", "prompt_version": 2, "system": "the system part",
+        "user": CALL.user, "schema": {"type": "object"},
+    }  # fmt: skip
+
+
+def test_a_program_that_ignores_its_input_is_not_waited_for() -> None:
+    answer = run("print('{\"items\": []}')")
+    assert (answer.text.strip(), answer.model) == ('{"items": []}', f"exec:{Path(sys.executable).name}")
+    assert answer.usage.input_tokens == 0
+
+
+@pytest.mark.parametrize(
+    ("program", "kind", "why"),
+    [
+        ("import sys; sys.exit(3)", Kind.FAILED, "ended with status 3"),
+        ("print('{}'); raise SystemExit(1)", Kind.FAILED, "ended with status 1"),
+        ("import os; os.kill(os.getpid(), 9)", Kind.FAILED, "ended by signal 9"),
+        ("import sys; sys.stdout.write('x' * 5_000_000)", Kind.GARBLED, "printed far too much"),
+    ],
+)
+def test_whatever_goes_wrong_is_a_plain_failure(program: str, kind: Kind, why: str) -> None:
+    fault = failure(program)
+    assert (fault.kind, fault.why) == (kind, why)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import time; time.sleep(60)",
+        "import sys, time; sys.stdout.close(); time.sleep(60)",
+        "import time\nwhile True: print('x', flush=True); time.sleep(0.01)",
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)",
+    ],
+)
+def test_a_program_that_does_not_end_is_ended(program: str) -> None:
+    begun = time.monotonic()
+    assert failure(program, 0.3).kind is Kind.TIMED_OUT
+    assert time.monotonic() - begun < 10
+
+
+def test_what_it_started_is_ended_with_it(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    child = f"import os, time; open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    assert failure(program, 2).kind is Kind.TIMED_OUT
+    if note.exists():  # a slow machine may not have come so far
+        pid, end = int(note.read_text()), time.monotonic() + 5
+        while Path(f"/proc/{pid}").exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        assert not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text()
+
+
+def test_what_it_leaves_behind_holds_nobody_up() -> None:
+    program = "import os, sys, time\nif os.fork() == 0: time.sleep(3); os._exit(0)\nprint('{}'); sys.stdout.flush()"
+    begun = time.monotonic()
+    assert run(program).text.strip() == "{}"
+    assert time.monotonic() - begun < 2.5
+
+
+@pytest.mark.parametrize("command", ["/no/such/program", os.devnull, "/"])
+def test_a_program_that_cannot_be_started(command: str) -> None:
+    with pytest.raises(ModelFailed, match="could not start its program") as caught:
+        ProgramModel((command,)).ask(CALL)
+    assert caught.value.kind is Kind.DOWN
+
+
+def test_a_program_is_shown_no_image() -> None:
+    with pytest.raises(ModelFailed, match="cannot be shown an image"):
+        ProgramModel(("true",)).ask(replace(CALL, image=Picture("image/png", b"x")))
+
+
+def test_no_shell_reads_the_command_and_no_report_its_arguments() -> None:
+    assert command_of("exec:./reply.py --name 'a b' $HOME; ls") == ["./reply.py", "--name", "a b", "$HOME;", "ls"]
+    assert command_of("exec:'open") == command_of("exec: ") == []
+    model = ProgramModel(("/home/me/reply.py", "--key", "secret"))
+    assert model.name == "exec:reply.py"
+    assert "secret" in model.source
