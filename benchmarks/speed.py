@@ -34,9 +34,9 @@ import numpy as np
 
 from pipelines.index.build import rebuild_index, refresh_index
 from pipelines.index.embed import embed_index
-from pipelines.index.legs import nearest, scan
 from pipelines.index.matrix import open_matrix, read_stamp
 from pipelines.index.ranking import Ranking
+from pipelines.index.scanning import nearest, scan
 from pipelines.index.search import Asked, search
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def vector_recall(root: Path, embedder: Made) -> float:
     for number in range(20):
         question = embedder.embed_query(f"question {number}")
         exact = np.argsort(-(np.asarray(matrix.rows, np.float64) @ question), kind="stable")[:10].tolist()
-        near = nearest(matrix, scan(matrix, question), question, None, 100)
+        near = nearest(matrix, scan(matrix, question, None, 100), question, 100)
         best = sorted(near, key=lambda unit: -near[unit])[:10]
         found.append(len(set(exact) & set(best)) / 10)
     return statistics.fmean(found)

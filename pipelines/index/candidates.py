@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import IndexUnusable
-from pipelines.index.legs import allowed_units, by_words, exact, nearest, scan
+from pipelines.index.legs import allowed_units, by_words
 from pipelines.index.matrix import open_matrix
+from pipelines.index.scanning import exact, nearest, scan
 from pipelines.index.vectors import Model
 from pipelines.memory.layout import SESSIONS
 
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 
     from pipelines.index.filters import Filters
     from pipelines.index.matrix import Matrix
+    from pipelines.index.scanning import Scan
 
 # Below this many rows, handing the scan to another thread takes longer than it saves.
-_LARGE: Final = 50_000
+_LARGE: Final = 400_000
 MOST_MISSING: Final = 0.5
 _NO_COSINE: Final = 1.01
 
@@ -92,17 +94,37 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     """
     if question.vector is None or question.matrix is None:
         return _by_words(connection, question, count)
+    allowed = allowed_units(connection, question.filters)
+    meaning = _Meaning(question.matrix, question.vector, allowed)
     if len(question.matrix.rows) < _LARGE:
-        cosines = scan(question.matrix, question.vector)
+        scanned = meaning.scan(count)
         found = _by_words(connection, question, count)
     else:
         with ThreadPoolExecutor(1) as pool:
-            scanning = pool.submit(scan, question.matrix, question.vector)
+            scanning = pool.submit(meaning.scan, count)
             found = _by_words(connection, question, count)
-            cosines = scanning.result()
-    if len(cosines) and not cosines.max() < _NO_COSINE:  # so that what is no number is caught, too
-        raise IndexUnusable("its vectors are damaged")
-    return _with_meaning(connection, question, found, cosines, count)
+            scanned = scanning.result()
+    return _with_meaning(connection, question, found, meaning, scanned, count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """A question's vector, what it is compared with, and which units may be found (None for all)."""
+
+    matrix: Matrix
+    vector: NDArray[np.float32]
+    allowed: list[int] | None
+
+    def scan(self, wanted: int) -> Scan:
+        """Return the units among which the `wanted` nearest are.
+
+        Raises:
+            IndexUnusable: what is there cannot have been written.
+        """
+        scanned = scan(self.matrix, self.vector, self.allowed, wanted)
+        if len(scanned.cosines) and not scanned.cosines.max() < _NO_COSINE:  # so that what is no number is caught, too
+            raise IndexUnusable("its vectors are damaged")
+        return scanned
 
 
 def _by_words(connection: sqlite3.Connection, question: Question, count: int) -> Candidates:
@@ -122,28 +144,24 @@ def _by_words(connection: sqlite3.Connection, question: Question, count: int) ->
 
 
 def _with_meaning(
-    connection: sqlite3.Connection, question: Question, found: Candidates, cosines: NDArray[np.float32], count: int
+    connection: sqlite3.Connection, question: Question, found: Candidates, meaning: _Meaning, scanned: Scan, count: int
 ) -> Candidates:
-    matrix, vector = question.matrix, question.vector
-    if matrix is None or vector is None:
-        return found
-    allowed = allowed_units(connection, question.filters)
     places = dict(found.places)
     wanted = count
     while True:
-        near = nearest(matrix, cosines, vector, allowed, wanted)
+        near = nearest(meaning.matrix, scanned, meaning.vector, wanted)
         places |= _places(connection, near.keys() - places.keys(), question)
         living = {unit: score for unit, score in near.items() if unit in places}
         # Rows of units that are no more take up room among the nearest: look further where they did.
-        if len(living) >= count or wanted >= len(cosines):
+        if len(living) >= count or (scanned.whole and wanted >= len(scanned.units)):
             break
         wanted *= 4
+        scanned = scanned if scanned.whole else meaning.scan(wanted)
     if len(living) > count:
-        bar = heapq.nlargest(count, living.values())[
-            -1
-        ]  # how far it was looked hangs on rows of units that are no more
+        # How far it was looked hangs on rows of units that are no more.
+        bar = heapq.nlargest(count, living.values())[-1]
         living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
-    living |= exact(matrix, vector, [unit for unit in found.words if unit not in living])
+    living |= exact(meaning.matrix, meaning.vector, [unit for unit in found.words if unit not in living])
     return Candidates(places, found.words, living)
 
 

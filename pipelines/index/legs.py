@@ -1,4 +1,4 @@
-"""The two legs of a search: who scores by words, and who by meaning."""
+"""The leg of a search that goes by words, and who may be found at all."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import sqlite3
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from pipelines.index.filters import Filters
-    from pipelines.index.matrix import Matrix
 
 # A unit's own words count whole; those about it (headings, date, path, labels) count half.
 _MATCHED: Final = (
@@ -69,53 +65,3 @@ def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int]
     condition, values = filters.condition()
     found = f"SELECT units.id FROM units JOIN files ON files.id = units.file WHERE {condition}"  # noqa: S608  ours
     return [unit for (unit,) in connection.execute(found, values)]
-
-
-def scan(matrix: Matrix, question: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the cosine of every unit with a question, by unit number; the interpreter is free meanwhile."""
-    return matrix.rows @ question
-
-
-def nearest(
-    matrix: Matrix, cosines: NDArray[np.float32], question: NDArray[np.float32], allowed: list[int] | None, count: int
-) -> dict[int, float]:
-    """Return the `count` units nearest in meaning with their cosines, and all that are as near as the last.
-
-    The cosines given back are computed anew for the few, one by one: a scan adds up in an order that hangs on where a
-    row stands, and the same words must score the same wherever they are.
-    """
-    import numpy as np  # noqa: PLC0415  a search by words alone needs none
-
-    if allowed is not None:
-        rows = np.asarray([unit for unit in allowed if unit < len(cosines)], np.int64)
-        cosines = cosines[rows]
-    if len(cosines) > count:
-        bar = _bar(cosines, count)
-        picked = np.flatnonzero(cosines >= bar - 1e-6)
-    else:
-        picked = np.arange(len(cosines))
-    units = picked if allowed is None else rows[picked]
-    return exact(matrix, question, units.tolist())
-
-
-def _bar(cosines: NDArray[np.float32], count: int) -> float:
-    """Return a cosine that at least `count` reach: the best of blocks first, for that is quicker than sorting all."""
-    import numpy as np  # noqa: PLC0415  as above
-
-    size = max(1, len(cosines) // (8 * count))
-    whole = len(cosines) // size * size
-    heads = np.concatenate([cosines[:whole].reshape(-1, size).max(axis=1), cosines[whole:]])
-    least = float(np.partition(heads, len(heads) - count)[len(heads) - count])
-    few = cosines[cosines >= least]
-    return float(np.partition(few, len(few) - count)[len(few) - count])
-
-
-def exact(matrix: Matrix, question: NDArray[np.float32], units: list[int]) -> dict[int, float]:
-    """Return the cosines of some units, each added up in the same order wherever its row stands."""
-    import numpy as np  # noqa: PLC0415  as above
-
-    known = [unit for unit in units if unit < len(matrix.rows)]
-    rows = np.asarray(matrix.rows[np.asarray(known, np.int64)])
-    scores = (rows * question).sum(axis=1)
-    there: list[bool] = np.any(rows, axis=1).tolist()
-    return {unit: score for unit, score, has in zip(known, scores.tolist(), there, strict=True) if has}

@@ -16,6 +16,7 @@ import zlib
 from dataclasses import asdict, dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
+from pipelines.index.signs import cut_signs, drop_damaged_signs, fit, make_signs, open_signs, write_signs
 from pipelines.index.vectors import Model, fetch, has_vectors, last_model, vector_store
 from pipelines.memory.layout import PRIVATE
 
@@ -64,13 +65,22 @@ class Stamp:
         """The matrix's file; another build or another model has another."""
         return f"{PRIVATE}/matrix-{self.build}-{hashlib.sha256(self.name.encode()).hexdigest()[:8]}.f32"
 
+    @property
+    def signs(self) -> str:
+        """The file of the signs beside it."""
+        return self.file.removesuffix(".f32") + ".bits"
+
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The vectors to scan: row N is the vector of unit N, or zero. `rows` has shape (units + 1, dimension)."""
+    """The vectors to scan: row N is the vector of unit N, or zero. `rows` has shape (units + 1, dimension).
+
+    `signs` are their signs, shape (units + 1, words), or None where they are not there.
+    """
 
     stamp: Stamp
     rows: NDArray[np.float32]
+    signs: NDArray[np.uint64] | None = None
 
 
 def read_stamp(root: Path) -> Stamp | None:
@@ -104,7 +114,8 @@ def _mapped(root: Path, _mtime_ns: int, _inode: int) -> Matrix | None:
 
     shape = (stamp.units + 1, stamp.dimension)
     try:
-        return Matrix(stamp, np.memmap(root / stamp.file, "<f4", "r", shape=shape))
+        rows = np.memmap(root / stamp.file, "<f4", "r", shape=shape)
+        return Matrix(stamp, rows, open_signs(root / stamp.signs, *shape))
     except (OSError, ValueError):
         return None
 
@@ -127,6 +138,14 @@ def drop_damaged(root: Path) -> None:
         )
     if not sound:
         (root / STAMP).unlink(missing_ok=True)
+    elif stamp.units:
+        drop_damaged_signs(root / stamp.signs, _rows(root, stamp))
+
+
+def _rows(root: Path, stamp: Stamp) -> NDArray[np.float32]:
+    import numpy as np  # noqa: PLC0415  as above
+
+    return np.memmap(root / stamp.file, "<f4", "r", shape=(stamp.units + 1, stamp.dimension))
 
 
 def _blocks(stamp: Stamp) -> range:
@@ -159,6 +178,9 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
     if old is None or (old.build, old.model) != (build, model):
         old = Stamp(build, model.name, model.dimension)
     elif old.units == last and not old.missing:
+        if not fit(root / old.signs, old.units + 1, old.dimension):
+            make_signs(root / old.signs, _rows(root, old))
+            _write_stamp(root, old)  # whoever has mapped the matrix without them maps it anew
         return old
     try:
         stamp = _extend(root, index, old, last)
@@ -187,7 +209,10 @@ def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> S
     new = replace(stamp, units=last)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     if not stamp.units:
-        (root / stamp.file).unlink(missing_ok=True)  # never cut short what a reader may have mapped
+        for name in (stamp.file, stamp.signs):
+            (root / name).unlink(missing_ok=True)  # never cut short what a reader may have mapped
+    elif not fit(root / stamp.signs, stamp.units + 1, stamp.dimension):
+        make_signs(root / stamp.signs, _rows(root, stamp))
     with vector_store(root) as store, os.fdopen(os.open(root / stamp.file, flags, 0o600), "r+b") as file:
         if stamp.units:
             _compare(file, stamp, written)
@@ -200,7 +225,9 @@ def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> S
             for unit, vector in here.items():
                 file.seek(unit * width)
                 file.write(vector)
+            write_signs(root / stamp.signs, here, stamp.dimension)
         file.truncate((last + 1) * width)
+        cut_signs(root / stamp.signs, last + 1, stamp.dimension)
         file.flush()
         sums = dict(enumerate(stamp.sums)) | {block: _sum(file, new, block) for block in written}
     return replace(new, missing=tuple(missing), sums=tuple(sums[block] for block in sorted(sums)))
@@ -241,7 +268,7 @@ def _write_stamp(root: Path, stamp: Stamp) -> None:
 
 
 def _drop_others(root: Path, stamp: Stamp) -> None:
-    for path in (root / PRIVATE).glob("matrix-*.f32"):
-        if path != root / stamp.file:
+    for path in (root / PRIVATE).glob("matrix-*"):
+        if path not in {root / stamp.file, root / stamp.signs}:
             with contextlib.suppress(OSError):
                 path.unlink()
