@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pipelines.commands.asking import Asker
+    from pipelines.asking import Asker
     from pipelines.index.filters import Filters
     from pipelines.index.fresh import Freshness
     from pipelines.index.search import Hit
@@ -53,7 +53,7 @@ def command(
 
     `-` reads one query a line from standard input, and prints one JSON object a line, in the same order.
     """
-    from pipelines.commands.asking import asker  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.asking import asker  # noqa: PLC0415  the verb's work, not its help
     from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
 
     root = memory_root(memory)
