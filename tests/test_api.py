@@ -169,6 +169,8 @@ def test_today_is_the_memorys_day(lived: Memory) -> None:
     written = lived.log("now")
     assert written.day == lived.today()
     assert "now" in lived.read("today").text
+    with pytest.raises(UsageFault, match="no log of 1999-01-01"):
+        lived.read("1999-01-01")
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ VERBS: Final = {
     "items": "List every item, whatever its status.",
     "runs": "List the runs, or show one whole.",
     "undo": "Take a run back, or its change of one item.",
+    "mcp": "Serve the memory to an agent as tools (MCP).",
     "context": "Print what a new session should start with.",
     "status": "Say how the memory fares.",
     "check": "Check that everything is accounted for.",

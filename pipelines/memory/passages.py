@@ -91,6 +91,8 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
     _check(path)
     if (file := _opened(root, path)) is not None:
         return path, file
+    if name == log_path(day):
+        raise UsageFault(f"There is no log of {day}.", "A search finds the days that speak of something.")
     paths = named_documents(read_documents(root), name)
     if len(paths) > 1:
         raise UsageFault(f"More than one document is called {name}: {', '.join(sorted(paths)[:5])}.", "Give its path.")
