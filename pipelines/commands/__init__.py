@@ -26,6 +26,8 @@ VERBS: Final = {
     "items": "List every item, whatever its status.",
     "runs": "List the runs, or show one whole.",
     "undo": "Take a run back, or its change of one item.",
+    "install": "Tell an agent of the memory: its hooks, its tools.",
+    "uninstall": "Take that back.",
     "mcp": "Serve the memory to an agent as tools (MCP).",
     "context": "Print what a new session should start with.",
     "status": "Say how the memory fares.",
