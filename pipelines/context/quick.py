@@ -22,7 +22,7 @@ FORMATS = ("text", "json", "claude-code")
 _HOOK_BYTES = 1 << 20
 # A hook's longer answer is put into a file by Claude Code, and the session sees its beginning alone.
 HOOK_CHARACTERS = 10_000
-_HOOK_BUDGET = 2800  # tokens that prose of so many characters is at least
+_HOOK_BUDGET = 3300  # tokens that so many characters of prose are, about; what comes out longer is cut again
 _PATIENCE = 0.5  # seconds that a hook's caller has to say something
 _DIGITS = 9
 

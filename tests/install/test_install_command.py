@@ -107,6 +107,12 @@ def test_what_it_installed_works(memory: Memory, home: Path, tmp_path: Path) -> 
     hook = json.dumps({"session_id": "1", "cwd": str(tmp_path), "hook_event_name": "SessionStart", "source": "startup"})
     done = subprocess.run(["/bin/sh", "-c", line], input=hook, capture_output=True, text=True, check=True, cwd="/")
     assert "Who you are" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    server = json.loads((home / ".claude.json").read_text())["mcpServers"]["memcurate"]
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    hello = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": client}) + "\n"
+    command = [server["command"], *server["args"]]
+    done = subprocess.run(command, input=hello, capture_output=True, text=True, check=True, cwd="/")
+    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "memcurate"
 
 
 def test_without_settings_they_are_made_and_removed_again(
