@@ -17,7 +17,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_FOREIGN = ("ANTHROPIC_", "GEMINI_", "GOOGLE_", "VOYAGE_", "OPENAI_", "CURATE_", "GIT_", "XDG_")
+_FOREIGN = (
+    "ANTHROPIC_",
+    "GEMINI_",
+    "GOOGLE_",
+    "VOYAGE_",
+    "OPENAI_",
+    "CURATE_",
+    "GIT_",
+    "XDG_",
+    "CLAUDE_",
+    "CODEX_",
+    "OPENCLAW_",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.clock import day_of, moment
-from pipelines.commands.items import named_documents
 from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
 from pipelines.commands.output import say
 from pipelines.direct import direct_change
 from pipelines.errors import UsageFault
 from pipelines.memory.items import ItemType, fold
 from pipelines.memory.layout import Kind
+from pipelines.memory.naming import named_documents
 from pipelines.settings import load_settings
 from pipelines.stages.filing import Shelves
 from pipelines.stages.owner import file_own_item

@@ -45,7 +45,7 @@ def _day(root: Path, now: str) -> tuple[int, float]:
 
 def found(root: str, query: str) -> list[tuple[str, str]]:
     """Return what a search finds, as (place, text) pairs, best first; hidden items are not among them."""
-    from pipelines.commands.asking import asker  # noqa: PLC0415  only a session that asks
+    from pipelines.asking import asker  # noqa: PLC0415  only a session that asks
     from pipelines.index.filters import Filters  # noqa: PLC0415  as above
     from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
     from pipelines.index.search import search  # noqa: PLC0415  as above

@@ -30,7 +30,7 @@ def search_command(file: Path, *, as_json: bool, memory: Path | None) -> None:
     words of what was found, and how many of its files among the first 5 and 10; the reciprocal rank of the first hit
     that is evidence; and how long an answer takes, the embedder's part left out.
     """
-    from pipelines.commands.asking import asker  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.asking import asker  # noqa: PLC0415  the verb's work, not its help
     from pipelines.index.filters import Filters  # noqa: PLC0415  as above
     from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
     from pipelines.index.measure import measure, read_questions  # noqa: PLC0415  as above

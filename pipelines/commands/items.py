@@ -8,15 +8,14 @@ import click
 
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say_json, say_table
-from pipelines.errors import UsageFault
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.items import ItemType, Status
+from pipelines.memory.naming import named_documents
 from pipelines.memory.snapshot import read_documents
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.memory.documents import Document
     from pipelines.memory.items import Item
 
 
@@ -46,24 +45,6 @@ def command(*, kind: str | None, document: str | None, status: str | None, as_js
     else:
         rows = [(item.id[:8], item.type, item.status, item.since, path, item.text) for path, item in found]
         say_table(("id", "type", "status", "since", "document", "text"), rows)
-
-
-def named_documents(documents: dict[str, Document], name: str) -> list[str]:
-    """Return the paths of the documents that a person means by a name.
-
-    Raises:
-        UsageFault: there is none.
-    """
-    wanted = name.casefold().removesuffix(".md")
-    found = [
-        path
-        for path, document in documents.items()
-        if wanted in {document.id.casefold(), document.title.casefold(), document.id.rpartition("/")[2].casefold()}
-    ]
-    if not found:
-        known = ", ".join(sorted(document.id for document in documents.values())[:20])
-        raise UsageFault(f"There is no document {name}.", f"There are: {known}.")
-    return found
 
 
 def item_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pipelines.commands.asking import Asker
+    from pipelines.asking import Asker
     from pipelines.index.filters import Filters
     from pipelines.index.fresh import Freshness
     from pipelines.index.search import Hit
@@ -55,7 +55,7 @@ def command(
     answers as things stood on that day: an item counts from the day on which it began to hold until the day on which it
     ceased to, log lines up to that day, and other text where its document was last updated by then.
     """
-    from pipelines.commands.asking import asker  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.asking import asker  # noqa: PLC0415  the verb's work, not its help
     from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
 
     root = memory_root(memory)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _OPTIONS = ("memory", "budget", "format", "project", "query")
 FORMATS = ("text", "json", "claude-code")
 _HOOK_BYTES = 1 << 20
+# A hook's longer answer is put into a file by Claude Code, and the session sees its beginning alone.
+HOOK_CHARACTERS = 10_000
+_HOOK_BUDGET = 3300  # tokens that so many characters of prose are, about; what comes out longer is cut again
 _PATIENCE = 0.5  # seconds that a hook's caller has to say something
 _DIGITS = 9
 
@@ -84,16 +87,47 @@ def print_context(
     try:
         folder = (_hook_folder() if form == "claude-code" else "") or os.getcwd()
         if root:
-            today, now = day or _today(root)
-            hits = _search(root, query) if query else None
-            parts = assemble(Request(root, today, now, budget, project, folder, hits))
+            find = _for_hook if form == "claude-code" else parts_of
+            parts = find(root, budget, project, query, folder, day)
         else:
             parts = [Part("health", "", "Memory health: no memory was found; name one with --memory or CURATE_MEMORY.")]
     except Exception as fault:  # noqa: BLE001  see above
         parts = [Part("health", "", f"Memory health: the startup context could not be put together: {fault}")]
     text = as_json(parts) if form == "json" else as_text(parts)
-    sys.stdout.buffer.write((as_hook(text) if form == "claude-code" else text).encode("utf-8", "replace") + b"\n")
+    sys.stdout.buffer.write((as_hook(_cut(text)) if form == "claude-code" else text).encode("utf-8", "replace") + b"\n")
     sys.stdout.flush()
+
+
+def parts_of(
+    root: str, budget: int, project: str, query: str, folder: str, day: tuple[int, float] | None = None
+) -> list[Part]:
+    """Return the parts of the context; the arguments are those of `print_context`, and the working directory."""
+    today, now = day or _today(root)
+    return assemble(Request(root, today, now, budget, project, folder, _search(root, query) if query else None))
+
+
+def _for_hook(
+    root: str, budget: int, project: str, query: str, folder: str, day: tuple[int, float] | None = None
+) -> list[Part]:
+    """Return the parts of the context under a budget, lowered until they are no longer than a hook's answer may be."""
+    budget = min(budget, _HOOK_BUDGET)
+    while True:
+        parts = parts_of(root, budget, project, query, folder, day)
+        size = _units(as_text(parts))
+        if size <= HOOK_CHARACTERS or budget == LEAST_BUDGET:
+            return parts
+        budget = max(LEAST_BUDGET, budget * HOOK_CHARACTERS // size - 10)
+
+
+def _units(text: str) -> int:
+    """Return a text's length as JavaScript counts it."""
+    return len(text) if text.isascii() else len(text) + sum(map("\uffff".__lt__, text))
+
+
+def _cut(text: str) -> str:
+    """Return a text as long as a hook's answer may be: blanks count for no token, and can fill any budget."""
+    over = _units(text) - len(text)
+    return text if len(text) + over <= HOOK_CHARACTERS else f"{text[: max(0, HOOK_CHARACTERS - 1 - over)]}…"
 
 
 def _today(root: str) -> tuple[int, float]:

@@ -76,6 +76,20 @@ def test_the_project_of_the_working_directory_or_the_one_named(memory: Memory, t
     )
 
 
+@pytest.mark.parametrize("word", ["word ", "ünïcödé ", "\U0001f600", " " * 300 + "x", "Donaudampfschifffahrt"])
+def test_a_hook_gets_no_more_than_the_session_takes_whole(memory: Memory, tmp_path: Path, word: str) -> None:
+    line = (word * 2000)[:1500].rstrip()
+    for path in ("SOUL.md", "USER.md", "MEMORY.md"):
+        memory.write(path, "\n".join(f"- {number} {line}" for number in range(60)))
+    told = hook_text(
+        started("--memory", str(memory.root), "--format", "claude-code", "--budget", "90000", cwd=tmp_path)
+    )
+    assert 2000 < len(told.encode("utf-16-le")) // 2 <= 10_000
+    if word.strip() == "word":
+        assert len(told) > 7000
+        assert "Memory health" in told
+
+
 def test_a_session_starts_whatever_is_wrong(memory: Memory, tmp_path: Path) -> None:
     root = ("--memory", str(memory.root), "--format", "claude-code")
     (memory.root / "MEMORY.md").unlink()

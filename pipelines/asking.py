@@ -1,4 +1,4 @@
-"""What `curate search` and `curate eval` share: the ranking that curate.toml asks for, and the question's vector."""
+"""What all who search share: the ranking that curate.toml asks for, and the question's vector."""
 
 from __future__ import annotations
 

@@ -1,0 +1,280 @@
+"""A memory for programs that embed it: `from pipelines import Memory`.
+
+Each method does what the verb of the same name does, and raises what `pipelines.errors` holds. A `Memory` keeps nothing
+open and nothing in mind, so it may be shared between threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import IndexUnusable, NoMemory, UsageFault
+from pipelines.memory.layout import SETTINGS, find_memory
+from pipelines.memory.passages import Passage, read_passage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pipelines.index.filters import Filters
+    from pipelines.index.hits import Hit
+    from pipelines.memory.items import Item
+
+__all__ = ["Answer", "Held", "Memory", "Passage", "Written"]
+
+MOST_HITS: Final = 1000
+# Threads of one process bring the index up to date one after the other: a second would only wait for the file's lock.
+_FRESHENING: Final = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a search found, best first; it can be looped over.
+
+    Args:
+        hits: what was found.
+        notes: sentences on what limits the answer, as that a file was left out because it is being rewritten.
+    """
+
+    hits: tuple[Hit, ...]
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An item where it stands.
+
+    Args:
+        item: type, text, status, dates, trust and evidence.
+        path: its document, relative to the memory.
+        line: its line, counted from 1.
+    """
+
+    item: Item
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A line that was appended to a log.
+
+    Args:
+        path: the log, relative to the memory.
+        line: its line, counted from 1.
+        text: the line as it stands there.
+        day: the memory's day, `YYYY-MM-DD`.
+    """
+
+    path: str
+    line: int
+    text: str
+    day: str
+
+
+class Memory:
+    """A memory on disk.
+
+    Args:
+        root: its folder; without it, CURATE_MEMORY, else the nearest folder upward with curate.toml.
+
+    Raises:
+        NoMemory: there is none.
+    """
+
+    __slots__ = ("root",)
+
+    def __init__(self, root: str | os.PathLike[str] | None = None) -> None:
+        named = root or os.environ.get("CURATE_MEMORY")
+        self.root: Final[Path] = Path(named).expanduser().absolute() if named else find_memory(Path.cwd())
+        if not (self.root / SETTINGS).is_file():
+            raise NoMemory(self.root)
+
+    def __repr__(self) -> str:
+        return f"Memory({str(self.root)!r})"
+
+    def search(  # noqa: PLR0913  what a search can be narrowed down by, all of it by name
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        types: Sequence[str] = (),
+        project: str = "",
+        since: str = "",
+        before: str = "",
+        trusts: Sequence[str] = (),
+        sources: Sequence[str] = (),
+    ) -> Answer:
+        """Return what best answers a question; the index is brought up to date first.
+
+        Args:
+            query: plain words, a name, an id, `#tag`, `project:NAME` or `type:TYPE`.
+            limit: how many hits at most, up to 1000.
+            types: only items of these types, as `Decision`.
+            project: only what belongs to the project of this title.
+            since: only what is of this day or later, `YYYY-MM-DD`.
+            before: only what is of an earlier day.
+            trusts: only whose word it is: owner, self, external, untrusted.
+            sources: only where it stands: log, session, document.
+
+        Raises:
+            UsageFault: a day is none, or the limit is out of range.
+            BadSettings: curate.toml has faults.
+            IndexUnusable, LockHeld, NotWritable: there is no index and none can be built.
+        """
+        from pipelines.index.filters import Filters  # noqa: PLC0415  an agent that only logs needs no index
+
+        if not 1 <= limit <= MOST_HITS:
+            raise UsageFault(f"The limit is {limit}.", f"Ask for 1 to {MOST_HITS} hits.")
+        filters = Filters(tuple(types), project.strip(), _day(since), _day(before), tuple(trusts), tuple(sources))
+        return _searched(self.root, query.encode(errors="replace").decode(), limit, filters)
+
+    def context(self, *, budget: int = 4000, project: str = "", query: str = "", folder: str = "") -> str:
+        """Return what a new session should start with, as text; what is wrong with a file is a line of it.
+
+        Args:
+            budget: the most tokens, at least 300.
+            project: whose state to show; without it, the one that `folder` belongs to.
+            query: also show what a search for this finds.
+            folder: the session's working directory; without it, the process's.
+
+        Raises:
+            UsageFault: the budget is too small to say anything.
+        """
+        from pipelines.context.assembly import LEAST_BUDGET  # noqa: PLC0415  as above
+        from pipelines.context.quick import parts_of  # noqa: PLC0415  as above
+        from pipelines.context.rendering import as_text  # noqa: PLC0415  as above
+
+        if budget < LEAST_BUDGET:
+            raise UsageFault(f"The budget is {budget} tokens.", f"Give at least {LEAST_BUDGET}.")
+        return as_text(parts_of(str(self.root), budget, project, query, folder or str(Path.cwd())))
+
+    def log(self, text: str, *, project: str = "", now: datetime | None = None) -> Written:
+        """Append one line to today's log; it is whole and on the disk on return, whoever else writes.
+
+        The line is the word of whoever runs the program, as every line of a log is; a comment mark in it is broken, so
+        that it cannot pass for what another wrote.
+
+        Args:
+            text: what happened; folded to one line.
+            project: the project that it belongs to.
+            now: the moment, with a zone; without it, the clock's.
+
+        Raises:
+            UsageFault: there is no text.
+            BadSettings: curate.toml has faults.
+            NotWritable, BadFile: the log cannot be written, and is as it was.
+        """
+        from pipelines.clock import day_of, moment  # noqa: PLC0415  as above
+        from pipelines.memory.append import append_line, log_line  # noqa: PLC0415  as above
+        from pipelines.settings import load_settings  # noqa: PLC0415  as above
+
+        if not text.strip():
+            raise UsageFault("There is nothing to log.", "Give a text.")
+        settings = load_settings(self.root)
+        when = moment(now.isoformat() if now else None, settings)
+        day = day_of(when, settings)
+        line = log_line(f"{when:%H:%M}", _plain(text), _plain(project))
+        path = append_line(self.root, day, line)
+        return Written(path, _last_line(self.root / path, line), line, day)
+
+    def items(self, *, type: str = "", status: str = "", document: str = "") -> list[Held]:  # noqa: A002  the item's word
+        """Return the items of the memory, in order of documents and lines, whatever their status.
+
+        Args:
+            type: only Decision, Fact, Rule, Todo or Risk, whatever its case.
+            status: only of this status, as `live` or `open`, whatever its case.
+            document: only those of one document: its path, id, title or file name.
+
+        Raises:
+            UsageFault: there is no such document.
+        """
+        from pipelines.memory.naming import named_documents  # noqa: PLC0415  as above
+        from pipelines.memory.snapshot import read_documents  # noqa: PLC0415  as above
+
+        documents = read_documents(self.root)
+        paths = named_documents(documents, document) if document else list(documents)
+        return [
+            Held(placed.item, path, placed.line + 1)
+            for path in sorted(paths)
+            for placed in documents[path].items
+            if type.casefold() in {"", placed.item.type.casefold()}
+            and status.casefold() in {"", placed.item.status.casefold()}
+        ]
+
+    def read(self, name: str, start: int | None = None, end: int | None = None) -> Passage:
+        """Return lines of a document or log, at most 400 lines or 20,000 characters at a time.
+
+        Args:
+            name: a path in the memory, a citation such as `Logs/2026-03-18.md:12`, a document's id, title or file name,
+                a log's day, or `today`.
+            start: the first line, counted from 1.
+            end: the last line, inclusive.
+
+        Raises:
+            UsageFault: the name means nothing, or leads out of the memory, or into what no program is to read.
+            BadFile: the file cannot be read, or a part of its path is a symbolic link.
+        """
+        return read_passage(self.root, name, self.today, start, end)
+
+    def today(self) -> str:
+        """Return the memory's day, `YYYY-MM-DD`, by its own zone and end of the day.
+
+        Raises:
+            BadSettings: curate.toml has faults.
+        """
+        from pipelines.context.cache import load_cached  # noqa: PLC0415  as above
+
+        now = time.time()
+        return date.fromordinal(_EPOCH + load_cached(str(self.root), now).day_number(now)).isoformat()
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC).toordinal()
+
+
+def _searched(root: Path, query: str, limit: int, filters: Filters) -> Answer:
+    """Search; an index that turns out to be damaged is built anew once."""
+    from pipelines.asking import asker  # noqa: PLC0415  an agent that only logs needs no index
+    from pipelines.index.fresh import freshen, rebuilt  # noqa: PLC0415  as above
+    from pipelines.index.search import search  # noqa: PLC0415  as above
+
+    with _FRESHENING:
+        fresh = freshen(root)
+    who = asker(root, filters)
+    asked = who.ask(query)
+    notes = (*fresh.notes, *who.notes)
+    try:
+        return Answer(tuple(search(root, query, limit, fresh.stale, asked)), notes)
+    except IndexUnusable as error:
+        with _FRESHENING:
+            notes = (*notes, *rebuilt(root, error).notes)
+        return Answer(tuple(search(root, query, limit, (), asked)), notes)
+
+
+def _day(told: str) -> str:
+    try:
+        return date.fromisoformat(told).isoformat() if told else ""
+    except ValueError:
+        raise UsageFault(f"{told[:40]!r} is no day.", "Write it like 2026-03-01.") from None
+
+
+def _plain(text: str) -> str:
+    """Return a text as one line can hold it: valid Unicode, and no mark that begins a comment."""
+    return text.encode(errors="replace").decode().replace("<!--", "<! --")
+
+
+def _last_line(file: Path, line: str) -> int:
+    """Return where a line that was just appended stands: others may have written after it."""
+    lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((number for number in range(len(lines), 0, -1) if lines[number - 1] == line), len(lines))

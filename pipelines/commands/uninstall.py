@@ -1,0 +1,21 @@
+"""`curate uninstall`: take back what `curate install` told an agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipelines.commands.installing import carry_out_or_show, target_options
+from pipelines.install.program import this_program
+
+
+@click.command()
+@target_options
+def command(*, target: str, folder: Path | None, agents_md: Path | None, only_print: bool) -> None:
+    """Take back what `curate install TARGET` wrote, for whichever memory; all else stays to the byte.
+
+    The memory itself is not touched.
+    """
+    program = this_program(Path())
+    carry_out_or_show(target, program, (folder, agents_md), adding=False, only_print=only_print)

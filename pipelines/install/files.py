@@ -1,0 +1,146 @@
+"""Changing files that people own: the whole plan is worked out first, each file is replaced whole, links stay links."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import BadFile, ChangedUnderRun
+from pipelines.install.jsontext import Broken
+from pipelines.memory.files import sync_folder, writing
+
+if TYPE_CHECKING:
+    from pipelines.install.plan import Edit, Plan
+
+_ADVICE: Final = "Nothing was written; mend the file, then run this again."
+_ATTEMPTS: Final = 5
+_SECRET, _COMMON = 0o600, 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file before and after.
+
+    Args:
+        edit: what was asked for.
+        file: the file itself, behind whatever links lead to it.
+        before: its text, or None where there is none.
+        after: its text, or None where it is to go.
+    """
+
+    edit: Edit
+    file: Path
+    before: str | None
+    after: str | None
+
+    @property
+    def name(self) -> str:
+        """The file as a person knows it, with where a link leads."""
+        linked = self.edit.path.is_symlink()
+        return f"{self.edit.path} (a link to {self.file})" if linked else str(self.edit.path)
+
+    def diff(self) -> str:
+        """Return what changes, as lines of a diff without what stands around them: that may be secret."""
+        before, after = (self.before or "").splitlines(keepends=True), (self.after or "").splitlines(keepends=True)
+        told = difflib.unified_diff(before, after, str(self.file), str(self.file), n=0)
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in told)
+
+
+def changes(plan: Plan) -> list[Change]:
+    """Return what a plan would change, file by file, without writing anything.
+
+    Raises:
+        BadFile: a file cannot be read or understood.
+    """
+    return [change for change in map(_change, plan.edits) if change.before != change.after]
+
+
+def carry_out(plan: Plan) -> list[Change]:
+    """Do what a plan says and return what was changed. All of it is worked out before the first file is written.
+
+    Raises:
+        BadFile: a file cannot be read or understood; nothing was written.
+        NotWritable: the disk refused a file; it is as it was, and so are those after it.
+        ChangedUnderRun: another program kept changing a file.
+    """
+    done = changes(plan)
+    return [_written(change) for change in done]
+
+
+def read_text(path: Path) -> tuple[Path, str | None]:
+    """Return the file behind a path, and its text with its line ends as they are, or None where there is none.
+
+    Raises:
+        BadFile: it is no regular file, cannot be read, is not UTF-8, or is a link to nothing.
+    """
+    file = Path(os.path.realpath(path))
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink() and not file.parent.is_dir():
+            raise BadFile(path, f"is a link to {file}, whose folder is not there", _ADVICE) from None
+        return file, None
+    except OSError as fault:
+        raise BadFile(path, f"cannot be read: {(fault.strerror or str(fault)).lower()}", _ADVICE) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BadFile(path, "is no regular file", _ADVICE)
+    with os.fdopen(descriptor, "rb") as opened:
+        try:
+            return file, opened.read().decode()
+        except UnicodeDecodeError as fault:
+            raise BadFile(path, f"is not UTF-8 at byte {fault.start}", _ADVICE) from None
+
+
+def _change(edit: Edit) -> Change:
+    file, before = read_text(edit.path)
+    try:
+        after = edit.change(before or "")
+    except Broken as fault:
+        raise BadFile(edit.path, fault.why, _ADVICE) from None
+    if not after and before is not None and edit.path.is_symlink():
+        after = edit.empty
+        return Change(edit, file, before, after)
+    return Change(edit, file, before, after or None)
+
+
+def _written(change: Change) -> Change:
+    """Write one file, or work the change out anew where another program was quicker."""
+    for _ in range(_ATTEMPTS):
+        _, now = read_text(change.edit.path)
+        if now == change.before:
+            with writing(change.file):
+                _replace(change)
+            return change
+        change = _change(change.edit)
+    raise ChangedUnderRun([str(change.file)])
+
+
+def _replace(change: Change) -> None:
+    file, text = change.file, change.after
+    if text is None:
+        file.unlink(missing_ok=True)
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    known = file.stat() if file.exists() else None
+    mode = stat.S_IMODE(known.st_mode) if known else _COMMON if file.suffix == ".md" else _SECRET
+    aside = file.with_name(f".{file.name}.{os.getpid()}")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _SECRET)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(text.encode())
+            opened.flush()
+            os.fchmod(descriptor, mode)
+            if known:
+                with contextlib.suppress(PermissionError):  # who may not give it away keeps it
+                    os.fchown(descriptor, known.st_uid, known.st_gid)
+            os.fsync(descriptor)
+        aside.replace(file)
+    finally:
+        aside.unlink(missing_ok=True)
+    sync_folder(file.parent)

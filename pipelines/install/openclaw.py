@@ -1,0 +1,69 @@
+"""OpenClaw: the MCP server in its JSON5 settings, and a block in the AGENTS.md that each of its sessions begins with.
+
+Its hooks are programs that run inside its gateway, and its sessions can be captured from their folder at any time.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import BadFile, UsageFault
+from pipelines.install.block import with_block, without_block
+from pipelines.install.files import read_text
+from pipelines.install.jsontext import Broken, load
+from pipelines.install.plan import Edit, Plan
+from pipelines.install.servers import HINT, with_server, without_server
+
+if TYPE_CHECKING:
+    from pipelines.install.plan import Asked
+
+_SERVERS: Final = ("mcp", "servers")
+_CAPTURE: Final = "Its sessions are taken in by `curate capture --from openclaw`, for example before the nightly run."
+
+
+def plan(asked: Asked, *, adding: bool) -> Plan:
+    """Return what to do to tell OpenClaw of the memory, or to take that back.
+
+    Raises:
+        UsageFault: a project was named; OpenClaw has settings for a person alone.
+        BadFile: its settings are no JSON.
+    """
+    if asked.folder:
+        raise UsageFault("OpenClaw has no settings for a project.", "Leave --project-dir out.")
+    state = _folder("OPENCLAW_STATE_DIR", asked.home / ".openclaw")
+    settings = _folder("OPENCLAW_CONFIG_PATH", state / "openclaw.json")
+    edits, notes = [], list[str]()
+    if not adding:
+        edits.append(Edit(settings, partial(without_server, path=_SERVERS), "{}\n"))
+    elif asked.servers:
+        edits.append(Edit(settings, partial(with_server, path=_SERVERS, program=asked.program), "{}\n"))
+        notes.append("A gateway that runs has to be started anew: `openclaw gateway restart`.")
+    else:
+        notes.append(HINT)
+    workspace = _workspace(settings, state, asked.home)
+    if workspace.is_dir() and not (workspace / "curate.toml").exists():
+        change = partial(with_block, program=asked.program) if adding else without_block
+        edits.append(Edit(workspace / "AGENTS.md", change))
+    return Plan(tuple(edits), (*notes, _CAPTURE) if adding else ())
+
+
+def _folder(variable: str, usual: Path) -> Path:
+    named = os.environ.get(variable)
+    return Path(named).expanduser().absolute() if named else usual
+
+
+def _workspace(settings: Path, state: Path, home: Path) -> Path:
+    """Return the folder in which OpenClaw's agent works: what its settings say, else the usual one."""
+    _, text = read_text(settings)
+    try:
+        value: object = load(text) if text and text.strip() else {}
+    except Broken as fault:
+        raise BadFile(settings, fault.why, "Nothing was written; mend the file, then run this again.") from None
+    for key in ("agents", "defaults", "workspace"):
+        value = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(value, str) or not value:
+        return state / "workspace"
+    return home / value[2:] if value.startswith("~/") else Path(value)

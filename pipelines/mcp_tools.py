@@ -1,0 +1,91 @@
+"""What the tools of the MCP server answer: text for a model, bounded, with path:line and date on everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pipelines.api import Memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.api import Answer
+    from pipelines.index.hits import Hit
+
+MOST_HITS: Final = 50
+MOST_ANSWER: Final = 20_000
+"""Characters of an answer at most; a client shows a model no more of it anyway."""
+LONGEST_HIT: Final = 800
+MOST_QUERY: Final = 2_000
+MOST_TEXT: Final = 4_000
+MOST_NAME: Final = 500
+BUDGETS: Final = (300, 8_000)
+
+
+def search(root: Path | None, query: str, limit: int, kind: str, project: str, days: tuple[str, str]) -> str:
+    """Return what a search finds: each hit with its place, its day and whose word it is.
+
+    Args:
+        root: the memory, or None for the one that the environment or the working directory names.
+        query: the question.
+        limit: how many hits at most.
+        kind: only items of this type, or an empty string.
+        project: only this project's, or an empty string.
+        days: the first day, and the first day that is too late; empty strings for no bound.
+
+    Raises:
+        CurateError: whatever `pipelines.api.Memory` raises; so do the functions below.
+    """
+    types = (kind,) if kind else ()
+    answer = Memory(root).search(query, limit=limit, types=types, project=project, since=days[0], before=days[1])
+    return _told(answer)
+
+
+def read(root: Path | None, name: str, start: int | None, end: int | None) -> str:
+    """Return lines of one file, each with its number."""
+    passage = Memory(root).read(name, start, end)
+    head = f"{passage.path}: {passage.total_lines:,} lines"
+    if not passage.lines:
+        return f"{head}; there is no line {passage.start_line:,}."
+    head += f", here {passage.start_line:,} to {passage.end_line:,}"
+    lines = [f"{number}: {line}" for number, line in enumerate(passage.lines, passage.start_line)]
+    if passage.end_line < passage.total_lines:
+        lines.append(f"(More follows: ask with start_line={passage.end_line + 1}.)")
+    return "\n".join([f"{head}.", *lines])
+
+
+def context(root: Path | None, project: str, query: str, budget: int) -> str:
+    """Return what a session should start with."""
+    return Memory(root).context(budget=budget, project=project, query=query)
+
+
+def log(root: Path | None, text: str, project: str) -> str:
+    """Append a line to today's log and say where it stands."""
+    written = Memory(root).log(text, project=project)
+    return f"Written at {written.path}:{written.line} ({written.day}): {written.text}"
+
+
+def _told(answer: Answer) -> str:
+    notes = [f"Note: {note}" for note in answer.notes]
+    if not answer.hits:
+        return "\n".join(["Nothing was found. Say so rather than guess; or try other words.", *notes])
+    room = MOST_ANSWER - sum(len(note) + 1 for note in notes)
+    shown: list[str] = []
+    for hit in answer.hits:
+        told = _hit(hit)
+        if shown and len(told) + 2 > room:
+            notes.insert(0, f"({len(answer) - len(shown)} more were left out of this answer; narrow the question.)")
+            break
+        shown.append(told)
+        room -= len(told) + 2
+    return "\n\n".join([*shown, *(["\n".join(notes)] if notes else [])])
+
+
+def _hit(hit: Hit) -> str:
+    lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"
+    quality = [*hit.types, hit.status if hit.status not in {"", "live"} else "", f"trust {hit.trust}"]
+    quality += [f"confidence {hit.confidence}" if hit.confidence else "", hit.item]
+    place = "".join(c if c.isprintable() else "?" for c in f"{hit.path}:{lines}")
+    head = " | ".join(part for part in (place, hit.date, ", ".join(filter(None, quality))) if part)
+    text = hit.text if len(hit.text) <= LONGEST_HIT else f"{hit.text[:LONGEST_HIT]}… (memory_read shows the rest)"
+    return f"{head}\n{text}"

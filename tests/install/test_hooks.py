@@ -1,0 +1,55 @@
+"""Hooks in settings of every form: ours once, theirs untouched, and all as it was afterwards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.install.claude_code import HOOKS
+from pipelines.install.hooks import with_hooks, without_hooks
+from pipelines.install.program import Program, is_line
+
+PROGRAM = Program(("/opt/my tools/curate",), Path("/home/ü/my memory"))
+MOVED = Program(("/usr/bin/python3", "-m", "pipelines.commands"), Path("/m"))
+EVENTS = st.sampled_from(["SessionStart", "SessionEnd", "PreCompact", "Stop"])
+COMMANDS = st.sampled_from(["echo hi", "curate status", "curate context", "/x/curate capture --memory /m", "it's", ""])
+ENTRIES = st.fixed_dictionaries(
+    {"type": st.just("command"), "command": COMMANDS}, optional={"timeout": st.integers(1, 9)}
+)
+GROUPS = st.fixed_dictionaries({"hooks": st.lists(ENTRIES, min_size=1, max_size=2)}, optional={"matcher": st.just("*")})
+SETTINGS = st.fixed_dictionaries(
+    {"model": st.just("opus")},
+    optional={"hooks": st.dictionaries(EVENTS, st.lists(GROUPS, min_size=1, max_size=2), min_size=1, max_size=3)},
+)
+
+
+@given(SETTINGS, st.sampled_from([None, 2, 4, "\t"]), st.sampled_from(["", "\n"]))
+def test_in_and_out_again(settings: dict[str, Any], indent: Any, end: str) -> None:
+    text = json.dumps(settings, indent=indent) + end
+    added = with_hooks(text, HOOKS, PROGRAM)
+    told = json.loads(added)
+    for event, groups in settings.get("hooks", {}).items():
+        assert told["hooks"][event][: len(groups)] == groups
+    for hook in HOOKS:
+        lines = [entry["command"] for group in told["hooks"][hook.event] for entry in group["hooks"]]
+        assert [is_line(line, hook.verb) for line in lines].count(True) == 1
+    assert with_hooks(added, HOOKS, PROGRAM) == added
+    moved = with_hooks(added, HOOKS, MOVED)
+    assert "my memory" not in moved
+    assert with_hooks(moved, HOOKS, PROGRAM) == added
+    assert without_hooks(added, HOOKS) == text
+    assert without_hooks(text, HOOKS) == text
+
+
+@given(st.text(max_size=40), st.text(min_size=1, max_size=40))
+def test_any_memory_and_program_are_known_again(root: str, program: str) -> None:
+    made = Program((f"/{program}/curate",), Path(f"/m/{root}"))
+    for hook in HOOKS:
+        line = made.line(hook.verb)
+        assert is_line(line, hook.verb)
+        assert made.renewed(line, hook.verb) == line
+        assert MOVED.renewed(made.renewed(MOVED.line(hook.verb), hook.verb), hook.verb) == MOVED.line(hook.verb)

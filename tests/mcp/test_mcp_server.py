@@ -1,0 +1,236 @@
+"""The MCP server as agents use it: the SDK's own client, over a real process's standard streams."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.lowlevel
+from mcp import StdioServerParameters
+from mcp.client.client import Client
+from mcp.client.stdio import stdio_client
+from mcp_types import CallToolResult, TextContent
+
+from pipelines.api import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    import pytest
+
+    from tests import conftest
+
+LAUNCH = "from pipelines.start import main; main()"
+PLACE = re.compile(r"^(Areas|Projects|Logs)/\S+\.md:\d+ \| \d{4}-\d\d-\d\d \| ", re.MULTILINE)
+
+
+def talk(root: Path | str, story: Callable[[Client], Awaitable[None]], cwd: Path | None = None) -> None:
+    """Start `curate mcp` as an agent's client does, and tell it a story."""
+    arguments = ["-c", LAUNCH, "mcp", *(["--memory", str(root)] if root else [])]
+    server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ), cwd=cwd)
+
+    async def main() -> None:
+        with open(os.devnull, "w") as quiet:  # noqa: ASYNC230, PTH123  for the server's own log
+            async with Client(stdio_client(server, errlog=quiet)) as client:
+                with anyio.fail_after(60):
+                    await story(client)
+
+    anyio.run(main)
+
+
+async def said(client: Client, tool: str, *, fails: bool = False, **arguments: Any) -> str:
+    """Call a tool and return its text."""
+    result = await client.call_tool(tool, arguments)
+    assert isinstance(result, CallToolResult)
+    [content] = result.content
+    assert isinstance(content, TextContent)
+    assert bool(result.is_error) is fails, content.text
+    return content.text
+
+
+def test_a_session_reads_searches_and_writes(memory: conftest.Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "# 2026-03-18\n\n- 09:00 Decision: We moved the site to Hugo.\n")
+    memory.write("Projects/blue-whale.md", "---\ntitle: Blue Whale\n---\n# Blue Whale\n\n- Fact: It sings.\n")
+    memory.curate("run", "--now", "2026-03-19T02:00")
+
+    async def story(client: Client) -> None:
+        assert client.server_info is not None
+        assert client.server_info.name == "memcurate"
+        assert "memory_search" in (client.instructions or "")
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert sorted(tools) == ["memory_context", "memory_log", "memory_read", "memory_search"]
+        assert all("Use it" in (tool.description or "") for tool in tools.values())
+        assert tools["memory_log"].annotations is not None
+        assert not tools["memory_log"].annotations.read_only_hint
+
+        told = await said(client, "memory_search", query="what became of the site", limit=5)
+        assert PLACE.search(told)
+        assert "Decision, trust self" in told
+        place = told.split(" | ")[0]
+        assert "We moved the site to Hugo" in await said(client, "memory_read", name=place)
+        assert "Risk" not in await said(client, "memory_search", query="site", type="Risk")
+        assert "Nothing was found" in await said(client, "memory_search", query="zzzz")
+        assert "is no day" in await said(client, "memory_search", query="site", since="soon", fails=True)
+
+        told = await said(client, "memory_read", name="Blue Whale", start_line=8)
+        assert re.match(r"Projects/blue-whale.md: \d+ lines, here 8 to \d+\.\n8: # Blue Whale\n", told)
+        assert "no line 99" in await said(client, "memory_read", name="Blue Whale", start_line=99)
+        assert "It sings" in await said(client, "memory_context", project="Blue Whale")
+
+        told = await said(client, "memory_log", text="Rule: Never push on Fridays.", project="Blue Whale")
+        day = Memory(memory.root).today()
+        assert told.startswith(f"Written at Logs/{day}.md:3 ({day}): - ")
+        assert "Never push on Fridays" in await said(client, "memory_search", query="push on Fridays")
+
+    talk(memory.root, story)
+    memory.curate("run")
+    assert [held.item.trust for held in Memory(memory.root).items(type="Rule")] == ["self"]
+
+
+def test_it_survives_what_no_client_should_send(memory: conftest.Memory) -> None:
+    memory.write("../secret.md", "top secret")
+    memory.write("Logs/2026-03-18.md", "- the quokka arrived\n" + "- much more to read\n" * 2000)
+
+    async def story(client: Client) -> None:
+        for name in ("../../etc/passwd", "../secret.md", "/etc/passwd", ".git/config", ".curate/index.db", "\0"):
+            told = await said(client, "memory_read", name=name, fails=True)
+            assert "top secret" not in told
+        huge = "x" * 10_000_000
+        for tool, name in (
+            ("memory_search", "query"), ("memory_read", "name"), ("memory_log", "text"), ("memory_context", "query"),
+        ):  # fmt: skip
+            told = await said(client, tool, fails=True, **{name: huge})
+            assert len(told) < 1000
+        assert "validation error" in await said(client, "memory_search", query=7, fails=True)
+        assert "validation error" in await said(client, "memory_search", query="x", limit=10**9, fails=True)
+        assert "validation error" in await said(client, "memory_log", fails=True)
+        assert "Unknown tool" in await said(client, "memory_nonsense", fails=True)
+        assert len(await said(client, "memory_read", name="2026-03-18")) < 25_000
+        assert len(await said(client, "memory_search", query="much more to read", limit=50)) <= 21_000
+        assert "quokka" in await said(client, "memory_search", query="quokka")
+
+    talk(memory.root, story)
+    assert not list((memory.root / "Logs").glob("20[3-9]*"))
+
+
+def test_a_hundred_calls_at_once_and_some_cancelled(memory: conftest.Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "- the quokka arrived\n")
+
+    async def story(client: Client) -> None:
+        found: list[str] = []
+
+        async def call(number: int) -> None:
+            if number % 4 == 0:
+                found.append(await said(client, "memory_log", text=f"line {number} of many"))
+            else:
+                found.append(await said(client, "memory_search", query="quokka"))
+
+        async with anyio.create_task_group() as group:
+            for number in range(100):
+                group.start_soon(call, number)
+        assert sum("quokka" in told for told in found) == 75
+
+        async with anyio.create_task_group() as group:
+            for number in range(1, 40, 2):
+                group.start_soon(call, number)
+            await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+        assert "quokka" in await said(client, "memory_search", query="quokka")
+
+    talk(memory.root, story)
+    [log] = [path for path in (memory.root / "Logs").glob("*.md") if path.name != "2026-03-18.md"]
+    lines = [line for line in log.read_text().splitlines() if "of many" in line]
+    assert sorted(re.findall(r"line (\d+) of many", "\n".join(lines))) == sorted(str(n) for n in range(0, 100, 4))
+
+
+def test_a_memory_that_is_missing_is_told_and_found_when_it_is_there(tmp_path: Path, memory: conftest.Memory) -> None:
+    place = tmp_path / "later"
+
+    async def story(client: Client) -> None:
+        assert "There is no memory at" in await said(client, "memory_search", query="x", fails=True)
+        assert "There is no memory at" in await said(client, "memory_log", text="x", fails=True)
+        memory.root.rename(place)
+        assert "Written at" in await said(client, "memory_log", text="x")
+        (place / "curate.toml").write_text("timezone = 7\n")
+        assert "curate.toml has" in await said(client, "memory_log", text="x", fails=True)
+
+    talk(place, story)
+
+    async def nowhere(client: Client) -> None:
+        assert "There is no memory at" in await said(client, "memory_context", fails=True)
+
+    (tmp_path / "empty").mkdir()
+    talk("", nowhere, tmp_path / "empty")
+
+
+def process(root: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", LAUNCH, "mcp", "--memory", str(root)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def message(**fields: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **fields}).encode() + b"\n"
+
+
+HELLO = message(
+    id=0,
+    method="initialize",
+    params={"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+) + message(method="notifications/initialized")
+
+
+def test_nothing_but_the_protocol_is_printed(memory: conftest.Memory) -> None:
+    (memory.root / ".curate/index.db").write_bytes(b"nonsense")
+    calls = [
+        message(id=number, method="tools/call", params={"name": name, "arguments": arguments})
+        for number, (name, arguments) in enumerate(
+            (("memory_search", {"query": "x"}), ("memory_read", {"name": "nowhere"}), ("nonsense", {})), 1
+        )
+    ]
+    with process(memory.root) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write(HELLO + b"nonsense\n{}\n\xff\xfe\n" + b"".join(calls))
+        running.stdin.flush()
+        answers: dict[Any, Any] = {}
+        while not {1, 2, 3} <= set(answers):
+            told = json.loads(running.stdout.readline())
+            answers[told.get("id")] = told
+        running.stdin.close()
+        rest = running.stdout.read()
+        errors = running.stderr.read() if running.stderr else b""
+    assert rest == b""
+    assert running.returncode == 0, errors
+    assert "built anew" in answers[1]["result"]["content"][0]["text"]
+
+
+def test_a_client_that_goes_away_is_no_failure(memory: conftest.Memory) -> None:
+    with process(memory.root) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdin.write(HELLO)
+        running.stdin.flush()
+        running.stdout.readline()
+        running.stdout.close()
+        running.stdin.write(message(id=1, method="tools/list"))
+        running.stdin.close()
+        errors = running.stderr.read()
+    assert running.returncode == 0, errors
+    assert b"Traceback" not in errors
+
+
+def test_without_the_extra_it_says_what_to_install(memory: conftest.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "pipelines.mcp_server", raising=False)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mcp"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    told = memory.curate("mcp", exits=1)
+    assert "needs the package `mcp`" in told
+    assert "pipx inject memcurate" in told
