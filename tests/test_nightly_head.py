@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 VOTES = "> **Anna:** +1\n\n> **Bob:** +1\n\n"
 LOG = "".join(
-    f"> **Proposed resolution: Close gate #{gate} for good** *(Anna)*\n\n{VOTES}**Bob:** Close gate #{gate} for good\n\n"
+    f"> **Proposed resolution: Close gate #{gate} for good**\n\n{VOTES}**Bob:** Close gate #{gate} for good\n\n"
     for gate in range(2, 7)
 )
 
