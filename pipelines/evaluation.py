@@ -21,10 +21,11 @@ from pipelines.models.rules.marks import overlap, words
 from pipelines.stages.extract import is_grounded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pipelines.gold import Gold, GoldDay
-    from pipelines.models.extraction import Candidate, Extraction, Extractor
+    from pipelines.models.calling import Spent
+    from pipelines.models.extraction import Candidate, Extractor
 
 ALIKE: Final = 0.6
 ALIKE_ON_ITS_LINES: Final = 0.2
@@ -85,6 +86,7 @@ class Score:
         unjudged: candidates of types that the gold does not hold.
         days: days that were read.
         failed: days that no usable answer came for; what they hold counts as not found.
+        fallback: days that the rules read because no model could.
         ungrounded: candidates dropped because the log does not say what they say, by the extractor or by us.
         calls: calls of models.
         input_tokens: tokens sent.
@@ -100,6 +102,7 @@ class Score:
     unjudged: int = 0
     days: int = 0
     failed: int = 0
+    fallback: int = 0
     ungrounded: int = 0
     calls: int = 0
     input_tokens: int = 0
@@ -125,6 +128,7 @@ class Score:
             "unjudged": self.unjudged,
             "days": self.days,
             "failed": self.failed,
+            "fallback": self.fallback,
             "failures": self.failures,
             "ungrounded": self.ungrounded,
             "calls": self.calls,
@@ -158,30 +162,30 @@ def evaluate(days: Sequence[GoldDay], extractor: Extractor, done: Callable[[int]
                 raise
             score.failed += 1
             score.failures += [fault.sentence] if fault.sentence not in score.failures else []
+            _pay(score, tuple(fault.tally.spent) if fault.tally else ())
             _count(score, day, ())
         else:
             in_a_row = 0
             grounded = [one for one in answer.candidates if is_grounded(one)] if answer else []
             _count(score, day, grounded)
             if answer:
-                score.ungrounded += len(answer.candidates) - len(grounded)
-                _cost(score, answer, extractor)
+                score.ungrounded += len(answer.candidates) - len(grounded) + answer.dropped
+                score.fallback += answer.fallback
+                _pay(score, answer.spent)
         score.days += 1
         done(number)
     score.seconds = time.perf_counter() - begun
     return score
 
 
-def _cost(score: Score, answer: Extraction, extractor: Extractor) -> None:
-    score.ungrounded += getattr(answer, "dropped", 0)  # what a model's extractor checked and dropped itself
-    score.calls += answer.calls
-    score.input_tokens += answer.input_tokens
-    score.output_tokens += answer.output_tokens
-    if answer.calls == 0 or score.usd is None:
-        return
-    price = price_of(answer.candidates[0].by if answer.candidates else extractor.name)
-    usd = price.usd(answer.input_tokens, answer.output_tokens) if price else None
-    score.usd = None if usd is None else score.usd + usd
+def _pay(score: Score, spent: Iterable[Spent]) -> None:
+    for one in spent:
+        score.calls += one.calls
+        score.input_tokens += one.usage.input_tokens
+        score.output_tokens += one.usage.output_tokens
+        price = price_of(one.model)
+        usd = price.usd(one.usage.input_tokens, one.usage.output_tokens) if price else None
+        score.usd = None if usd is None or score.usd is None else score.usd + usd
 
 
 def _count(score: Score, day: GoldDay, candidates: Sequence[Candidate]) -> None:

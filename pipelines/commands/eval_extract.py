@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -61,14 +60,7 @@ def _extractor(name: str) -> Extractor:
         from pipelines.models.rules import RulesExtractor  # noqa: PLC0415  as above
 
         return RulesExtractor()
-    user = load_user_settings(os.environ)
-    chosen = choose_extractor(replace(user, providers=(name,)) if name else user)
-    if name not in {"", "rules"} and chosen.name.startswith("rules"):
-        raise UsageFault(
-            f"The provider {name} cannot be used: there is none of that name, or its key is not set.",
-            "The providers and their settings are in docs/models.md.",
-        )
-    return chosen
+    return choose_extractor(load_user_settings(os.environ, name))
 
 
 def _scores(days: Sequence[GoldDay], readers: Sequence[tuple[str, Extractor]]) -> list[tuple[str, Score]]:
@@ -109,6 +101,7 @@ def _summary(score: Score) -> str:
     cost = "cost not known (the price table lacks the model)" if score.usd is None else f"{score.usd:.4f} USD"
     parts = [
         f"{score.days:,} days" + (f", {score.failed:,} of them failed" if score.failed else ""),
+        *([f"{score.fallback:,} days read by the rules, because no model could"] if score.fallback else []),
         *(["by confidence: " + ", ".join(levels)] if levels else []),
         f"{score.ungrounded:,} without grounds dropped",
         *([f"{score.unjudged:,} of types that the gold does not hold"] if score.unjudged else []),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from pipelines.commands import run_command
 from pipelines.errors import ModelFailed
 from pipelines.memory.items import Confidence, ItemType
 from pipelines.models import choose
+from pipelines.models.calling import Spent, Tally, Usage
 from pipelines.models.extraction import Candidate, Extraction
 
 if TYPE_CHECKING:
@@ -51,17 +53,20 @@ class Scripted:
     def __init__(self, said: dict[str, list[tuple[str, int, str, str]]], failing: frozenset[str] = frozenset()) -> None:
         self.said, self.failing = said, failing
         self.days: list[str] = []
+        self.spent = (Spent("anthropic:claude-haiku-5-5", 1, Usage(1_000_000, 100_000)),)
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         self.days.append(request.day)
         if request.day in self.failing:
-            raise ModelFailed("Claude", "is overloaded (status 529)")
+            fault = ModelFailed("Claude", "is overloaded (status 529)")
+            fault.tally = Tally([*self.spent])
+            raise fault
         found = []
         for kind, line, text, quote in self.said.get(request.day, ()):
             entry = next(one for one in request.entries if one.start_line <= line <= one.end_line)
             level = Confidence.MEDIUM
             found.append(Candidate(ItemType(kind), text, entry, line, line, quote, level, "told", self.name))
-        return Extraction(tuple(found), calls=1, input_tokens=1_000_000, output_tokens=100_000)
+        return Extraction(tuple(found), self.spent)
 
 
 def measure(capsys: pytest.CaptureFixture[str], *arguments: object, exits: int = 0) -> str:
@@ -126,6 +131,7 @@ def test_two_are_compared_side_by_side(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen(monkeypatch, Scripted({}))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a key")
     told = measure(capsys, folder, "--compare", "labels,anthropic").splitlines()
     assert told[0].split("\t") == ["Decision", "2", "1", "1.000", "0.500", "0.667", "0", "-", "0.000", "0.000"]
     assert told[2].split("\t")[:2] == ["all", "3"]
@@ -137,7 +143,7 @@ def test_the_cost_of_a_model_without_a_price_is_not_made_up(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     extractor = Scripted({})
-    extractor.name = "openai:some-model-of-mine@extract/1"
+    extractor.spent = (Spent("openai:some-model-of-mine", 1, Usage(10, 10)),)
     chosen(monkeypatch, extractor)
     assert score(capsys, folder)["usd"] is None
     assert "cost not known" in measure(capsys, folder)
@@ -148,7 +154,8 @@ def test_a_day_that_fails_counts_as_not_found(
 ) -> None:
     chosen(monkeypatch, Scripted({}, frozenset({"2026-01-06"})))
     found = score(capsys, folder, exits=1)
-    assert (found["failed"], found["all"]["gold"], found["calls"]) == (1, 3, 2)
+    assert (found["failed"], found["all"]["gold"], found["calls"]) == (1, 3, 3)
+    assert found["usd"] == pytest.approx(3 * (0.10 + 0.05))  # a failed day is paid, too
     assert found["failures"] == ["Claude is overloaded (status 529)."]
 
 
@@ -200,8 +207,8 @@ def test_every_fault_of_the_gold_is_named_with_its_line(folder: Path, capsys: py
 @pytest.mark.parametrize(
     ("arguments", "exits", "sentence"),
     [
-        (["--provider", "nobody"], 2, "The provider nobody cannot be used"),
-        (["--provider", "anthropic"], 2, "The provider anthropic cannot be used"),
+        (["--provider", "nobody"], 2, "--provider 'nobody' cannot be used"),
+        (["--compare", "rules,anthropic"], 2, "--provider anthropic cannot be used"),
         (["--provider", "rules", "--compare", "rules,labels"], 2, "exclude each other"),
     ],
 )
@@ -209,6 +216,17 @@ def test_who_cannot_read_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], exits: int, sentence: str
 ) -> None:
     assert sentence in measure(capsys, folder, *arguments, exits=exits)
+
+
+def test_a_program_can_be_measured(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "says.py"
+    item = {
+        "type": "Decision", "text": "Close the north gate.", "document": "", "new_project": "", "closed": False,
+        "quote": "Close the north gate.", "start_line": 3, "end_line": 3, "confidence": "high", "reason": "said",
+    }  # fmt: skip
+    program.write_text(f"import json, sys; asked = json.load(sys.stdin); print(json.dumps({{'items': [{item}]}}))\n")
+    found = score(capsys, folder, "--provider", f"exec:{sys.executable} {program}", "--days", 1)
+    assert (found["types"]["Decision"]["right"], found["calls"], found["usd"]) == (1, 1, None)
 
 
 def test_a_folder_without_logs_or_gold_is_refused(
