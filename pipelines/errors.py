@@ -287,3 +287,18 @@ class VectorsDamaged(CurateError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"The vectors are damaged ({why}).", "`curate index` makes them anew.")
+
+
+class BadGold(CurateError):
+    """Raised when a file of known items has faults; all of them are named at once, with their lines."""
+
+    def __init__(self, path: Path, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        count = "a fault" if len(faults) == 1 else f"{len(faults):,} faults"
+        lines = "".join(f"\n  {fault}" for fault in faults[:_MOST_FAULTS])
+        rest = len(faults) - _MOST_FAULTS
+        lines += f"\n  and {rest:,} more" if rest > 0 else ""
+        super().__init__(f"{path} has {count}:{lines}", "\nMend the file and run again.")
+
+
+_MOST_FAULTS = 50

@@ -1,4 +1,4 @@
-"""`curate eval`: measure what search finds, on questions of one's own."""
+"""`curate eval`: measure what search finds, and what an extractor does, on data of one's own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipelines.commands.eval_extract import command as extract_command
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json, say_table
 
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
 @click.group("eval")
 def command() -> None:
-    """Measure search on questions of your own."""
+    """Measure search on questions of your own, and extraction on logs whose items you know."""
+
+
+command.add_command(extract_command)
 
 
 @command.command("search")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from pipelines.models.providers.program import PREFIX, ProgramModel, command_of
@@ -9,6 +10,7 @@ from pipelines.models.providers.program import PREFIX, ProgramModel, command_of
 if TYPE_CHECKING:
     from pipelines.models.calling import Model
     from pipelines.models.chain import Chain
+    from pipelines.models.embedding import Embedder
     from pipelines.models.extraction import Extractor
     from pipelines.models.patience import Patience
     from pipelines.models.replies import Replies
@@ -69,4 +71,11 @@ def _model(provider: str, user: UserSettings) -> Model | None:
 def _rules() -> Extractor:
     from pipelines.models.rules import RulesExtractor  # noqa: PLC0415  compiles its patterns
 
-    return RulesExtractor()
+    return RulesExtractor(_local)
+
+
+def _local() -> Embedder | None:
+    """Return the model whose vectors the rules' head was trained on, where it is; nothing is sent to anybody."""
+    from pipelines.models.embedders.choose import choose_local  # noqa: PLC0415  only a day with something new needs it
+
+    return choose_local(os.environ)

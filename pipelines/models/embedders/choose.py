@@ -38,6 +38,24 @@ def choose_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> C
     return _local(settings, environ)
 
 
+def choose_local(environ: Mapping[str, str]) -> Embedder | None:
+    """Return the pinned local model in int8, whatever embeds for search, or None where it is not fetched.
+
+    What was trained on the vectors of one model needs that one; and it sends nothing to anybody.
+
+    Raises:
+        UnusableModel: it was fetched, and is damaged.
+        NotWritable: its graph is not built yet, and the cache cannot be written.
+        CurateError: the environment names neither a cache nor a home.
+    """
+    from pipelines.models.embedders.built import built_model  # noqa: PLC0415  only who is chosen is brought in
+    from pipelines.models.embedders.local import LocalEmbedder  # noqa: PLC0415  as above
+
+    models = models_folder(environ)
+    folder = models / MINILM.name
+    return LocalEmbedder(built_model(folder, models, "int8", MINILM)) if is_complete(MINILM, folder) else None
+
+
 def _openai(settings: EmbedderSettings) -> Choice:
     if settings.key_variable and not settings.api_key:
         return None, f"{_WORDS_ONLY}: the settings name {settings.key_variable} for the key, and it is not set."

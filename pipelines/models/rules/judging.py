@@ -43,6 +43,12 @@ _NO_SPEECH = re.compile(
     r"[+-][01]\b|q[+-]|s/|i/|ack\b|present\+|regrets\+|zakim,|rrsagent,|https?://\S+$|scribe|topic:|agenda",
     re.IGNORECASE,
 )
+_COMES_OR_GOES = re.compile(
+    r"^(?:\W{1,4} )?\S{1,40} (?:has )?(?:joined|left|quit|departs?|departed|is now known as)\b"
+    r"(?: [(#]| the (?:chat|channel|room|call)\b|\W*$)|"
+    r"^\W*(?:sub)?topic\b|^(?:-->|<--|--[>|]|[→←⇐⇒*]|s\|)",
+    re.IGNORECASE,
+)
 _EMPTY_WORD = re.compile(
     r"(?:that|this|it|to|do|so|one|the|a|an|them|these|those|there|here|way|same|on|with|then|now|and|of|for|not|be|"
     r"is|was|are|like|go|just|about|by|in|at|as|yes|something|anything|thing|things|stuff|too|also|already|earlier|"
@@ -71,6 +77,11 @@ class Judged:
     def strong(self) -> bool:
         """Whether the cue is strong enough for confidence medium."""
         return self.score >= _MEDIUM
+
+
+def is_chatter(text: str) -> bool:
+    """Return whether a text only votes, queues, corrects, comes or goes, or names the topic."""
+    return _NO_SPEECH.match(text) is not None or _COMES_OR_GOES.search(text) is not None
 
 
 def judge(sentence: str, *, spoken: bool) -> Judged | None:

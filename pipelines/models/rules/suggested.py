@@ -79,7 +79,8 @@ def _of_block(entry: Entry, lines: Sequence[Line], *, meeting: bool) -> list[Sug
                 sure=False,
                 reason=f"cue: {judged.phrase}",
             )
-            result.append(Suggested(_with_speaker(_verbatim(placed, lines), lines[0]), judged.score))
+            named = with_speaker(_verbatim(placed, lines), first.speaker, lines[0].number, lines[0].raw)
+            result.append(Suggested(named, judged.score))
     return result
 
 
@@ -89,15 +90,21 @@ def _verbatim(found: Found, lines: Sequence[Line]) -> Found:
     return found if found.quote in "\n".join(own) else replace(found, quote="\n".join(own).strip())
 
 
-def _with_speaker(found: Found, line: Line) -> Found:
-    """Put the speaker's name before what they say of themselves: nobody else can know who `I` is."""
-    speaker = line.spoken.speaker if line.spoken else ""
-    if not speaker or found.start_line != line.number or not _of_oneself(found.text):
+def with_speaker(found: Found, speaker: str, number: int, raw: str) -> Found:
+    """Put the speaker's name before what they say of themselves: nobody else can know who `I` is.
+
+    Args:
+        found: what was found.
+        speaker: who spoke, or empty.
+        number: the line on which they are named.
+        raw: that line, verbatim.
+    """
+    if not speaker or found.start_line != number or not _of_oneself(found.text):
         return found
-    at, end = line.raw.find(speaker), line.raw.find(found.quote)
+    at, end = raw.find(speaker), raw.find(found.quote)
     if at < 0 or end < at:
         return found
-    return replace(found, text=fold(f"{speaker}: {found.text}"), quote=line.raw[at : end + len(found.quote)])
+    return replace(found, text=fold(f"{speaker}: {found.text}"), quote=raw[at : end + len(found.quote)])
 
 
 def _of_oneself(text: str) -> bool:

@@ -1,0 +1,228 @@
+"""Score an extractor on days whose items are known.
+
+A candidate finds a gold item of its own day and type when it rests on a line of it and the F1 of their words is at
+least 0.2, or, wherever it stands, when that is at least 0.6. Each is matched once: those on the same lines first, of
+these the most alike first. Procedural gold is neutral, and so is a candidate that finds it. Types of which the gold
+holds none are not judged: who made it did not look for them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import ModelFailed
+from pipelines.memory.items import Confidence, ItemType
+from pipelines.models.extraction import ExtractionRequest
+from pipelines.models.prices import price_of
+from pipelines.models.rules.marks import overlap, words
+from pipelines.stages.extract import is_grounded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pipelines.gold import Gold, GoldDay
+    from pipelines.models.calling import Spent
+    from pipelines.models.extraction import Candidate, Extractor
+
+ALIKE: Final = 0.6
+ALIKE_ON_ITS_LINES: Final = 0.2
+PATIENCE: Final = 3
+"""Days in a row that may fail before the rest is not asked any more: a wrong key fails every day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts of one type.
+
+    Args:
+        gold: items that were to be found, each once a day.
+        found: those of them that were.
+        kept: candidates, those that found procedural gold left out.
+        right: candidates that found an item.
+    """
+
+    gold: int = 0
+    found: int = 0
+    kept: int = 0
+    right: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        """Return both together."""
+        return Tally(self.gold + other.gold, self.found + other.found, self.kept + other.kept, self.right + other.right)
+
+    @property
+    def precision(self) -> float | None:
+        """The share of what was kept that is right, or None where nothing was kept."""
+        return self.right / self.kept if self.kept else None
+
+    @property
+    def recall(self) -> float | None:
+        """The share of what was to be found that was, or None where there was nothing."""
+        return self.found / self.gold if self.gold else None
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of both, or None where there is neither item nor candidate."""
+        return 2 * self.right / (self.kept + self.gold) if self.kept + self.gold else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json` can write."""
+        shares = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+        counts = {"gold": self.gold, "found": self.found, "kept": self.kept, "right": self.right}
+        return counts | {name: None if share is None else round(share, 4) for name, share in shares.items()}
+
+
+@dataclass(slots=True)
+class Score:
+    """What an extractor reached.
+
+    Args:
+        name: the extractor's own name, with its version.
+        types: by type, of those that the gold holds.
+        confidence: by confidence, likewise; of what was to be found nothing is counted here.
+        unjudged: candidates of types that the gold does not hold.
+        days: days that were read.
+        failed: days that no usable answer came for; what they hold counts as not found.
+        fallback: days that the rules read because no model could.
+        ungrounded: candidates dropped because the log does not say what they say, by the extractor or by us.
+        calls: calls of models.
+        input_tokens: tokens sent.
+        output_tokens: tokens received.
+        usd: what that costs by the price table; None where the price of a model is not known.
+        seconds: how long it took.
+        failures: why days failed, each sentence once.
+    """
+
+    name: str
+    types: dict[ItemType, Tally] = field(default_factory=dict)
+    confidence: dict[Confidence, Tally] = field(default_factory=dict)
+    unjudged: int = 0
+    days: int = 0
+    failed: int = 0
+    fallback: int = 0
+    ungrounded: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = 0.0
+    seconds: float = 0.0
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def all(self) -> Tally:
+        """All types together."""
+        return sum(self.types.values(), Tally())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json` can write."""
+        return {
+            "name": self.name,
+            "all": self.all.to_json(),
+            "types": {str(kind): tally.to_json() for kind, tally in self.types.items()},
+            "confidence": {
+                str(level): {"kept": one.kept, "right": one.right} for level, one in self.confidence.items()
+            },
+            "unjudged": self.unjudged,
+            "days": self.days,
+            "failed": self.failed,
+            "fallback": self.fallback,
+            "failures": self.failures,
+            "ungrounded": self.ungrounded,
+            "calls": self.calls,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "usd": None if self.usd is None else round(self.usd, 6),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def evaluate(days: Sequence[GoldDay], extractor: Extractor, done: Callable[[int], None]) -> Score:
+    """Let an extractor read every day, and score what it found.
+
+    Args:
+        days: what to read, and what there is to be found.
+        extractor: who reads.
+        done: told the number of days read so far.
+
+    Raises:
+        ModelFailed: the first days, or as many in a row later, all failed; a figure from the rest would mislead.
+    """
+    judged = {kind: Tally() for kind in ItemType if any(one.type is kind for day in days for one in day.gold)}
+    score = Score(extractor.name, judged, {level: Tally() for level in (*Confidence,)[:3]})
+    begun, in_a_row = time.perf_counter(), 0
+    for number, day in enumerate(days, 1):
+        try:
+            answer = extractor.extract(ExtractionRequest(day.day, day.entries)) if day.entries else None
+        except ModelFailed as fault:
+            in_a_row += 1
+            if in_a_row == min(PATIENCE, len(days)):
+                raise
+            score.failed += 1
+            score.failures += [fault.sentence] if fault.sentence not in score.failures else []
+            _pay(score, tuple(fault.tally.spent) if fault.tally else ())
+            _count(score, day, ())
+        else:
+            in_a_row = 0
+            grounded = [one for one in answer.candidates if is_grounded(one)] if answer else []
+            _count(score, day, grounded)
+            if answer:
+                score.ungrounded += len(answer.candidates) - len(grounded) + answer.dropped
+                score.fallback += answer.fallback
+                _pay(score, answer.spent)
+        score.days += 1
+        done(number)
+    score.seconds = time.perf_counter() - begun
+    return score
+
+
+def _pay(score: Score, spent: Iterable[Spent]) -> None:
+    for one in spent:
+        score.calls += one.calls
+        score.input_tokens += one.usage.input_tokens
+        score.output_tokens += one.usage.output_tokens
+        price = price_of(one.model)
+        usd = price.usd(one.usage.input_tokens, one.usage.output_tokens) if price else None
+        score.usd = None if usd is None or score.usd is None else score.usd + usd
+
+
+def _count(score: Score, day: GoldDay, candidates: Sequence[Candidate]) -> None:
+    """Add a day's figures."""
+    judged = [one for one in candidates if one.type in score.types]
+    score.unjudged += len(candidates) - len(judged)
+    found = match(day.gold, judged)
+    wanted = {at for at, gold in enumerate(day.gold) if not gold.procedural}
+    neutral = {which for at, which in found.items() if at not in wanted}
+    right = {which for at, which in found.items() if at in wanted}
+    for kind in score.types:
+        mine = {which for which, one in enumerate(judged) if one.type is kind} - neutral
+        asked = {at for at in wanted if day.gold[at].type is kind}
+        score.types[kind] += Tally(len(asked), len(asked & found.keys()), len(mine), len(mine & right))
+    levels = Counter(one.confidence for which, one in enumerate(judged) if which not in neutral)
+    for level, kept in levels.items():
+        hit = sum(judged[which].confidence is level for which in right)
+        score.confidence[level] = score.confidence.get(level, Tally()) + Tally(kept=kept, right=hit)
+
+
+def match(gold: Sequence[Gold], candidates: Sequence[Candidate]) -> dict[int, int]:
+    """Return which candidate finds which gold item of a day, by their places; see the head of this module."""
+    bags = [Counter(words(one.text)) for one in candidates]
+    pairs: list[tuple[bool, float, int, int]] = []
+    for at, item in enumerate(gold):
+        bag = Counter(words(item.text))
+        for which, one in enumerate(candidates):
+            if one.type is not item.type:
+                continue
+            there = not item.lines.isdisjoint(range(one.start_line, one.end_line + 1))
+            alike = overlap(bag, bags[which])
+            if alike >= (ALIKE_ON_ITS_LINES if there else ALIKE):
+                pairs.append((not there, -alike, at, which))
+    found: dict[int, int] = {}
+    used: set[int] = set()
+    for _, _, at, which in sorted(pairs):
+        if at not in found and which not in used:
+            found[at] = which
+            used.add(which)
+    return found
