@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.commands.asking import asker
+from pipelines.asking import asker
 from pipelines.index.filters import Filters
 from pipelines.index.measure import LIMIT, read_questions, score
 from pipelines.index.search import search
