@@ -24,6 +24,7 @@ install: .venv/.installed
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/curate models fetch || echo "Search goes by words alone until 'curate models fetch' succeeds."
 	touch $@
 
 run: install

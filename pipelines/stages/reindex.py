@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipelines.index.build import IndexReport
 
 
-EMBEDDING_SECONDS: Final = 10.0
+EMBEDDING_SECONDS: Final = 7.0
 """A run's share for vectors: a first night over years of logs is done by words; `curate index` embeds all of them."""
 
 
