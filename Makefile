@@ -3,7 +3,7 @@
 #   make test   set up, then lint and test
 # and three take their time:
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
-#   make bench     measure the speed of the index; UNITS="10000 100000 1000000" chooses the sizes
+#   make bench     measure the speed of the index and of a session's start; UNITS="10000 100000 1000000" chooses the sizes
 #   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
 # and one makes the weights by which the rules find what carries no label (docs/models.md):
 #   make train-head DATA=DIR   learn from the corpus in training/ and from DIR (Logs/ and gold.jsonl)
@@ -38,6 +38,7 @@ torture: install
 
 bench: install
 	$(BIN)/python benchmarks/speed.py $(UNITS)
+	$(BIN)/python benchmarks/startup.py
 
 bench-search: install
 	@test -n "$(DATA)" || { echo "Name the benchmark: make bench-search DATA=DIR"; exit 2; }

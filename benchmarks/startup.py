@@ -1,0 +1,84 @@
+"""Measure what a session waits for: `curate context` as a whole process, on a memory of five years.
+
+usage: python benchmarks/startup.py [--years N] [--times N] [--beside COMMAND]...
+
+The memory has a log a day, two projects and documents as runs leave them. Each command is started in turn, so that a
+machine that is busier at one moment than at another tells no difference; COMMAND is any other program's, measured in
+the same way (a peer's command that a session start runs, for one). Printed is a table: processor time as the median of
+all starts, its ratio to `python -c pass` of the same interpreter, and the time on the wall.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import date, timedelta
+from pathlib import Path
+
+from pipelines.commands import run_command
+
+BARE = "python -c pass"
+
+
+def make_memory(root: Path, years: float) -> None:
+    """Lay down a memory with a log for each day up to today, and curate it once."""
+    chance = random.Random(3)
+    run_command(["init", str(root)])
+    things = "cache queue parser login export report mailer backup search index deploy schema".split()
+    for number in range(int(365 * years)):
+        day = date.today() - timedelta(days=number)  # noqa: DTZ011  whichever day the machine has
+        lines = [f"- {hour:02d}:15 worked on the {chance.choice(things)}" for hour in range(8, 18)]
+        lines += [
+            f"- Decision: [project: {chance.choice(('Kestrel', 'Ledger'))}] the {chance.choice(things)} is {number}"
+        ]
+        (root / f"Logs/{day}.md").write_text(f"# {day}\n\n" + "\n".join(lines) + "\n")
+    run_command(["run", "--memory", str(root)])
+
+
+def cost(command: list[str], folder: Path) -> tuple[float, float]:
+    """Return the processor time and the time on the wall of one start, in milliseconds."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, cwd=folder, check=False, stdin=subprocess.DEVNULL, capture_output=True)
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime), 1000 * wall
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--years", type=float, default=5.0)
+    parser.add_argument("--times", type=int, default=30)
+    parser.add_argument("--beside", action="append", default=[], metavar="COMMAND")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, "memory")
+        with open(os.devnull, "w") as nowhere:  # noqa: PTH123  what the set-up says is not asked for
+            sys.stdout, told = nowhere, sys.stdout
+            make_memory(root, asked.years)
+            sys.stdout = told
+        curate = [str(Path(sys.executable).with_name("curate")), "context", "--memory", str(root)]
+        commands = {BARE: [sys.executable, "-c", "pass"], "curate context": curate}
+        commands |= {"curate context --format claude-code": [*curate, "--format", "claude-code"]}
+        commands |= {one: shlex.split(one) for one in asked.beside}
+        times: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+        for number in range(asked.times + 3):
+            for name, command in commands.items():
+                one = cost(command, root)
+                times[name] += [one] if number >= 3 else []  # noqa: PLR2004  the first ones warm the disk's cache up
+    bare = statistics.median(cpu for cpu, _ in times[BARE])
+    print(f"| command | processor ms | × {BARE} | wall ms |\n|---|---:|---:|---:|")
+    for name, spent in times.items():
+        cpu, wall = statistics.median(cpu for cpu, _ in spent), statistics.median(wall for _, wall in spent)
+        print(f"| {name} | {cpu:.1f} | {cpu / bare:.2f} | {wall:.1f} |")
+
+
+if __name__ == "__main__":
+    main()
