@@ -43,6 +43,7 @@ class UserSettings:
         openai: how an OpenAI-compatible address is asked, or None without a model.
         program_seconds: how long one run of an `exec:` program may take.
         program_tokens: the most log text that it is given at once.
+        program_concurrency: how many of them may run at the same time.
         embedder: who turns text into vectors, and how.
     """
 
@@ -52,6 +53,7 @@ class UserSettings:
     openai: ProviderSettings | None = None
     program_seconds: float = SECONDS
     program_tokens: int = 24_000
+    program_concurrency: int = 1
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
 
 
@@ -85,12 +87,14 @@ class _Endpoint(BaseModel):
 
 InputTokens = Annotated[int, Field(ge=500, le=1_000_000)]
 Seconds = Annotated[float, Field(ge=1, le=86_400)]
+Concurrency = Annotated[int, Field(ge=1, le=64)]
 
 
 class _Provider(_Endpoint):
     max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
     input_tokens: InputTokens = 24_000
     timeout_seconds: Annotated[float, Field(ge=1, le=3600)] = 120.0
+    concurrency: Concurrency = 4
 
 
 class _Program(BaseModel):
@@ -98,6 +102,7 @@ class _Program(BaseModel):
 
     input_tokens: InputTokens = 24_000
     timeout_seconds: Seconds = SECONDS
+    concurrency: Concurrency = 1
 
 
 def _named(provider: str) -> str:
@@ -181,6 +186,7 @@ def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
         openai=found["openai"],
         program_seconds=file.exec.timeout_seconds,
         program_tokens=file.exec.input_tokens,
+        program_concurrency=file.exec.concurrency,
         embedder=_embedder(file.embedder, environ),
     )
 
@@ -249,6 +255,7 @@ def _provider(file: _UserFile, name: str, environ: Mapping[str, str]) -> Provide
         max_tokens=table.max_tokens,
         timeout_seconds=table.timeout_seconds,
         input_tokens=table.input_tokens,
+        concurrency=table.concurrency,
     )
 
 

@@ -60,7 +60,7 @@ def command(*, dry_run: bool, again: str, provider: str, as_json: bool, memory: 
 def _night(root: Path, now: str | None, again: str, provider: str) -> Night:
     import os  # noqa: PLC0415
 
-    from pipelines.models.choose import choose_extractor  # noqa: PLC0415  the user's settings are read only here
+    from pipelines.models.choose import calls_at_once, choose_extractor  # noqa: PLC0415  the user's settings are read only here
     from pipelines.models.replies import Replies  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
@@ -68,7 +68,7 @@ def _night(root: Path, now: str | None, again: str, provider: str) -> Night:
     when = moment(now, settings)
     replies = Replies(root / REPLIES, when, anew=bool(again))
     user = load_user_settings(os.environ, provider)
-    return Night(root, settings, choose_extractor(user, replies), when, again)
+    return Night(root, settings, choose_extractor(user, replies), when, again, calls_at_once(user))
 
 
 def _rehearse(night: Night, *, as_json: bool) -> int:

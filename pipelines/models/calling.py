@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from pipelines.models.describing import Picture
 
 
+Place = tuple[str, int]
+"""A day, and which piece of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One request to a language model.
@@ -33,6 +37,7 @@ class Call:
         schema: the JSON schema of the reply.
         max_output_tokens: the most that the reply may hold, thinking included; 0 for what the user's settings say.
         image: what is to be looked at, or None.
+        place: which part of the run's work it belongs to; calls are made in this order, or judged as if they were.
     """
 
     task: str
@@ -43,6 +48,7 @@ class Call:
     schema: Mapping[str, Any]
     max_output_tokens: int = 0
     image: Picture | None = None
+    place: Place = ("", 0)
 
     @property
     def digest(self) -> str:
@@ -173,3 +179,9 @@ class Tally:
     def failed(self, fault: ModelFailed) -> None:
         """Count one failure."""
         self.failures[fault.provider, fault.kind] += 1
+
+    def add(self, other: Tally) -> None:
+        """Count what another one counted."""
+        self.spent += other.spent
+        self.failures += other.failures
+        self.replies += other.replies

@@ -30,22 +30,35 @@ def choose_extractor(user: UserSettings, replies: Replies | None = None, patienc
         return _rules()
     from pipelines.models.reading import ModelExtractor  # noqa: PLC0415  reads its prompt
 
-    return ModelExtractor(chain, _rules() if "rules" in user.providers else None)
+    return ModelExtractor(chain, _rules() if "rules" in user.providers else None, at_once=calls_at_once(user))
+
+
+def calls_at_once(user: UserSettings) -> int:
+    """Return how many calls any of the providers takes at the same time; 1 where none is asked."""
+    return max((most for _, most in _models(user)), default=1)
 
 
 def choose_chain(user: UserSettings, replies: Replies | None = None, patience: Patience | None = None) -> Chain | None:
     """Return the language models among the user's providers, in order, or None where there is none before the rules."""
-    models: list[Model] = []
-    for provider in user.providers:
-        if provider == "rules":
-            break
-        if model := _model(provider, user):
-            models.append(model)
+    models = _models(user)
     if not models:
         return None
     from pipelines.models.chain import Chain  # noqa: PLC0415  the rules need none
+    from pipelines.models.slots import Slots  # noqa: PLC0415  as above
 
-    return Chain(models, replies, patience)
+    return Chain([Slots(model, most) for model, most in models], replies, patience)
+
+
+def _models(user: UserSettings) -> list[tuple[Model, int]]:
+    """Return the models that come before the rules, each with how many calls at once it takes."""
+    asked = user.providers[: user.providers.index("rules")] if "rules" in user.providers else user.providers
+    limits = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
+    models = []
+    for provider in asked:
+        if model := _model(provider, user):
+            limit = limits.get(provider)
+            models.append((model, limit.concurrency if limit else user.program_concurrency))
+    return models
 
 
 def _model(provider: str, user: UserSettings) -> Model | None:
