@@ -234,6 +234,7 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         fallback=extracted.fallback,
         replies=extracted.replies,
         failure=extracted.failure,
+        over_budget=extracted.over_budget,
     )
     documents = decided.documents
     return replace(

@@ -16,12 +16,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from pipelines.errors import BadSettings, UsageFault
 from pipelines.faults import fault_line, faults_of, read_toml
+from pipelines.limit_settings import LimitsTable, PriceTable, lack_of_price, prices
+from pipelines.models.budget import Caps
 from pipelines.models.embedders.settings import VOYAGE_KEY, EmbedderSettings
 from pipelines.models.providers.program import PREFIX, SECONDS, command_of
 from pipelines.models.settings import DEFAULT_MODELS, ProviderSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pipelines.models.prices import Prices
 
 KEY_VARIABLES: Final = {
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -44,6 +48,8 @@ class UserSettings:
         program_seconds: how long one run of an `exec:` program may take.
         program_tokens: the most log text that it is given at once.
         program_concurrency: how many of them may run at the same time.
+        caps: what a night may come to at the most.
+        prices: the user's own prices, before those of the table.
         embedder: who turns text into vectors, and how.
     """
 
@@ -54,6 +60,8 @@ class UserSettings:
     program_seconds: float = SECONDS
     program_tokens: int = 24_000
     program_concurrency: int = 1
+    caps: Caps = field(default_factory=Caps)
+    prices: Prices = ()
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
 
 
@@ -138,6 +146,8 @@ class _UserFile(BaseModel):
     gemini: _Provider = _Provider()
     openai: _Provider = _Provider()
     exec: _Program = _Program()
+    limits: LimitsTable = LimitsTable()
+    prices: dict[str, PriceTable] = Field(default_factory=dict)
     embedder: _Embedder = _Embedder()
 
 
@@ -173,7 +183,16 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     if faults and path:
         raise BadSettings(path, faults)
     user = _settings(file, environ)
-    return replace(user, providers=(_from_command_line(provider, file, environ),)) if provider else user
+    user = replace(user, providers=(_from_command_line(provider, file, environ),)) if provider else user
+    if path and (unpriced := [fault for name in user.providers if (fault := _unpriced(name, user))]):
+        raise BadSettings(path, unpriced)
+    return user
+
+
+def _unpriced(name: str, user: UserSettings) -> str:
+    """Return what keeps a provider from being asked under the user's caps, or an empty string."""
+    provider = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}.get(name)
+    return lack_of_price(f"{name}:{provider.model}", user.caps, user.prices) if provider else ""
 
 
 def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
@@ -187,6 +206,8 @@ def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
         program_seconds=file.exec.timeout_seconds,
         program_tokens=file.exec.input_tokens,
         program_concurrency=file.exec.concurrency,
+        caps=file.limits.caps(),
+        prices=prices(file.prices),
         embedder=_embedder(file.embedder, environ),
     )
 

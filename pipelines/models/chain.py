@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from pipelines.errors import ModelFailed
+from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.calling import BadReply, provider_of
 from pipelines.models.circuit import Circuit
 from pipelines.models.patience import Patience
@@ -53,7 +53,7 @@ class Chain:
 
         Raises:
             ModelFailed: no model gave a usable reply. It names all of them, and it is of a kind that concerns the day
-                where for one of them it may be the day.
+                where for one of them it may be the day; `OVER_BUDGET` where nothing but the caps was in the way.
         """
         for model in self.models:
             if found := self._kept(model, call, read, tally):
@@ -99,6 +99,8 @@ class Chain:
 
 def _all_failed(faults: Sequence[ModelFailed]) -> ModelFailed:
     first, *others = faults
-    telling = next((fault for fault in faults if not fault.kind.concerns_provider), first)
+    own = [fault for fault in faults if not fault.kind.concerns_provider]
+    failed = [fault for fault in faults if fault.kind is not FailureKind.OVER_BUDGET]
+    telling = (own or failed or faults)[0]
     why = "; ".join([first.why, *(f"{fault.provider} {fault.why}" for fault in others)])
     return ModelFailed(first.provider, why, telling.kind)

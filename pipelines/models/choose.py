@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pipelines.models.providers.program import PREFIX, ProgramModel, command_of
 
 if TYPE_CHECKING:
+    from pipelines.models.budget import Budget
     from pipelines.models.calling import Model
     from pipelines.models.chain import Chain
     from pipelines.models.extraction import Extractor
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
     from pipelines.user_settings import UserSettings
 
 
-def choose_extractor(user: UserSettings, replies: Replies | None = None, patience: Patience | None = None) -> Extractor:
+def choose_extractor(
+    user: UserSettings,
+    replies: Replies | None = None,
+    patience: Patience | None = None,
+    budget: Budget | None = None,
+) -> Extractor:
     """Return who reads: the user's providers as a chain, with the rules behind it where they are named.
 
     What is named after the rules is never asked: they do not fail. No SDK is imported here.
@@ -24,13 +30,15 @@ def choose_extractor(user: UserSettings, replies: Replies | None = None, patienc
         user: the user's settings.
         replies: where replies are kept, or None to keep none.
         patience: how a model is asked again.
+        budget: what is left of the night, or None for no end.
     """
-    chain = choose_chain(user, replies, patience)
+    chain = choose_chain(user, replies, patience, budget)
     if chain is None:
         return _rules()
     from pipelines.models.reading import ModelExtractor  # noqa: PLC0415  reads its prompt
 
-    return ModelExtractor(chain, _rules() if "rules" in user.providers else None, at_once=calls_at_once(user))
+    last = _rules() if "rules" in user.providers else None
+    return ModelExtractor(chain, last, at_once=calls_at_once(user), prices=user.prices)
 
 
 def calls_at_once(user: UserSettings) -> int:
@@ -38,7 +46,12 @@ def calls_at_once(user: UserSettings) -> int:
     return max((most for _, most in _models(user)), default=1)
 
 
-def choose_chain(user: UserSettings, replies: Replies | None = None, patience: Patience | None = None) -> Chain | None:
+def choose_chain(
+    user: UserSettings,
+    replies: Replies | None = None,
+    patience: Patience | None = None,
+    budget: Budget | None = None,
+) -> Chain | None:
     """Return the language models among the user's providers, in order, or None where there is none before the rules."""
     models = _models(user)
     if not models:
@@ -46,7 +59,17 @@ def choose_chain(user: UserSettings, replies: Replies | None = None, patience: P
     from pipelines.models.chain import Chain  # noqa: PLC0415  the rules need none
     from pipelines.models.slots import Slots  # noqa: PLC0415  as above
 
-    return Chain([Slots(model, most) for model, most in models], replies, patience)
+    asked = [Slots(_capped(model, user, budget), most) for model, most in models]
+    return Chain(asked, replies, patience)
+
+
+def _capped(model: Model, user: UserSettings, budget: Budget | None) -> Model:
+    if budget is None:
+        return model
+    from pipelines.models.capped import Capped  # noqa: PLC0415  few users set caps
+    from pipelines.models.prices import price_of  # noqa: PLC0415  as above
+
+    return Capped(model, budget, price_of(model.name, user.prices))
 
 
 def _models(user: UserSettings) -> list[tuple[Model, int]]:

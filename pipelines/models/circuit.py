@@ -40,7 +40,7 @@ class Circuit:
         """Return a ticket for a call, by which its end is told, where the model may be asked at this place.
 
         Raises:
-            ModelFailed: the circuit is open; of the kind `NOT_ASKED`.
+            ModelFailed: the circuit is open; of the kind `NOT_ASKED`, or `OVER_BUDGET` where the caps opened it.
         """
         with self._lock:
             self._begun[place] += 1
@@ -50,7 +50,8 @@ class Circuit:
                 self._faults[ticket] = None
                 return ticket
         last = opened[1]
-        fault = ModelFailed(self._provider, f"{last.why}, and is left alone in this run", FailureKind.NOT_ASKED)
+        kind = FailureKind.OVER_BUDGET if last.kind is FailureKind.OVER_BUDGET else FailureKind.NOT_ASKED
+        fault = ModelFailed(self._provider, f"{last.why}, and is left alone in this run", kind)
         tally.failed(fault)
         raise fault
 

@@ -8,22 +8,24 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import ModelFailed
+from pipelines.errors import FailureKind, ModelFailed
 from pipelines.memory.items import fold
 from pipelines.memory.wording import folded
 from pipelines.models.abreast import abreast
 from pipelines.models.calling import Call, Tally, total
 from pipelines.models.extraction import Extraction, failures_of
 from pipelines.models.pieces import cut
+from pipelines.models.prices import price_of
 from pipelines.models.prompts import load_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.models.calling import Place
+    from pipelines.models.calling import Place, Usage
     from pipelines.models.chain import Chain
     from pipelines.models.extraction import Candidate, DocumentChoice, ExtractionRequest, Extractor
     from pipelines.models.pieces import Piece
+    from pipelines.models.prices import Prices
     from pipelines.models.prompts import Prompt
     from pipelines.models.reply import Asked, Faulty
 
@@ -41,12 +43,14 @@ class ModelExtractor:
         last: who reads a day that no model could read, or None to leave it pending.
         prompt: the extraction prompt.
         at_once: how many pieces of a day are asked about at the same time.
+        prices: the user's own prices, before those of the table.
     """
 
     chain: Chain
     last: Extractor | None = None
     prompt: Prompt = field(default_factory=lambda: load_prompt("extract"))
     at_once: int = 1
+    prices: Prices = ()
 
     @property
     def name(self) -> str:
@@ -57,14 +61,15 @@ class ModelExtractor:
         """Return the candidates of a day, from as many calls as its length needs; a day without entries needs none.
 
         Raises:
-            ModelFailed: no model could read the day, and there is nobody behind them. Nothing of the day is returned
-                then: it stays pending as a whole. The failure's `tally` says what was spent.
+            ModelFailed: no model could read the day, and there is nobody behind them, or nothing but the user's caps
+                was in the way. Nothing of the day is returned then: it stays pending as a whole. The failure's `tally`
+                says what was spent.
         """
         tally = Tally()
         try:
             read = self._read(request, tally)
         except ModelFailed as fault:
-            if self.last is None:
+            if self.last is None or fault.kind is FailureKind.OVER_BUDGET:
                 fault.tally = tally
                 raise
             read = _fallen_back(self.last.extract(request), fault)
@@ -76,7 +81,11 @@ class ModelExtractor:
 
     def _pieces(self, request: ExtractionRequest) -> list[_Piece]:
         pieces = enumerate(cut(request.entries, self.chain.input_tokens))
-        return [_Piece(self, request, piece, Tally(), (request.day, number)) for number, piece in pieces]
+        return [_Piece(self, request, piece, Tally(cost=self._cost), (request.day, number)) for number, piece in pieces]
+
+    def _cost(self, model: str, usage: Usage) -> float | None:
+        price = price_of(model, self.prices)
+        return price.cost(usage) if price else None
 
     def _read(self, request: ExtractionRequest, tally: Tally) -> Extraction:
         pieces = self._pieces(request)

@@ -15,7 +15,7 @@ class Slots:
     def __init__(self, model: Model, most: int) -> None:
         self._model, self._free = model, threading.BoundedSemaphore(most)
         self.name, self.source = model.name, model.source
-        self.input_tokens, self.retries = model.input_tokens, model.retries
+        self.input_tokens, self.output_tokens, self.retries = model.input_tokens, model.output_tokens, model.retries
 
     def ask(self, call: Call) -> Answer:
         """Make the call, once, when it is its turn.

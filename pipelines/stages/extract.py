@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pipelines.errors import ModelFailed
+from pipelines.errors import FailureKind, ModelFailed
 from pipelines.memory.layout import LOGS, log_day
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.progress import LogProgress, entries_digest, file_hash
@@ -51,6 +51,7 @@ class Extracted:
         ungrounded: items dropped because the log does not say what they say.
         fallback: the days that the rules read because no model could.
         failure: what the models' failures were, a sentence each, or empty.
+        over_budget: which of the user's caps left days pending, a sentence each, or empty.
         notes: what the extractor says of its own work.
     """
 
@@ -63,6 +64,7 @@ class Extracted:
     ungrounded: int = 0
     fallback: tuple[str, ...] = ()
     failure: str = ""
+    over_budget: str = ""
     notes: tuple[str, ...] = field(default=())
 
 
@@ -191,6 +193,7 @@ def _extracted(outcomes: Sequence[_Outcome], overtaken: Sequence[_Outcome], unas
     """Join what became of each day, in order of the days; of those that were overtaken by a failure just the cost."""
     answers = [(one.day, one.answer) for one in outcomes if one.answer]
     faults = [one.fault for one in outcomes if one.fault]
+    capped = [fault for fault in faults if fault.kind is FailureKind.OVER_BUDGET]
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
     grounded = [candidate for candidate in proposed if is_grounded(candidate)]
     costs = [*outcomes, *overtaken]
@@ -203,7 +206,8 @@ def _extracted(outcomes: Sequence[_Outcome], overtaken: Sequence[_Outcome], unas
         replies=tuple(key for _, answer in answers for key in answer.replies),
         ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
         fallback=tuple(day.day for day, answer in answers if answer.fallback),
-        failure=" ".join(dict.fromkeys(fault.sentence for fault in faults)),
+        failure=" ".join(dict.fromkeys(fault.sentence for fault in faults if fault not in capped)),
+        over_budget=" ".join(dict.fromkeys(fault.sentence for fault in capped)),
         notes=tuple(f"{day.path}: {note}" for day, answer in answers for note in answer.notes),
     )
 

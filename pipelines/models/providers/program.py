@@ -88,6 +88,11 @@ class ProgramModel:
         return PREFIX + shlex.join(self.command)
 
     @property
+    def output_tokens(self) -> int:
+        """None that is known: a program tells no tokens."""
+        return 0
+
+    @property
     def retries(self) -> int:
         """None: what a program of the user's does twice is the user's matter."""
         return 0
