@@ -156,6 +156,7 @@ class FailureKind(StrEnum):
     OUTSIDE_SCHEMA = "outside-schema"
     GARBLED = "garbled"
     NOT_ASKED = "not-asked"
+    OVER_BUDGET = "over-budget"
     FAILED = "failed"
 
     @property
@@ -166,7 +167,7 @@ class FailureKind(StrEnum):
     @property
     def is_final(self) -> bool:
         """Whether no other call of this run can succeed at this provider."""
-        return self in {self.OVER_QUOTA, self.UNAUTHORISED, self.UNKNOWN_MODEL}
+        return self in {self.OVER_QUOTA, self.UNAUTHORISED, self.UNKNOWN_MODEL, self.OVER_BUDGET}
 
     @property
     def concerns_content(self) -> bool:

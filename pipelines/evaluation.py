@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.errors import ModelFailed
 from pipelines.memory.items import Confidence, ItemType
 from pipelines.models.extraction import ExtractionRequest
-from pipelines.models.prices import price_of
 from pipelines.models.rules.marks import overlap, words
 from pipelines.stages.extract import is_grounded
 
@@ -183,9 +182,7 @@ def _pay(score: Score, spent: Iterable[Spent]) -> None:
         score.calls += one.calls
         score.input_tokens += one.usage.input_tokens
         score.output_tokens += one.usage.output_tokens
-        price = price_of(one.model)
-        usd = price.usd(one.usage.input_tokens, one.usage.output_tokens) if price else None
-        score.usd = None if usd is None or score.usd is None else score.usd + usd
+        score.usd = None if one.usd is None or score.usd is None else score.usd + one.usd
 
 
 def _count(score: Score, day: GoldDay, candidates: Sequence[Candidate]) -> None:

@@ -64,6 +64,7 @@ class Night:
         extractor: who reads the logs.
         now: the moment at which the run acts.
         again: a day to be read anew, its tombstones set aside; empty for none.
+        at_once: how many days the extractor is asked about at the same time.
     """
 
     root: Path
@@ -71,6 +72,7 @@ class Night:
     extractor: Extractor
     now: datetime
     again: str = ""
+    at_once: int = 1
 
     @property
     def today(self) -> str:
@@ -146,7 +148,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
             progress.pop(log_path(night.again), None)
         days = days_to_read(captured.logs, progress, night.today, _read_before(git))
         choices = _choices(answered.documents)
-        extracted = extract(days, night.extractor, choices, lambda done: watch.advance(done, len(days)))
+        extracted = extract(days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once)
     with watch.stage("review"):
         filed = [Filed(candidate, named_document(candidate, shelves)) for candidate in extracted.candidates]
         items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
@@ -232,6 +234,7 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         fallback=extracted.fallback,
         replies=extracted.replies,
         failure=extracted.failure,
+        over_budget=extracted.over_budget,
     )
     documents = decided.documents
     return replace(

@@ -56,6 +56,7 @@ class RunReport:
         fallback: days that the rules read because no model could.
         replies: the keys of the kept replies that the run rests on.
         failure: why days stay pending, a sentence for each way in which the models failed, or empty.
+        over_budget: which of the user's caps left days pending, or empty.
         warnings: what was odd, a sentence each.
         pending: whether something stays unread that should not.
         index: what reindexing did.
@@ -94,6 +95,7 @@ class RunReport:
     fallback: Sequence[str] = ()
     replies: Sequence[str] = ()
     failure: str = ""
+    over_budget: str = ""
     warnings: Sequence[str] = ()
     pending: bool = False
     index: Mapping[str, object] = field(default_factory=dict)
@@ -114,8 +116,14 @@ class RunReport:
         return self.confirmed + len(self.evicted) + self.edited + self.numbered + self.retracted + self.restored
 
     @property
+    def usd(self) -> float | None:
+        """What the run cost, in USD, as far as prices are known; None where none is, and something was spent."""
+        known = [one.usd for one in self.spent if one.usd is not None]
+        return _rounded(sum(known)) if known or not self.spent else None
+
+    @property
     def exit_code(self) -> int:
-        """0 when everything that could be read was read, 1 when a failure left something pending."""
+        """1 when a failure left something pending; 0 also where only the user's own caps did."""
         return EXPECTED if self.failure or self.pending else FINE
 
     def to_json(self) -> dict[str, object]:
@@ -165,8 +173,12 @@ class RunReport:
             "calls": sum(one.calls for one in self.spent),
             "input_tokens": sum(one.usage.input_tokens for one in self.spent),
             "output_tokens": sum(one.usage.output_tokens for one in self.spent),
-            "spent": {one.model: {"calls": one.calls, **asdict(one.usage)} for one in self.spent},
+            "usd": self.usd,
+            "spent": {
+                one.model: {"calls": one.calls, **asdict(one.usage), "usd": _rounded(one.usd)} for one in self.spent
+            },
             "failure": self.failure or None,
+            "over_budget": self.over_budget or None,
             "failures": failures,
             "fallback_days": list(self.fallback),
             "replies": list(self.replies),
@@ -183,6 +195,10 @@ class RunReport:
         parts += [f"{self.retracted} retracted"] if self.retracted else []
         parts += [f"{self.restored} restored"] if self.restored else []
         return f"Curated up to {self.day}: {', '.join(parts)}"
+
+
+def _rounded(usd: float | None) -> float | None:
+    return None if usd is None else round(usd, 6)
 
 
 def save_report(root: Path, report: RunReport) -> None:

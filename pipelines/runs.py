@@ -81,7 +81,7 @@ class Run:
         """Return the run as `--json` lists it; what only a report tells is null without one."""
         known = self.report is not None and "items" in self.report
         model = self.told("model")
-        cost = ("extractor", "calls", "input_tokens", "output_tokens")
+        cost = ("extractor", "calls", "input_tokens", "output_tokens", "usd")
         evicted = self.told("evicted")
         return {
             "run": self.id,

@@ -16,12 +16,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from pipelines.errors import BadSettings, UsageFault
 from pipelines.faults import fault_line, faults_of, read_toml
+from pipelines.limit_settings import LimitsTable, PriceTable, lack_of_price, prices
+from pipelines.models.budget import Caps
 from pipelines.models.embedders.settings import VOYAGE_KEY, EmbedderSettings
 from pipelines.models.providers.program import PREFIX, SECONDS, command_of
 from pipelines.models.settings import DEFAULT_MODELS, ProviderSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pipelines.models.prices import Prices
 
 KEY_VARIABLES: Final = {
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -43,6 +47,9 @@ class UserSettings:
         openai: how an OpenAI-compatible address is asked, or None without a model.
         program_seconds: how long one run of an `exec:` program may take.
         program_tokens: the most log text that it is given at once.
+        program_concurrency: how many of them may run at the same time.
+        caps: what a night may come to at the most.
+        prices: the user's own prices, before those of the table.
         embedder: who turns text into vectors, and how.
     """
 
@@ -52,6 +59,9 @@ class UserSettings:
     openai: ProviderSettings | None = None
     program_seconds: float = SECONDS
     program_tokens: int = 24_000
+    program_concurrency: int = 1
+    caps: Caps = field(default_factory=Caps)
+    prices: Prices = ()
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
 
 
@@ -85,12 +95,14 @@ class _Endpoint(BaseModel):
 
 InputTokens = Annotated[int, Field(ge=500, le=1_000_000)]
 Seconds = Annotated[float, Field(ge=1, le=86_400)]
+Concurrency = Annotated[int, Field(ge=1, le=64)]
 
 
 class _Provider(_Endpoint):
     max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
     input_tokens: InputTokens = 24_000
     timeout_seconds: Annotated[float, Field(ge=1, le=3600)] = 120.0
+    concurrency: Concurrency = 4
 
 
 class _Program(BaseModel):
@@ -98,6 +110,7 @@ class _Program(BaseModel):
 
     input_tokens: InputTokens = 24_000
     timeout_seconds: Seconds = SECONDS
+    concurrency: Concurrency = 1
 
 
 def _named(provider: str) -> str:
@@ -133,6 +146,8 @@ class _UserFile(BaseModel):
     gemini: _Provider = _Provider()
     openai: _Provider = _Provider()
     exec: _Program = _Program()
+    limits: LimitsTable = LimitsTable()
+    prices: dict[str, PriceTable] = Field(default_factory=dict)
     embedder: _Embedder = _Embedder()
 
 
@@ -168,7 +183,16 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     if faults and path:
         raise BadSettings(path, faults)
     user = _settings(file, environ)
-    return replace(user, providers=(_from_command_line(provider, file, environ),)) if provider else user
+    user = replace(user, providers=(_from_command_line(provider, file, environ),)) if provider else user
+    if path and (unpriced := [fault for name in user.providers if (fault := _unpriced(name, user))]):
+        raise BadSettings(path, unpriced)
+    return user
+
+
+def _unpriced(name: str, user: UserSettings) -> str:
+    """Return what keeps a provider from being asked under the user's caps, or an empty string."""
+    provider = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}.get(name)
+    return lack_of_price(f"{name}:{provider.model}", user.caps, user.prices) if provider else ""
 
 
 def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
@@ -181,6 +205,9 @@ def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
         openai=found["openai"],
         program_seconds=file.exec.timeout_seconds,
         program_tokens=file.exec.input_tokens,
+        program_concurrency=file.exec.concurrency,
+        caps=file.limits.caps(),
+        prices=prices(file.prices),
         embedder=_embedder(file.embedder, environ),
     )
 
@@ -249,6 +276,7 @@ def _provider(file: _UserFile, name: str, environ: Mapping[str, str]) -> Provide
         max_tokens=table.max_tokens,
         timeout_seconds=table.timeout_seconds,
         input_tokens=table.input_tokens,
+        concurrency=table.concurrency,
     )
 
 

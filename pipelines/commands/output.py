@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,11 @@ def say_json(value: Any) -> None:  # noqa: ANN401  whatever JSON can hold
 def on_terminal() -> bool:
     """Whether a person looks at standard output."""
     return sys.stdout.isatty()
+
+
+def dollars(usd: float) -> str:
+    """Return an amount of money: to the cent from a dollar on, with two figures that tell something below."""
+    return f"${usd:,.2f}" if usd >= 1 or not usd else f"${usd:.{1 - math.floor(math.log10(usd))}f}"
 
 
 def say_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

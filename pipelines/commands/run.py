@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.clock import moment
+from pipelines.clock import day_of, moment
 from pipelines.commands.diff import diff_of
 from pipelines.commands.options import memory_option, memory_root, now_option
-from pipelines.commands.output import on_terminal, say, say_json
+from pipelines.commands.output import dollars, on_terminal, say, say_json
 from pipelines.commands.progress import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.memory.git import Git
@@ -22,6 +22,7 @@ from pipelines.watch import Watch
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pipelines.models.replies import Replies
     from pipelines.report import RunReport
 
 
@@ -34,10 +35,20 @@ if TYPE_CHECKING:
     default="",
     help="Who reads the logs, in place of the settings' providers: anthropic, gemini, openai, rules, or exec:COMMAND.",
 )
+@click.option("--estimate", is_flag=True, help="Say what the models' calls would cost, and make none.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run report as JSON.")
 @memory_option
 @now_option
-def command(*, dry_run: bool, again: str, provider: str, as_json: bool, memory: Path | None, now: str | None) -> int:
+def command(  # noqa: PLR0913  one a flag of the verb
+    *,
+    dry_run: bool,
+    again: str,
+    provider: str,
+    estimate: bool,
+    as_json: bool,
+    memory: Path | None,
+    now: str | None,
+) -> int:
     """Curate the memory: read what is new in the logs, keep what matters, reindex and commit.
 
     Running again with nothing new changes nothing.
@@ -45,7 +56,11 @@ def command(*, dry_run: bool, again: str, provider: str, as_json: bool, memory: 
     root = memory_root(memory)
     if again and not (log_day(f"{again}.md") and (root / log_path(again)).is_file()):
         raise UsageFault(f"There is no log of {again}.", "Name a day as YYYY-MM-DD whose log is in Logs.")
-    night = _night(root, now, again, provider)
+    night, replies = _night(root, now, again, provider)
+    if estimate:
+        from pipelines.commands.estimating import tell_estimate  # noqa: PLC0415  few runs ask
+
+        return tell_estimate(night, replies, as_json=as_json)
     if dry_run:
         return _rehearse(night, as_json=as_json)
     with watch_for_people() as watch:
@@ -57,10 +72,12 @@ def command(*, dry_run: bool, again: str, provider: str, as_json: bool, memory: 
     return report.exit_code
 
 
-def _night(root: Path, now: str | None, again: str, provider: str) -> Night:
+def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Night, Replies]:
     import os  # noqa: PLC0415
 
-    from pipelines.models.choose import choose_extractor  # noqa: PLC0415  the user's settings are read only here
+    from pipelines.models.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  the user's settings are read only here
+    from pipelines.models.choose import calls_at_once, choose_extractor  # noqa: PLC0415  as above
+    from pipelines.models.patience import Patience  # noqa: PLC0415  as above
     from pipelines.models.replies import Replies  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
@@ -68,7 +85,10 @@ def _night(root: Path, now: str | None, again: str, provider: str) -> Night:
     when = moment(now, settings)
     replies = Replies(root / REPLIES, when, anew=bool(again))
     user = load_user_settings(os.environ, provider)
-    return Night(root, settings, choose_extractor(user, replies), when, again)
+    budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps.any else None
+    patience = Patience(sleep=budget.pause) if budget else None
+    extractor = choose_extractor(user, replies, patience, budget)
+    return Night(root, settings, extractor, when, again, calls_at_once(user)), replies
 
 
 def _rehearse(night: Night, *, as_json: bool) -> int:
@@ -92,6 +112,10 @@ def _tell(report: RunReport) -> None:
         say(f"Note: {warning}")
     if report.failure:
         say(f"{report.failure} {report.entries_pending} entries stay pending for the next run.")
+    if report.over_budget:
+        say(f"{report.over_budget} {report.entries_pending} entries stay pending; the next run takes the oldest first.")
+    if report.usd:
+        say(f"The models' calls cost {dollars(report.usd)}.")
     if on_terminal() and report.added:
         for path, count in sorted(report.documents.items()):
             say(f"  {path}: {count} added")

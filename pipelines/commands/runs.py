@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from pipelines.commands.options import memory_option, memory_root
-from pipelines.commands.output import say, say_json, say_table
+from pipelines.commands.output import dollars, say, say_json, say_table
 from pipelines.memory.git import Git
 from pipelines.runs import Ended, all_runs, named, whole
 
@@ -65,12 +65,14 @@ def what_changed(run: Run) -> str:
 
 
 def cost(run: Run) -> str:
-    """Return what a run cost: requests and tokens, or a dash where no report tells."""
+    """Return what a run cost: requests, tokens and money, or a dash where no report tells."""
     if not isinstance(run.told("model"), dict):
         return "-"
     calls = run.number("model", "calls")
     tokens = run.number("model", "input_tokens") + run.number("model", "output_tokens")
-    return f"{calls:,} {'call' if calls == 1 else 'calls'}, {tokens:,} tokens"
+    usd = run.told("model", "usd")
+    paid = f", {dollars(usd)}" if isinstance(usd, float) and usd else ""
+    return f"{calls:,} {'call' if calls == 1 else 'calls'}, {tokens:,} tokens{paid}"
 
 
 def ending(run: Run) -> str:

@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pipelines.errors import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pipelines.errors import ModelFailed
     from pipelines.models.describing import Picture
+
+
+Place = tuple[str, int]
+"""A day, and which piece of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,7 @@ class Call:
         schema: the JSON schema of the reply.
         max_output_tokens: the most that the reply may hold, thinking included; 0 for what the user's settings say.
         image: what is to be looked at, or None.
+        place: which part of the run's work it belongs to; calls are made in this order, or judged as if they were.
     """
 
     task: str
@@ -43,12 +48,18 @@ class Call:
     schema: Mapping[str, Any]
     max_output_tokens: int = 0
     image: Picture | None = None
+    place: Place = ("", 0)
 
     @property
     def digest(self) -> str:
         """The hash of what is asked: of the words, the schema and the image, whoever is asked."""
         asked = json.dumps([self.system, self.user, self.schema], sort_keys=True).encode()
         return hashlib.sha256(asked + (self.image.data if self.image else b"")).hexdigest()
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes of text and schema are sent; an image is not counted."""
+        return len(f"{self.system}{self.user}{json.dumps(self.schema)}".encode(errors="replace"))
 
     @property
     def subject(self) -> str:
@@ -107,6 +118,10 @@ class Model(Protocol):
         """The most log text that one call should hold, at four bytes a token."""
 
     @property
+    def output_tokens(self) -> int:
+        """The most that an answer may hold, thinking included, where the call does not say."""
+
+    @property
     def retries(self) -> int:
         """How often a call is worth making again after a failure that may pass."""
 
@@ -133,15 +148,24 @@ def provider_of(model: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one model was used for: how many calls were made over the network, and their tokens."""
+    """What one model was used for.
+
+    Args:
+        model: who.
+        calls: how many calls were made over the network.
+        usage: their tokens.
+        usd: what they cost, or None where the price is not known.
+    """
 
     model: str
     calls: int = 0
     usage: Usage = Usage()
+    usd: float | None = None
 
     def __add__(self, other: Spent) -> Spent:
         """Return both together; they are of the same model."""
-        return Spent(self.model, self.calls + other.calls, self.usage + other.usage)
+        usd = None if self.usd is None and other.usd is None else (self.usd or 0.0) + (other.usd or 0.0)
+        return Spent(self.model, self.calls + other.calls, self.usage + other.usage, usd)
 
 
 def total(*parts: tuple[Spent, ...]) -> tuple[Spent, ...]:
@@ -160,16 +184,25 @@ class Tally:
         spent: what each call cost that was made, the failed ones included.
         failures: (provider, kind) → how often.
         replies: the keys of the replies that were used, in order, kept ones and new ones.
+        cost: what a call of a model costs in USD, by its usage, or None where the price is not known.
     """
 
     spent: list[Spent] = field(default_factory=list)
     failures: Counter[tuple[str, FailureKind]] = field(default_factory=Counter)
     replies: list[str] = field(default_factory=list)
+    cost: Callable[[str, Usage], float | None] = lambda _, __: None
 
     def paid(self, model: str, usage: Usage | None) -> None:
         """Count one call that was made."""
-        self.spent.append(Spent(model, 1, usage or Usage()))
+        used = usage or Usage()
+        self.spent.append(Spent(model, 1, used, self.cost(model, used)))
 
     def failed(self, fault: ModelFailed) -> None:
         """Count one failure."""
         self.failures[fault.provider, fault.kind] += 1
+
+    def add(self, other: Tally) -> None:
+        """Count what another one counted."""
+        self.spent += other.spent
+        self.failures += other.failures
+        self.replies += other.replies

@@ -6,11 +6,11 @@ before anybody is asked, whosever it is.
 
 from __future__ import annotations
 
-import threading
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.calling import BadReply, provider_of
+from pipelines.models.circuit import Circuit
 from pipelines.models.patience import Patience
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pipelines.models.calling import Call, Model, Tally
     from pipelines.models.replies import Replies
 
-OPENS_AFTER: Final = 3
 Read = TypeVar("Read")
 
 
@@ -54,7 +53,7 @@ class Chain:
 
         Raises:
             ModelFailed: no model gave a usable reply. It names all of them, and it is of a kind that concerns the day
-                where for one of them it may be the day.
+                where for one of them it may be the day; `OVER_BUDGET` where nothing but the caps was in the way.
         """
         for model in self.models:
             if found := self._kept(model, call, read, tally):
@@ -81,7 +80,7 @@ class Chain:
     def _asked(
         self, model: Model, circuit: Circuit, call: Call, read: Callable[[str], Read], tally: Tally
     ) -> tuple[Read, str]:
-        circuit.check(tally)
+        ticket = circuit.enter(call.place, tally)
         try:
             answer = self._patience.ask(model, call, tally)
             try:
@@ -91,56 +90,17 @@ class Chain:
                 tally.failed(fault)
                 raise fault from None
         except ModelFailed as fault:
-            circuit.failed(fault)
+            circuit.failed(ticket, fault)
             raise
-        circuit.worked()
         if self._replies:
             tally.replies.append(self._replies.keep(model, call, answer))
         return found, answer.model
 
 
-class Circuit:
-    """Whether a model is still asked in this run.
-
-    It opens after `OPENS_AFTER` failures in a row, retries not counted, and at once where no other call can succeed: a
-    wrong key, a used-up quota, a pause that nobody waits for. What was wrong with a day's content does not count.
-    """
-
-    def __init__(self, provider: str, patience: Patience) -> None:
-        self._provider, self._patience = provider, patience
-        self._in_a_row = 0
-        self._last: ModelFailed | None = None
-        self._lock = threading.Lock()
-
-    def check(self, tally: Tally) -> None:
-        """Pass where the model may be asked.
-
-        Raises:
-            ModelFailed: the circuit is open; of the kind `NOT_ASKED`.
-        """
-        with self._lock:
-            last = self._last
-        if last:
-            fault = ModelFailed(self._provider, f"{last.why}, and is left alone in this run", FailureKind.NOT_ASKED)
-            tally.failed(fault)
-            raise fault
-
-    def worked(self) -> None:
-        """Note a success: failures are counted from here on."""
-        with self._lock:
-            self._in_a_row = 0
-
-    def failed(self, fault: ModelFailed) -> None:
-        """Note a failure, and open where it is one too many."""
-        with self._lock:
-            if not fault.kind.concerns_content:
-                self._in_a_row += 1
-            if self._in_a_row >= OPENS_AFTER or fault.kind.is_final or self._patience.is_exceeded(fault):
-                self._last = fault
-
-
 def _all_failed(faults: Sequence[ModelFailed]) -> ModelFailed:
     first, *others = faults
-    telling = next((fault for fault in faults if not fault.kind.concerns_provider), first)
+    own = [fault for fault in faults if not fault.kind.concerns_provider]
+    failed = [fault for fault in faults if fault.kind is not FailureKind.OVER_BUDGET]
+    telling = (own or failed or faults)[0]
     why = "; ".join([first.why, *(f"{fault.provider} {fault.why}" for fault in others)])
     return ModelFailed(first.provider, why, telling.kind)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pipelines.models.providers.program import PREFIX, ProgramModel, command_of
 
 if TYPE_CHECKING:
+    from pipelines.models.budget import Budget
     from pipelines.models.calling import Model
     from pipelines.models.chain import Chain
     from pipelines.models.embedding import Embedder
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
     from pipelines.user_settings import UserSettings
 
 
-def choose_extractor(user: UserSettings, replies: Replies | None = None, patience: Patience | None = None) -> Extractor:
+def choose_extractor(
+    user: UserSettings,
+    replies: Replies | None = None,
+    patience: Patience | None = None,
+    budget: Budget | None = None,
+) -> Extractor:
     """Return who reads: the user's providers as a chain, with the rules behind it where they are named.
 
     What is named after the rules is never asked: they do not fail. No SDK is imported here.
@@ -26,28 +32,58 @@ def choose_extractor(user: UserSettings, replies: Replies | None = None, patienc
         user: the user's settings.
         replies: where replies are kept, or None to keep none.
         patience: how a model is asked again.
+        budget: what is left of the night, or None for no end.
     """
-    chain = choose_chain(user, replies, patience)
+    chain = choose_chain(user, replies, patience, budget)
     if chain is None:
         return _rules()
     from pipelines.models.reading import ModelExtractor  # noqa: PLC0415  reads its prompt
 
-    return ModelExtractor(chain, _rules() if "rules" in user.providers else None)
+    last = _rules() if "rules" in user.providers else None
+    return ModelExtractor(chain, last, at_once=calls_at_once(user), prices=user.prices)
 
 
-def choose_chain(user: UserSettings, replies: Replies | None = None, patience: Patience | None = None) -> Chain | None:
+def calls_at_once(user: UserSettings) -> int:
+    """Return how many calls any of the providers takes at the same time; 1 where none is asked."""
+    return max((most for _, most in _models(user)), default=1)
+
+
+def choose_chain(
+    user: UserSettings,
+    replies: Replies | None = None,
+    patience: Patience | None = None,
+    budget: Budget | None = None,
+) -> Chain | None:
     """Return the language models among the user's providers, in order, or None where there is none before the rules."""
-    models: list[Model] = []
-    for provider in user.providers:
-        if provider == "rules":
-            break
-        if model := _model(provider, user):
-            models.append(model)
+    models = _models(user)
     if not models:
         return None
     from pipelines.models.chain import Chain  # noqa: PLC0415  the rules need none
+    from pipelines.models.slots import Slots  # noqa: PLC0415  as above
 
-    return Chain(models, replies, patience)
+    asked = [Slots(_capped(model, user, budget), most) for model, most in models]
+    return Chain(asked, replies, patience)
+
+
+def _capped(model: Model, user: UserSettings, budget: Budget | None) -> Model:
+    if budget is None:
+        return model
+    from pipelines.models.capped import Capped  # noqa: PLC0415  few users set caps
+    from pipelines.models.prices import price_of  # noqa: PLC0415  as above
+
+    return Capped(model, budget, price_of(model.name, user.prices))
+
+
+def _models(user: UserSettings) -> list[tuple[Model, int]]:
+    """Return the models that come before the rules, each with how many calls at once it takes."""
+    asked = user.providers[: user.providers.index("rules")] if "rules" in user.providers else user.providers
+    limits = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
+    models = []
+    for provider in asked:
+        if model := _model(provider, user):
+            limit = limits.get(provider)
+            models.append((model, limit.concurrency if limit else user.program_concurrency))
+    return models
 
 
 def _model(provider: str, user: UserSettings) -> Model | None:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.errors import ModelFailed
+from pipelines.errors import FailureKind, ModelFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,8 @@ class Patience:
             try:
                 answer = model.ask(call)
             except ModelFailed as fault:
-                tally.paid(model.name, fault.usage)
+                if fault.usage is not None or fault.kind is not FailureKind.OVER_BUDGET:  # else no call was made
+                    tally.paid(model.name, fault.usage)
                 tally.failed(fault)
                 pause = self._pause(fault, tried)
                 if tried == model.retries or not fault.kind.may_pass or pause > self.longest_pause:

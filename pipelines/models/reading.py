@@ -8,20 +8,24 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import ModelFailed
+from pipelines.errors import FailureKind, ModelFailed
 from pipelines.memory.items import fold
 from pipelines.memory.wording import folded
+from pipelines.models.abreast import abreast
 from pipelines.models.calling import Call, Tally, total
 from pipelines.models.extraction import Extraction, failures_of
 from pipelines.models.pieces import cut
+from pipelines.models.prices import price_of
 from pipelines.models.prompts import load_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pipelines.models.calling import Place, Usage
     from pipelines.models.chain import Chain
     from pipelines.models.extraction import Candidate, DocumentChoice, ExtractionRequest, Extractor
     from pipelines.models.pieces import Piece
+    from pipelines.models.prices import Prices
     from pipelines.models.prompts import Prompt
     from pipelines.models.reply import Asked, Faulty
 
@@ -38,11 +42,15 @@ class ModelExtractor:
         chain: who is asked.
         last: who reads a day that no model could read, or None to leave it pending.
         prompt: the extraction prompt.
+        at_once: how many pieces of a day are asked about at the same time.
+        prices: the user's own prices, before those of the table.
     """
 
     chain: Chain
     last: Extractor | None = None
     prompt: Prompt = field(default_factory=lambda: load_prompt("extract"))
+    at_once: int = 1
+    prices: Prices = ()
 
     @property
     def name(self) -> str:
@@ -53,14 +61,15 @@ class ModelExtractor:
         """Return the candidates of a day, from as many calls as its length needs; a day without entries needs none.
 
         Raises:
-            ModelFailed: no model could read the day, and there is nobody behind them. Nothing of the day is returned
-                then: it stays pending as a whole. The failure's `tally` says what was spent.
+            ModelFailed: no model could read the day, and there is nobody behind them, or nothing but the user's caps
+                was in the way. Nothing of the day is returned then: it stays pending as a whole. The failure's `tally`
+                says what was spent.
         """
         tally = Tally()
         try:
             read = self._read(request, tally)
         except ModelFailed as fault:
-            if self.last is None:
+            if self.last is None or fault.kind is FailureKind.OVER_BUDGET:
                 fault.tally = tally
                 raise
             read = _fallen_back(self.last.extract(request), fault)
@@ -68,19 +77,39 @@ class ModelExtractor:
 
     def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
         """Return the calls that reading a day begins with, one a piece; an item without ground may add one to each."""
-        pieces = cut(request.entries, self.chain.input_tokens)
-        return tuple(_Piece(self, request, piece, Tally()).call(()) for piece in pieces)
+        return tuple(one.call(()) for one in self._pieces(request))
+
+    def _pieces(self, request: ExtractionRequest) -> list[_Piece]:
+        pieces = enumerate(cut(request.entries, self.chain.input_tokens))
+        return [_Piece(self, request, piece, Tally(cost=self._cost), (request.day, number)) for number, piece in pieces]
+
+    def _cost(self, model: str, usage: Usage) -> float | None:
+        price = price_of(model, self.prices)
+        return price.cost(usage) if price else None
 
     def _read(self, request: ExtractionRequest, tally: Tally) -> Extraction:
-        pieces = cut(request.entries, self.chain.input_tokens)
-        read = [_Piece(self, request, piece, tally).read() for piece in pieces]
-        candidates = [one for found, _ in read for one in found]
-        dropped = [one for _, lost in read for one in lost]
+        pieces = self._pieces(request)
+        read = list(abreast([one.read for one in pieces], self.at_once, lambda one: one.fault is not None))
+        for piece in pieces:
+            tally.add(piece.tally)
+        if fault := next((one.fault for one in read if one.fault), None):
+            raise fault
+        candidates = [one for answer in read for one in answer.found]
+        dropped = [one for answer in read for one in answer.lost]
         return Extraction(
             tuple(sorted(candidates, key=lambda one: (one.entry.path, one.start_line, one.end_line))),
             dropped=sum(one.ungrounded for one in dropped),
-            notes=_notes(pieces, dropped),
+            notes=_notes([one.piece for one in pieces], dropped),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What came of a piece: its candidates and the items that stay without ground, or why it could not be read."""
+
+    found: Sequence[Candidate] = ()
+    lost: Sequence[Faulty] = ()
+    fault: ModelFailed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +120,24 @@ class _Piece:
     request: ExtractionRequest
     piece: Piece
     tally: Tally
+    place: Place
 
-    def read(self) -> tuple[list[Candidate], list[Faulty]]:
+    def read(self) -> _Read:
         """Return the piece's candidates, and the items that stay without ground after they were asked for once more."""
-        found, faulty = self._ask(())
+        try:
+            found, faulty = self._ask(())
+        except ModelFailed as fault:
+            return _Read(fault=fault)
         if not faulty:
-            return found, []
+            return _Read(found)
         try:
             mended, still = self._ask(faulty)
         except ModelFailed:
-            return found, faulty  # what is right stays right
+            return _Read(found, faulty)  # what is right stays right
         said = {(one.type, folded(one.text)) for one in found}
         mended = [one for one in mended if (one.type, folded(one.text)) not in said]
         lost = max(0, len(faulty) - len(mended))
-        return found + mended, (still + faulty)[:lost]
+        return _Read(found + mended, (still + faulty)[:lost])
 
     def _ask(self, faulty: Sequence[Faulty]) -> tuple[list[Candidate], list[Faulty]]:
         from pipelines.models.reply import candidates_of, read_items  # noqa: PLC0415  brings in pydantic
@@ -130,7 +163,7 @@ class _Piece:
             "faulty": [_told(one) for one in faulty[:MOST_FAULTY]],
         }
         rendered = prompt.render(values)
-        return Call(TASK, prompt.id, prompt.version, rendered.system, rendered.user, _schema())
+        return Call(TASK, prompt.id, prompt.version, rendered.system, rendered.user, _schema(), place=self.place)
 
 
 def _told(faulty: Faulty) -> str:

@@ -20,6 +20,7 @@ class ProviderSettings:
         timeout_seconds: how long one call may take.
         max_retries: how often a call is made again after a failure that may pass.
         input_tokens: the most log text in one call, at four bytes a token; longer days are cut.
+        concurrency: how many calls at the same time.
     """
 
     model: str
@@ -29,3 +30,4 @@ class ProviderSettings:
     timeout_seconds: float = 120.0
     max_retries: int = 2
     input_tokens: int = 24_000
+    concurrency: int = 4

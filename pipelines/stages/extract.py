@@ -6,13 +6,15 @@ Only uncurated entries are read, however many nights were missed, so the cost of
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pipelines.errors import ModelFailed
+from pipelines.errors import FailureKind, ModelFailed
 from pipelines.memory.layout import LOGS, log_day
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.progress import LogProgress, entries_digest, file_hash
 from pipelines.memory.quotes import quote_stands
+from pipelines.models.abreast import abreast
 from pipelines.models.calling import total
 from pipelines.models.extraction import ExtractionRequest, all_failures, failures_of
 
@@ -49,6 +51,7 @@ class Extracted:
         ungrounded: items dropped because the log does not say what they say.
         fallback: the days that the rules read because no model could.
         failure: what the models' failures were, a sentence each, or empty.
+        over_budget: which of the user's caps left days pending, a sentence each, or empty.
         notes: what the extractor says of its own work.
     """
 
@@ -61,6 +64,7 @@ class Extracted:
     ungrounded: int = 0
     fallback: tuple[str, ...] = ()
     failure: str = ""
+    over_budget: str = ""
     notes: tuple[str, ...] = field(default=())
 
 
@@ -120,26 +124,32 @@ def extract(
     extractor: Extractor,
     documents: tuple[DocumentChoice, ...],
     done: Callable[[int], None],
+    at_once: int = 1,
 ) -> Extracted:
-    """Ask the extractor about each day, in order.
+    """Ask the extractor about each day, about several at the same time; what comes out is in order of the days.
 
     A failure that may be the day's own leaves that day pending, and the later ones are asked about; one that is the
-    provider's leaves the later ones pending, too.
+    provider's leaves the later ones pending, too, also those that were answered meanwhile: what becomes of a day does
+    not hang on how fast another was. What was paid for them is counted, and their replies are kept for the next run.
 
     Args:
         days: what to read.
         extractor: who reads it.
         documents: the closed list that a candidate may name.
         done: told the number of days read so far.
+        at_once: how many days at the same time.
     """
+    work = [partial(_read, day, extractor, documents) for day in days]
     outcomes: list[_Outcome] = []
-    for day in days:
-        outcomes.append(_read(day, extractor, documents))
-        fault = outcomes[-1].fault
-        if fault and fault.kind.concerns_provider:
-            break
-        done(len(outcomes))
-    return _extracted(outcomes, days[len(outcomes) :])
+    overtaken: list[_Outcome] = []
+    for outcome in abreast(work, at_once, _is_last):
+        if outcomes and _is_last(outcomes[-1]):
+            overtaken.append(outcome)
+            continue
+        outcomes.append(outcome)
+        if not _is_last(outcome):
+            done(len(outcomes))
+    return _extracted(outcomes, overtaken, days[len(outcomes) :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +159,25 @@ class _Outcome:
     day: DayToRead
     answer: Extraction | None = None
     fault: ModelFailed | None = None
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """What it cost, whether it was answered or not."""
+        if self.fault:
+            return tuple(self.fault.tally.spent) if self.fault.tally else ()
+        return self.answer.spent if self.answer else ()
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """The failures on the way."""
+        if self.fault:
+            return failures_of(self.fault.tally) if self.fault.tally else ()
+        return self.answer.failures if self.answer else ()
+
+
+def _is_last(outcome: _Outcome) -> bool:
+    """Whether later days would fail like this one."""
+    return outcome.fault is not None and outcome.fault.kind.concerns_provider
 
 
 def _read(day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice, ...]) -> _Outcome:
@@ -160,23 +189,25 @@ def _read(day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice,
         return _Outcome(day, fault=fault)
 
 
-def _extracted(outcomes: Sequence[_Outcome], unasked: Sequence[DayToRead]) -> Extracted:
-    """Join what became of each day, in order of the days."""
+def _extracted(outcomes: Sequence[_Outcome], overtaken: Sequence[_Outcome], unasked: Sequence[DayToRead]) -> Extracted:
+    """Join what became of each day, in order of the days; of those that were overtaken by a failure just the cost."""
     answers = [(one.day, one.answer) for one in outcomes if one.answer]
     faults = [one.fault for one in outcomes if one.fault]
-    tallies = [fault.tally for fault in faults if fault.tally]
+    capped = [fault for fault in faults if fault.kind is FailureKind.OVER_BUDGET]
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
     grounded = [candidate for candidate in proposed if is_grounded(candidate)]
+    costs = [*outcomes, *overtaken]
     return Extracted(
         candidates=tuple(grounded),
         read=tuple(one.day for one in outcomes if not one.fault),
         pending=(*(one.day for one in outcomes if one.fault), *unasked),
-        spent=total(*(answer.spent for _, answer in answers), *(tuple(tally.spent) for tally in tallies)),
-        failures=all_failures(*(answer.failures for _, answer in answers), *map(failures_of, tallies)),
+        spent=total(*(one.spent for one in costs)),
+        failures=all_failures(*(one.failures for one in costs)),
         replies=tuple(key for _, answer in answers for key in answer.replies),
         ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
         fallback=tuple(day.day for day, answer in answers if answer.fallback),
-        failure=" ".join(dict.fromkeys(fault.sentence for fault in faults)),
+        failure=" ".join(dict.fromkeys(fault.sentence for fault in faults if fault not in capped)),
+        over_budget=" ".join(dict.fromkeys(fault.sentence for fault in capped)),
         notes=tuple(f"{day.path}: {note}" for day, answer in answers for note in answer.notes),
     )
 

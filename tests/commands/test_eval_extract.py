@@ -53,7 +53,7 @@ class Scripted:
     def __init__(self, said: dict[str, list[tuple[str, int, str, str]]], failing: frozenset[str] = frozenset()) -> None:
         self.said, self.failing = said, failing
         self.days: list[str] = []
-        self.spent = (Spent("anthropic:claude-haiku-5-5", 1, Usage(1_000_000, 100_000)),)
+        self.spent = (Spent("anthropic:claude-haiku-5-5", 1, Usage(1_000_000, 100_000), 0.15),)
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         self.days.append(request.day)
@@ -226,7 +226,7 @@ def test_a_program_can_be_measured(folder: Path, tmp_path: Path, capsys: pytest.
     }  # fmt: skip
     program.write_text(f"import json, sys; asked = json.load(sys.stdin); print(json.dumps({{'items': [{item}]}}))\n")
     found = score(capsys, folder, "--provider", f"exec:{sys.executable} {program}", "--days", 1)
-    assert (found["types"]["Decision"]["right"], found["calls"], found["usd"]) == (1, 1, None)
+    assert (found["types"]["Decision"]["right"], found["calls"], found["usd"]) == (1, 1, 0.0)
 
 
 def test_a_folder_without_logs_or_gold_is_refused(

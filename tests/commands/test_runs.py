@@ -57,7 +57,13 @@ def test_runs_are_listed_newest_first_with_what_they_changed(memory: Memory) -> 
     assert {key: runs(memory)[1][key] for key in ("added", "changed", "confirmed", "moved", "commit", "ended")} == {
         "added": 1, "changed": 1, "confirmed": 1, "moved": 0, "commit": head, "ended": "well",
     }  # fmt: skip
-    assert runs(memory)[1]["model"] == {"extractor": "rules@1", "calls": 0, "input_tokens": 0, "output_tokens": 0}
+    assert runs(memory)[1]["model"] == {
+        "extractor": "rules@1",
+        "calls": 0,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "usd": 0,
+    }
 
 
 def test_git_is_the_truth_where_no_report_is_left(memory: Memory) -> None:

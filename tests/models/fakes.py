@@ -26,6 +26,7 @@ class Scripted:
     said: list[Said] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     input_tokens: int = 24_000
+    output_tokens: int = 1000
     retries: int = 0
     answers: Callable[[Call], str] | None = None
 

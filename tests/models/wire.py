@@ -28,7 +28,8 @@ class Prepared:
     """One HTTP answer.
 
     `cut` closes the connection amid the body; `hold` answers only when the test is over; `drip` gives the body a byte
-    at a time, each soon enough for a library's own time limit; `reset` closes before anything is said.
+    at a time, each soon enough for a library's own time limit; `reset` closes before anything is said; `gate` is
+    passed before anything is said.
     """
 
     status: int = 200
@@ -39,6 +40,7 @@ class Prepared:
     hold: bool = False
     drip: bool = False
     reset: bool = False
+    gate: Callable[[], object] = lambda: None
 
     @property
     def content(self) -> bytes:
@@ -51,6 +53,7 @@ class Wire:
 
     url: str = ""
     answers: list[Prepared] = field(default_factory=list)
+    by_request: Callable[[Body], Prepared] | None = None
     requests: list[Body] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     over: threading.Event = field(default_factory=threading.Event)
@@ -69,10 +72,12 @@ class _Handler(BaseHTTPRequestHandler):
         refusal = made.check(self.path, {key.lower(): value for key, value in self.headers.items()}, body)
         if refusal:
             wire.refused.append(refusal.content.decode())
-        self._send(refusal or (wire.answers.pop(0) if wire.answers else made.good()))
+        prepared = wire.by_request(body) if wire.by_request else wire.answers.pop(0) if wire.answers else made.good()
+        self._send(refusal or prepared)
 
     def _send(self, answer: Prepared) -> None:
         self.close_connection = answer.cut or answer.hold or answer.drip or answer.reset
+        answer.gate()
         if answer.reset:
             return
         if answer.hold:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipelines.errors import FailureKind as Kind
 from pipelines.errors import ModelFailed
@@ -79,6 +83,55 @@ def test_what_is_the_providers_leaves_the_later_days_pending_too(kind: Kind) -> 
     assert (days(found.read), days(found.pending)) == (["11"], ["12", "13", "14"])
     assert told == [1]
     assert found.spent == (Spent("a:1", 2, Usage(15, 2)),)
+
+
+class Reversed:
+    """Answers days at the same time, each window of four from its last to its first; fails as it was told."""
+
+    name = "test"
+
+    def __init__(self, failing: dict[str, Kind], at_once: int) -> None:
+        self.failing, self.at_once = failing, at_once
+        self.days = [day.day for day in MANY]
+        self.ended = [threading.Event() for _ in MANY]
+
+    def extract(self, request: ExtractionRequest) -> Extraction:
+        number = self.days.index(request.day)
+        if (number + 1) % self.at_once and number + 1 < len(self.days):
+            assert self.ended[number + 1].wait(30)
+        kind = self.failing.get(request.day)
+        for event in self.ended if kind and kind.concerns_provider else [self.ended[number]]:
+            event.set()
+        if kind:
+            raise ModelFailed("a", f"was {kind} on {request.day}", kind)
+        return Extraction((), (Spent("a:1", 1),), replies=(request.day,), notes=("read",))
+
+
+MANY = [
+    DayToRead(f"Logs/2026-04-{n:02}.md", f"2026-04-{n:02}", "0", (entry,), (entry,))
+    for n in range(1, 13)
+    for entry in [Entry(f"Logs/2026-04-{n:02}.md", 1, 1, "- x", day=f"2026-04-{n:02}")]
+]
+
+
+@given(
+    st.dictionaries(st.sampled_from([day.day for day in MANY]), st.sampled_from([*Kind]), max_size=4),
+    st.sampled_from([2, 3, 4, 12]),
+)
+@settings(deadline=None)
+def test_the_outcome_does_not_hang_on_the_order_in_which_days_end(failing: dict[str, Kind], at_once: int) -> None:
+    one_by_one = extract(MANY, Reversed(failing, 1), (), lambda _: None)
+    told: list[int] = []
+    at_the_same_time = extract(MANY, Reversed(failing, at_once), (), told.append, at_once)
+    assert replace(at_the_same_time, spent=()) == replace(one_by_one, spent=())
+    assert told == list(range(1, len(told) + 1))
+    assert sum(one.calls for one in at_the_same_time.spent) >= len(one_by_one.replies)
+
+
+def test_what_was_paid_for_days_that_a_failure_overtook_is_counted() -> None:
+    found = extract(MANY, Reversed({"2026-04-01": Kind.DOWN}, 4), (), lambda _: None, 4)
+    assert (found.read, found.replies, len(found.pending)) == ((), (), 12)
+    assert found.spent[0].calls >= 1
 
 
 def test_every_kind_is_one_or_the_other() -> None:

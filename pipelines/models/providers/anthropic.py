@@ -42,6 +42,11 @@ class AnthropicModel:
         return self.settings.input_tokens
 
     @property
+    def output_tokens(self) -> int:
+        """The most that an answer may hold."""
+        return self.settings.max_tokens
+
+    @property
     def retries(self) -> int:
         """How often a call is worth making again."""
         return self.settings.max_retries

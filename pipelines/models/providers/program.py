@@ -6,6 +6,7 @@ never from a memory. No shell reads it.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -23,6 +24,8 @@ from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.calling import Answer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pipelines.models.calling import Call
 
 PROVIDER: Final = "exec"
@@ -30,6 +33,26 @@ PREFIX: Final = "exec:"
 SECONDS: Final = 600.0
 _ANSWER_BYTES: Final = 4_000_000
 _LOOK_SECONDS: Final = 0.05
+
+
+_running: set[int] = set()
+
+
+@atexit.register
+def end_programs() -> None:
+    """End every program that runs still: an interrupted run leaves the threads behind that wait for them."""
+    for process in tuple(_running):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process, signal.SIGKILL)  # with all that it started
+
+
+@contextlib.contextmanager
+def _ended_with_us(process: int) -> Iterator[None]:
+    _running.add(process)
+    try:
+        yield
+    finally:
+        _running.discard(process)
 
 
 def command_of(provider: str) -> list[str]:
@@ -65,6 +88,11 @@ class ProgramModel:
         return PREFIX + shlex.join(self.command)
 
     @property
+    def output_tokens(self) -> int:
+        """None that is known: a program tells no tokens."""
+        return 0
+
+    @property
     def retries(self) -> int:
         """None: what a program of the user's does twice is the user's matter."""
         return 0
@@ -91,7 +119,7 @@ class ProgramModel:
         except (OSError, ValueError) as fault:
             why = f"could not start its program ({type(fault).__name__})"
             raise ModelFailed(PROVIDER, why, FailureKind.DOWN) from None
-        with process:
+        with process, _ended_with_us(process.pid):
             try:
                 said = _read(process, end)
                 status = process.wait(max(0.0, end - time.monotonic()))

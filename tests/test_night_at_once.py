@@ -1,0 +1,119 @@
+"""Days of a night at the same time: the real SDK against a local server, and a run interrupted amid its calls."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.models.wire import KEY, Prepared, anthropic_error, anthropic_wire, message
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+WAIT = 60
+NOW = "2026-03-20T02:00"
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    file = tmp_path / "config.toml"
+    monkeypatch.setenv("CURATE_CONFIG", str(file))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    return file
+
+
+def claude(config: Path, url: str, more: str = "") -> None:
+    config.write_text(f'providers = ["anthropic"]\n[anthropic]\nbase_url = "{url}"\n{more}')
+
+
+def logs(memory: Memory, count: int) -> list[str]:
+    days = [f"2026-03-{number:02}" for number in range(1, count + 1)]
+    for day in days:
+        memory.write(f"Logs/{day}.md", f"# {day}\n\n- 09:14 We go with plan {day}.\n")
+    return days
+
+
+@pytest.mark.parametrize("concurrency", [4, 2])
+def test_so_many_days_are_asked_about_at_the_same_time(memory: Memory, config: Path, concurrency: int) -> None:
+    logs(memory, 8)
+    together = threading.Barrier(concurrency, timeout=WAIT)
+    with anthropic_wire() as wire:
+        claude(config, wire.url, "" if concurrency == 4 else f"concurrency = {concurrency}\n")
+        good = message('{"items": []}')
+        wire.answers = [Prepared(good.status, good.body, good.headers, gate=together.wait) for _ in range(8)]
+        told = json.loads(memory.curate("run", "--json", "--now", NOW))
+    assert (told["model"]["calls"], told["entries"], together.broken) == (8, {"read": 8, "pending": 0}, False)
+
+
+def test_an_answer_that_a_failure_overtook_is_not_paid_twice(memory: Memory, config: Path) -> None:
+    days = logs(memory, 3)
+    with anthropic_wire() as wire:
+        claude(config, wire.url)
+        third_was_answered = threading.Event()
+        refused = anthropic_error(401, "authentication_error")
+
+        def answer(day: str) -> Prepared:
+            if day == days[0]:
+                return Prepared(refused.status, refused.body, gate=lambda: third_was_answered.wait(WAIT))
+            return Prepared(body=message('{"items": []}').body, gate=third_was_answered.set)
+
+        wire.by_request = lambda body: answer(re.search(r"Day of the log: (\S+)", str(body))[1][:10])  # type: ignore[index]  # it is there
+        told = json.loads(memory.curate("run", "--json", "--now", NOW, exits=1))
+        assert (told["entries"]["pending"], told["items"]["added"]) == (3, 0)
+        paid = told["model"]["calls"]
+        wire.by_request = None
+        again = json.loads(memory.curate("run", "--json", "--now", NOW))
+    assert paid >= 2
+    assert (again["entries"]["pending"], again["model"]["calls"] + paid) == (0, 3 + 1), "the key was refused once"
+
+
+def interrupted(memory: Memory, *arguments: str) -> subprocess.Popen[bytes]:
+    curate = [sys.executable, "-m", "pipelines.commands", "run", "--memory", str(memory.root), "--now", NOW]
+    return subprocess.Popen([*curate, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def ends(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=WAIT)
+    assert (process.returncode, said.strip()) == (
+        130,
+        b"curate: Interrupted; the next run takes up where this one was.",
+    )
+
+
+def test_an_interrupted_run_waits_for_no_answer(memory: Memory, config: Path) -> None:
+    logs(memory, 6)
+    asked = threading.Barrier(5, timeout=WAIT)  # four calls at once, and the test
+    with anthropic_wire() as wire:
+        claude(config, wire.url, "timeout_seconds = 3600\n")
+        wire.answers = [Prepared(hold=True, gate=asked.wait) for _ in range(6)]
+        process = interrupted(memory)
+        asked.wait()
+        ends(process)
+        wire.answers = []
+        assert json.loads(memory.curate("run", "--json", "--now", NOW))["entries"]["read"] == 6
+
+
+def test_programs_of_an_interrupted_run_end_with_it(memory: Memory, config: Path, tmp_path: Path) -> None:
+    logs(memory, 6)
+    config.write_text("[exec]\nconcurrency = 2\n")
+    pipe = tmp_path / "alive"
+    os.mkfifo(pipe)
+    program = tmp_path / "asleep.py"
+    alive = f"held = open({str(pipe)!r}, 'w')"
+    program.write_text(f"import time\n{alive}\nheld.write('x')\nheld.flush()\ntime.sleep(3600)\n")
+    process = interrupted(memory, "--provider", f"exec:{sys.executable} {program}")
+    with pipe.open() as told:
+        assert told.read(2) == "xx"
+        ends(process)
+        assert told.read() == "", "the pipe is closed when nobody is left who could write"

@@ -1,0 +1,126 @@
+"""What a night costs and may cost, through the command: the real SDK, a local server, the user's settings."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.models.wire import KEY, anthropic_error, anthropic_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.conftest import Memory
+    from tests.models.wire import Wire
+
+USD = 0.0000282  # of a good reply of the server: 12 tokens, 1000 out of the cache, 100 into it, 9 received
+TOKENS = 1121
+
+
+class Claude:
+    """The settings and the server of a test."""
+
+    def __init__(self, memory: Memory, config: Path, wire: Wire) -> None:
+        self.memory, self.config, self.wire = memory, config, wire
+
+    def settings(self, more: str = "", providers: str = '"anthropic"') -> None:
+        head = f"providers = [{providers}]\n[anthropic]\nbase_url = '{self.wire.url}'\nmax_tokens = 256\n"
+        self.config.write_text(head + more)
+
+    def run(self, *more: str, day: int = 20, exits: int = 0) -> dict[str, Any]:
+        said = self.memory.curate("run", "--json", "--now", f"2026-03-{day}T02:00", *more, exits=exits)
+        told: dict[str, Any] = json.loads(said)
+        return told
+
+
+@pytest.fixture
+def claude(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Claude]:
+    config = tmp_path / "config.toml"
+    monkeypatch.setenv("CURATE_CONFIG", str(config))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    for number in (1, 2, 3):
+        day = f"2026-03-0{number}"
+        memory.write(f"Logs/{day}.md", f"# {day}\n\n- 09:14 We go with plan {number}.\n")
+    with anthropic_wire() as wire:
+        yield Claude(memory, config, wire)
+
+
+def test_a_run_says_what_it_cost_once(claude: Claude) -> None:
+    claude.settings()
+    claude.wire.answers = [anthropic_error(529, "overloaded_error"), anthropic_error(400, "invalid_request_error")]
+    told = claude.run(exits=1)
+    paid = told["model"]["calls"] - 2
+    assert (told["model"]["usd"], paid) == (round(USD * paid, 6), 2)
+    assert told["model"]["spent"]["anthropic:claude-haiku-5-5"]["usd"] == told["model"]["usd"]
+    again = claude.run()
+    assert (again["model"]["usd"], again["entries"]["pending"]) == (round(USD, 6), 0)
+    assert claude.run()["model"]["usd"] == 0
+    listed = claude.memory.curate("runs")
+    assert sorted(re.findall(r"tokens(?:, (\$[\d.]+))?\t", listed)) == ["", "$0.000028", "$0.000056"]
+
+
+def test_what_does_not_fit_a_cap_stays_pending_and_is_no_failure(claude: Claude) -> None:
+    claude.settings("concurrency = 1\n[limits]\nmax_tokens = 5000\n")
+    told = claude.run()
+    assert (told["model"]["calls"], told["entries"]["pending"], told["exit_code"]) == (2, 1, 0)
+    assert told["model"]["failure"] is None
+    why = told["model"]["over_budget"]
+    assert re.fullmatch(
+        r"anthropic was not asked any more: of max_tokens = 5000 of a night 2,242 is spent, and a call may come to "
+        r"[\d,]+ tokens\.",
+        why,
+    )
+    again = claude.run()
+    assert (again["model"]["calls"], again["entries"]["pending"]) == (0, 1), "it is the same night still"
+    said = claude.memory.curate("run", "--now", "2026-03-20T03:00")
+    assert f"{why} 1 entries stay pending; the next run takes the oldest first." in said
+    assert claude.run(day=21)["entries"] == {"read": 1, "pending": 0}
+    assert len(claude.wire.requests) == 3
+
+
+def test_a_cap_holds_with_several_calls_at_once_and_nothing_is_paid_twice(claude: Claude) -> None:
+    claude.settings("[limits]\nmax_tokens = 5000\n")
+    told = claude.run()
+    assert (told["model"]["calls"], told["exit_code"], told["entries"]["pending"] > 0) == (2, 0, True)
+    assert claude.run(day=21)["entries"]["pending"] == 0
+    assert len(claude.wire.requests) == 3
+
+
+def test_the_rules_do_not_stand_in_for_money(claude: Claude) -> None:
+    claude.settings("[limits]\nmax_usd = 0.0\n", providers='"anthropic", "rules"')
+    told = claude.run()
+    assert (told["entries"]["pending"], told["exit_code"], told["model"]["fallback_days"]) == (3, 0, [])
+    assert claude.wire.requests == []
+
+
+def test_a_price_must_be_known_where_money_is_capped(claude: Claude) -> None:
+    claude.settings('model = "claude-of-tomorrow"\n[limits]\nmax_usd = 1.0\n')
+    said = claude.memory.curate("run", exits=1)
+    assert "the price of anthropic:claude-of-tomorrow is not known, and limits.max_usd is set" in said
+    own = '[prices."anthropic:claude-of-*"]\ninput = 1.0\noutput = 2.0\n'
+    claude.settings(f'model = "claude-of-tomorrow"\n[limits]\nmax_usd = 1.0\n{own}')
+    assert claude.run()["model"]["usd"] == round(3 * (1112 + 2 * 9) / 1e6, 6)
+    claude.config.write_text("[limits]\nmax_usd = -1\nmax_tokens = 0\nmax_hours = 1\n")
+    said = claude.memory.curate("run", exits=1)
+    assert all(key in said for key in ("limits.max_usd = -1", "limits.max_tokens = 0", "limits.max_hours"))
+
+
+def test_an_estimate_asks_nobody_and_leaves_out_what_is_paid(claude: Claude) -> None:
+    claude.settings("concurrency = 1\n[limits]\nmax_tokens = 5000\n")
+    told = claude.run("--estimate")
+    [model] = told["models"]
+    assert (told["days"], told["calls"], told["kept"], model["calls"]) == (3, 3, 0, 3)
+    assert 3000 < model["input_tokens"] < 6000
+    assert 0 < model["usd"] < model["most_usd"]
+    assert (claude.wire.requests, claude.memory.git("status", "--short", "State")) == ([], "")
+    claude.run()
+    assert (claude.run("--estimate")["days"], claude.run("--estimate")["calls"]) == (1, 1)
+    said = claude.memory.curate("run", "--estimate", "--now", "2026-03-20T02:00")
+    assert re.search(r"anthropic:claude-haiku-5-5: some [\d,]+ tokens .*: about \$0\.0\d+, at most \$0\.0\d+\n", said)
+    claude.config.write_text("")
+    assert "nothing is paid" in claude.memory.curate("run", "--estimate", "--provider", "rules")
+    assert len(claude.wire.requests) == 2
