@@ -12,6 +12,8 @@ One JSON object a size is printed:
   cold_ms       `curate search` as a whole process, by words alone and with the vectors (a ready question's vector)
   changed_s     one changed file of 500 units brought into index and matrix
   recall        vector recall@10 against the exact answer
+  beside_ms     in the same run, ten nearest by the ways that other memories go: a numpy scan of all vectors, and
+                sqlite-vec's brute force where it is installed and this Python can load extensions
   bytes         disk a unit: index, vectors, matrix
 """
 
@@ -19,13 +21,16 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import json
 import random
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +45,7 @@ from pipelines.index.scanning import nearest, scan
 from pipelines.index.search import Asked, search
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -123,6 +128,44 @@ def vector_recall(root: Path, embedder: Made) -> float:
     return statistics.fmean(found)
 
 
+def beside(root: Path, embedder: Made, queries: int) -> dict[str, dict[str, float] | None]:
+    """Return how long others' ways to the ten nearest take over the same vectors; None for what is not here."""
+    stamp = read_stamp(root)
+    matrix = open_matrix(root, stamp.build) if stamp else None
+    if matrix is None:
+        raise SystemExit("There is no matrix.")
+    rows = np.asarray(matrix.rows)
+    ways: dict[str, Callable[[NDArray[np.float32]], object]] = {"numpy": lambda one: np.argpartition(-(rows @ one), 10)}
+    with closing(sqlite3.connect(":memory:")) as database:
+        if ask := _sqlite_vec(database, rows):
+            ways["sqlite-vec"] = ask
+        told: dict[str, dict[str, float] | None] = {"numpy": None, "sqlite-vec": None}
+        for name, way in ways.items():
+            times = []
+            for number in range(min(queries, 20) + 2):
+                question = embedder.embed_query(f"question {number}")
+                began = time.perf_counter()
+                way(question)
+                times += [time.perf_counter() - began] if number > 1 else []
+            told[name] = milliseconds(times)
+    return told
+
+
+def _sqlite_vec(
+    database: sqlite3.Connection, rows: NDArray[np.float32]
+) -> Callable[[NDArray[np.float32]], object] | None:
+    try:
+        sqlite_vec = importlib.import_module("sqlite_vec")  # only where somebody has installed it
+        database.enable_load_extension(True)  # noqa: FBT003  SQLite's own way
+        sqlite_vec.load(database)
+    except (ImportError, AttributeError, sqlite3.Error):
+        return None
+    database.execute(f"CREATE VIRTUAL TABLE v USING vec0(e float[{rows.shape[1]}] distance_metric=cosine)")
+    database.executemany("INSERT INTO v(rowid, e) VALUES (?, ?)", ((n, row.tobytes()) for n, row in enumerate(rows)))
+    asked = "SELECT rowid FROM v WHERE e MATCH ? AND k = 10"
+    return lambda question: database.execute(asked, (question.tobytes(),)).fetchall()
+
+
 def cold(root: Path, *, meaning: bool) -> float:
     """Return how long a whole process takes: the best of three."""
     code = "from pipelines.commands import main; main()"
@@ -169,6 +212,7 @@ def measure(root: Path, units: int, dimension: int, queries: int) -> dict[str, A
     for mode in ("hybrid", "keyword", "vector"):
         told[f"{mode}_ms"] = query_times(root, embedder, queries, Ranking(mode=mode))
     told["recall"] = vector_recall(root, embedder)
+    told["beside_ms"] = beside(root, embedder, queries)
     told["cold_ms"]["hybrid"] = cold(root, meaning=True)
     told["bytes"] = {
         name: round(sum(path.stat().st_size for path in (root / ".curate").glob(pattern)) / units)
