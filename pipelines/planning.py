@@ -32,6 +32,7 @@ from pipelines.stages.promote import promote
 from pipelines.stages.prune import prune
 from pipelines.stages.quality import with_quality
 from pipelines.stages.reconcile import reconcile
+from pipelines.stages.rereading import counting, settle
 from pipelines.stages.review import Filed, review
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
     from pipelines.stages.answers import Answered
     from pipelines.stages.capture import Captured
-    from pipelines.stages.extract import Extracted
+    from pipelines.stages.extract import DayToRead, Extracted
     from pipelines.stages.promote import Promoted
     from pipelines.stages.prune import Pruned
     from pipelines.stages.reconcile import Reconciled
@@ -65,6 +66,7 @@ class Night:
         now: the moment at which the run acts.
         again: a day to be read anew, its tombstones set aside; empty for none.
         at_once: how many days the extractor is asked about at the same time.
+        rereads: whether the extractor is a model, who reads again what only the rules could read on earlier nights.
     """
 
     root: Path
@@ -73,6 +75,7 @@ class Night:
     now: datetime
     again: str = ""
     at_once: int = 1
+    rereads: bool = False
 
     @property
     def today(self) -> str:
@@ -146,29 +149,47 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         progress = read_progress(snapshot.state.get(PROGRESS))
         if night.again:
             progress.pop(log_path(night.again), None)
-        days = days_to_read(captured.logs, progress, night.today, _read_before(git))
+        days = days_to_read(captured.logs, progress, night.today, _read_before(git), rereads=night.rereads)
         choices = _choices(answered.documents)
         extracted = extract(days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once)
     with watch.stage("review"):
         filed = [Filed(candidate, named_document(candidate, shelves)) for candidate in extracted.candidates]
         items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
-        verdicts = review(filed, items, _buried(stones, night.again))
+        is_reread = _is_reread(days, night.again)
+        unsettled, told = settle(filed, items, is_reread)
+        verdicts = (*told, *review(unsettled, items, _buried(stones, night.again, is_reread)))
     with watch.stage("promote"):
-        promoted = promote(verdicts, shelves)
+        promoted = promote(counting(verdicts, is_reread), shelves)
     with watch.stage("prune"):
         pruned = prune(promoted.documents, night.settings.caps, shelves.closed)
         documents = with_quality(snapshot.documents, pruned.documents)
-    read = advanced_progress(progress, extracted.read, night.today) if extracted.read else progress
+    read = advanced_progress(progress, extracted.read, night.today, extracted.fallback) if extracted.read else progress
     state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}
     return _Decided(
         snapshot, captured, reconciled, answered, extracted, verdicts, promoted, pruned, documents, state
     )  # fmt: skip
 
 
-def _buried(stones: frozenset[Tombstone], again: str) -> Callable[[Candidate], bool]:
-    """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside."""
+def _is_reread(days: list[DayToRead], again: str) -> Callable[[Candidate], bool]:
+    """Return whether a candidate comes of an entry that was read before."""
+    known = {(day.path, entry.key) for day in days for entry in day.again}
+    return lambda one: one.entry.day == again or (one.entry.path, one.entry.key) in known
+
+
+def _buried(
+    stones: frozenset[Tombstone], again: str, is_reread: Callable[[Candidate], bool]
+) -> Callable[[Candidate], bool]:
+    """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside.
+
+    What a model words anew in lines that the rules had read is known by its quote, too: the rules keep the log's words.
+    """
     hashes = frozenset(stone.hash for stone in stones)
-    return lambda one: one.entry.day != again and wording_hash(one.type, one.text) in hashes
+
+    def is_buried(one: Candidate) -> bool:
+        texts = (one.text, one.quote) if is_reread(one) else (one.text,)
+        return one.entry.day != again and any(wording_hash(one.type, text) in hashes for text in texts)
+
+    return is_buried
 
 
 # ------------------------------------------------------------ parts of the change set
@@ -232,6 +253,7 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         spent=extracted.spent,
         failures=extracted.failures,
         fallback=extracted.fallback,
+        reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
         replies=extracted.replies,
         failure=extracted.failure,
         over_budget=extracted.over_budget,

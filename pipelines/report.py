@@ -54,6 +54,7 @@ class RunReport:
         spent: what each model was used for in this run, calls that failed included.
         failures: how often which provider failed in which way, whether another stood in for it or not.
         fallback: days that the rules read because no model could.
+        reread: days that a model read that only the rules could read before.
         replies: the keys of the kept replies that the run rests on.
         failure: why days stay pending, a sentence for each way in which the models failed, or empty.
         over_budget: which of the user's caps left days pending, or empty.
@@ -93,6 +94,7 @@ class RunReport:
     spent: Sequence[Spent] = ()
     failures: Sequence[Failure] = ()
     fallback: Sequence[str] = ()
+    reread: Sequence[str] = ()
     replies: Sequence[str] = ()
     failure: str = ""
     over_budget: str = ""
@@ -181,6 +183,7 @@ class RunReport:
             "over_budget": self.over_budget or None,
             "failures": failures,
             "fallback_days": list(self.fallback),
+            "reread_days": list(self.reread),
             "replies": list(self.replies),
         }
 

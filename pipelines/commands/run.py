@@ -76,7 +76,7 @@ def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Nigh
     import os  # noqa: PLC0415
 
     from pipelines.models.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  the user's settings are read only here
-    from pipelines.models.choose import calls_at_once, choose_extractor  # noqa: PLC0415  as above
+    from pipelines.models.choose import asks_models, calls_at_once, choose_extractor  # noqa: PLC0415  as above
     from pipelines.models.patience import Patience  # noqa: PLC0415  as above
     from pipelines.models.replies import Replies  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
@@ -88,7 +88,7 @@ def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Nigh
     budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps.any else None
     patience = Patience(sleep=budget.pause) if budget else None
     extractor = choose_extractor(user, replies, patience, budget)
-    return Night(root, settings, extractor, when, again, calls_at_once(user)), replies
+    return Night(root, settings, extractor, when, again, calls_at_once(user), asks_models(user)), replies
 
 
 def _rehearse(night: Night, *, as_json: bool) -> int:

@@ -23,11 +23,15 @@ class LogProgress:
         file: hash of the log's bytes when it was last read.
         digest: digest of its entries' hashes, once the day is closed; empty before.
         entries: the hashes of its curated entries, while the day is open.
+        by_rules: the hashes of the entries that only the rules could read, though a model was to read them.
+        night: the day of the run that marked them so, `YYYY-MM-DD`; empty for none.
     """
 
     file: str
     digest: str = ""
     entries: frozenset[str] = frozenset()
+    by_rules: frozenset[str] = frozenset()
+    night: str = ""
 
 
 def file_hash(data: bytes) -> str:
@@ -50,7 +54,11 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
         try:
             raw = json.loads(line)
             record = LogProgress(
-                str(raw["file"]), str(raw.get("digest", "")), frozenset(map(str, raw.get("entries", [])))
+                str(raw["file"]),
+                str(raw.get("digest", "")),
+                frozenset(map(str, raw.get("entries", []))),
+                frozenset(map(str, raw.get("by_rules", []))),
+                str(raw.get("night", "")),
             )
             found[str(raw["log"])] = (*found.get(str(raw["log"]), ()), record)
         except (ValueError, TypeError, KeyError, AttributeError):
@@ -65,5 +73,6 @@ def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
         for record in progress[path]:
             row: dict[str, object] = {"log": path, "file": record.file}
             row |= {"digest": record.digest} if record.digest else {"entries": sorted(record.entries)}
+            row |= {"by_rules": sorted(record.by_rules), "night": record.night} if record.by_rules else {}
             rows.append(json.dumps(row, ensure_ascii=False) + "\n")
     return "".join(rows).encode()

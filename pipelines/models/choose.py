@@ -43,6 +43,11 @@ def choose_extractor(
     return ModelExtractor(chain, last, at_once=calls_at_once(user), prices=user.prices)
 
 
+def asks_models(user: UserSettings) -> bool:
+    """Whether a language model is asked, before the rules are."""
+    return bool(_models(user))
+
+
 def calls_at_once(user: UserSettings) -> int:
     """Return how many calls any of the providers takes at the same time; 1 where none is asked."""
     return max((most for _, most in _models(user)), default=1)

@@ -17,9 +17,10 @@ from pipelines.memory.quotes import quote_stands
 from pipelines.models.abreast import abreast
 from pipelines.models.calling import total
 from pipelines.models.extraction import ExtractionRequest, all_failures, failures_of
+from pipelines.stages.rereading import due_again
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from pipelines.memory.entries import Entry
     from pipelines.models.calling import Spent
@@ -28,13 +29,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DayToRead:
-    """One log with something new in it: its path, its day, the hash of its bytes, its entries, and the new ones."""
+    """One log with something to read in it.
+
+    Args:
+        path: the log.
+        day: its day.
+        file: the hash of its bytes.
+        entries: all of its entries.
+        fresh: those that no run has read.
+        again: those that only the rules read, and that a model is to read.
+    """
 
     path: str
     day: str
     file: str
     entries: tuple[Entry, ...]
     fresh: tuple[Entry, ...]
+    again: tuple[Entry, ...] = ()
+
+    @property
+    def asked(self) -> tuple[Entry, ...]:
+        """What is to be read, in the order of the log."""
+        return tuple(sorted((*self.fresh, *self.again), key=lambda entry: entry.start_line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +89,8 @@ def days_to_read(
     progress: Mapping[str, Sequence[LogProgress]],
     today: str,
     read_before: Callable[[str, str], frozenset[str] | None],
+    *,
+    rereads: bool = False,
 ) -> list[DayToRead]:
     """Return the logs with uncurated entries, oldest first; days after `today` are not read.
 
@@ -82,14 +100,15 @@ def days_to_read(
         today: the memory's day, `YYYY-MM-DD`.
         read_before: (path, digest) → the entry hashes that a closed day's digest stands for, or None where they cannot
             be told; the day is then read anew, and review drops what is known.
+        rereads: whether a model is there to read what only the rules could read on one of the last nights.
     """
     found = []
     for path, data in logs.items():
         day = log_day(path.removeprefix(f"{LOGS}/"))
         records = progress.get(path, ())
-        if day > today or any(
-            record.file == file_hash(data) and not _reopened(record, day, today) for record in records
-        ):
+        due = due_again(records, today) if rereads else frozenset()
+        is_known = any(record.file == file_hash(data) and not _reopened(record, day, today) for record in records)
+        if day > today or (is_known and not due):
             continue
         entries = parse_entries(path, day, data.decode())
         keys = {entry.key for entry in entries}
@@ -100,7 +119,9 @@ def days_to_read(
             elif record.digest:
                 known |= read_before(path, record.digest) or set()
             known |= record.entries
-        found.append(DayToRead(path, day, file_hash(data), entries, _unread(entries, known)))
+        fresh = _unread(entries, known)
+        again = _unread((entry for entry in entries if entry.key in due), {entry.key for entry in fresh})
+        found.append(DayToRead(path, day, file_hash(data), entries, fresh, again))
     return found
 
 
@@ -181,10 +202,10 @@ def _is_last(outcome: _Outcome) -> bool:
 
 
 def _read(day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice, ...]) -> _Outcome:
-    if not day.fresh:
+    if not day.asked:
         return _Outcome(day)
     try:
-        return _Outcome(day, extractor.extract(ExtractionRequest(day.day, day.fresh, documents)))
+        return _Outcome(day, extractor.extract(ExtractionRequest(day.day, day.asked, documents)))
     except ModelFailed as fault:
         return _Outcome(day, fault=fault)
 
@@ -227,14 +248,32 @@ def evidence_lines(candidate: Candidate) -> list[str]:
 
 
 def advanced_progress(
-    progress: Mapping[str, tuple[LogProgress, ...]], read: Iterable[DayToRead], today: str
+    progress: Mapping[str, tuple[LogProgress, ...]], read: Iterable[DayToRead], today: str, fallback: Container[str]
 ) -> dict[str, tuple[LogProgress, ...]]:
-    """Return the progress after these days were read: a day before `today` is closed and collapses to a digest."""
+    """Return the progress after these days were read: a day before `today` is closed and collapses to a digest.
+
+    Args:
+        progress: what earlier runs have read.
+        read: the days that this one has.
+        today: the memory's day.
+        fallback: those of the days that only the rules could read; what was new in them is marked.
+    """
     after = dict(progress)
     for day in read:
         keys = frozenset(entry.key for entry in day.entries)
         closed = day.day < today
-        after[day.path] = (
-            LogProgress(day.file, entries_digest(keys) if closed else "", frozenset() if closed else keys),
-        )
+        by_rules, night = _marked(day, progress.get(day.path, ()), today, is_fallback=day.day in fallback)
+        digest, open_keys = (entries_digest(keys), frozenset[str]()) if closed else ("", keys)
+        after[day.path] = (LogProgress(day.file, digest, open_keys, by_rules, night if by_rules else ""),)
     return after
+
+
+def _marked(
+    day: DayToRead, records: Sequence[LogProgress], today: str, *, is_fallback: bool
+) -> tuple[frozenset[str], str]:
+    """Return the entries of a day that a model is to read yet, and since when."""
+    due = due_again(records, today)
+    since = max((record.night for record in records), default="")
+    if not is_fallback:
+        return due - {entry.key for entry in day.again}, since
+    return due | {entry.key for entry in day.fresh}, today if day.fresh else since

@@ -1,0 +1,115 @@
+"""Reading again what was read before: a day that only the rules could read, and one that a person wants read anew.
+
+What stands already is not doubled. A candidate that rests on the lines of a standing item and says the same adds
+nothing, and nothing that is said again in lines which were read before counts as said once more.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.items import quote_digest
+from pipelines.memory.wording import content_words, folded
+from pipelines.stages.review import Verdict, VerdictKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pipelines.memory.entries import Entry
+    from pipelines.memory.items import Item
+    from pipelines.memory.progress import LogProgress
+    from pipelines.models.extraction import Candidate
+    from pipelines.stages.review import Filed
+
+    Standing = tuple[Item, int, int]
+
+NIGHTS: Final = 7
+"""For so many nights after the rules read a day alone, a model is asked about it."""
+AGREES: Final = 0.5
+"""Two sentences about the same lines say the same where they share so much of the shorter one's content words."""
+
+
+def due_again(records: Iterable[LogProgress], today: str) -> frozenset[str]:
+    """Return the hashes of the entries that only the rules read, and that a model is to be asked about still."""
+    return frozenset(key for record in records if _is_due(record, today) for key in record.by_rules)
+
+
+def _is_due(record: LogProgress, today: str) -> bool:
+    try:
+        return date.fromisoformat(today) <= date.fromisoformat(record.night) + timedelta(days=NIGHTS)
+    except (ValueError, OverflowError):
+        return False  # no mark, or one that somebody changed
+
+
+def settle(
+    filed: Sequence[Filed], items: Iterable[tuple[str, Item]], is_reread: Callable[[Candidate], bool]
+) -> tuple[list[Filed], list[Verdict]]:
+    """Return the candidates that are to be reviewed, and verdicts on those that a standing item says already.
+
+    What a standing item says is decided by its lines first: it must rest on a line that the candidate rests on. Then by
+    its words; then each item that no candidate's words agreed with takes one candidate of its type, worded however.
+
+    Args:
+        filed: the candidates, with the documents that their entries name.
+        items: document path and item, of every item in the memory, whatever its status.
+        is_reread: whether a candidate comes of an entry that was read before.
+    """
+    standing = [item for _, item in items]
+    near = {at: _near(one.candidate, standing) for at, one in enumerate(filed) if is_reread(one.candidate)}
+    said: dict[int, Item] = {}
+    for at, found in near.items():
+        if same := next((item for item in found if _agrees(filed[at].candidate, item)), None):
+            said[at] = same
+    spoken_for = {item.id for item in said.values()}
+    for at, found in near.items():
+        left = (item for item in found if item.type is filed[at].candidate.type and item.id not in spoken_for)
+        if at not in said and (item := next(left, None)):
+            said[at] = item
+            spoken_for.add(item.id)
+    why = "what was read again stands already"
+    told = [
+        Verdict(VerdictKind.DUPLICATE, filed[at].candidate, filed[at].document, item.id, why)
+        for at, item in sorted(said.items(), key=lambda row: row[0])
+    ]
+    return [one for at, one in enumerate(filed) if at not in said], told
+
+
+def counting(verdicts: Iterable[Verdict], is_reread: Callable[[Candidate], bool]) -> list[Verdict]:
+    """Return the verdicts without those by which an item would count a line twice that was read before."""
+    return [
+        verdict
+        for verdict in verdicts
+        if not (verdict.kind is VerdictKind.DUPLICATE and verdict.known and is_reread(verdict.candidate))
+    ]
+
+
+def _near(candidate: Candidate, items: Iterable[Item]) -> list[Item]:
+    """Return the items that rest on a line on which a candidate rests."""
+    return [
+        item
+        for item, first, last in _resting_on(candidate.entry, items)
+        if first <= candidate.end_line and candidate.start_line <= last
+    ]
+
+
+def _resting_on(entry: Entry, items: Iterable[Item]) -> Iterator[Standing]:
+    """Yield the items whose evidence stands in an entry, with its lines now: it is found by its hash."""
+    lines = entry.text.split("\n")
+    for item in items:
+        for evidence in item.evidence:
+            height = evidence.end_line - evidence.start_line + 1
+            if evidence.path != entry.path or height > len(lines):
+                continue
+            for at in range(len(lines) - height + 1):
+                digest = quote_digest("\n".join(lines[at : at + height]))
+                if digest[: len(evidence.digest)] == evidence.digest:
+                    yield item, entry.start_line + at, entry.start_line + at + height - 1
+
+
+def _agrees(candidate: Candidate, item: Item) -> bool:
+    if folded(candidate.text) == folded(item.text):
+        return True
+    one, other = content_words(candidate.text), content_words(item.text)
+    shorter = min(len(one), len(other))
+    return candidate.type is item.type and shorter > 0 and len(one & other) >= AGREES * shorter

@@ -1,0 +1,197 @@
+"""A day that only the rules could read is read again by a model, and nothing of it is doubled."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.errors import FailureKind as Kind
+from pipelines.memory.layout import REPLIES
+from pipelines.memory.snapshot import read_documents
+from pipelines.models.calling import Call
+from pipelines.models.chain import Chain
+from pipelines.models.reading import ModelExtractor
+from pipelines.models.replies import Replies
+from pipelines.models.rules import RulesExtractor
+from pipelines.nightly import curate_night
+from pipelines.planning import Night
+from pipelines.settings import load_settings
+from pipelines.watch import Watch
+from tests.models.fakes import Scripted, Still
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.memory.items import Item
+    from pipelines.models.calling import Model
+    from pipelines.report import RunReport
+    from tests.conftest import Memory
+
+DAY = "2026-03-11"
+LOG = (
+    "# {day}\n\nproject: Harbour\n\n- Decision: use Terraform, not Pulumi.\n"
+    "- 10:00 Anna carried the gateway over to the east pier.\n"
+)
+CALL = Call("extract", "extract", 2, "s", "u", {})
+FOUND = ["use Terraform, not Pulumi."]
+BOTH = ["Anna carried the gateway of Harbour over to the east pier.", *FOUND]
+
+
+def item(text: str, quote: str, line: int, kind: str) -> dict[str, Any]:
+    return {
+        "type": kind, "text": text, "document": "", "new_project": "", "quote": quote, "start_line": line,
+        "end_line": line, "closed": False, "confidence": "high", "reason": "said so",
+    }  # fmt: skip
+
+
+def reply(_: Call) -> str:
+    decision = item("Harbour uses Terraform, not Pulumi.", "use Terraform, not Pulumi.", 5, "Decision")
+    fact = item(BOTH[0], "Anna carried the gateway over to the east pier.", 6, "Fact")
+    return json.dumps({"items": [decision, fact]})
+
+
+def good() -> Scripted:
+    return Scripted("a:1", answers=reply)
+
+
+def down() -> Scripted:
+    return Scripted("a:1", [Kind.DOWN])
+
+
+def night(memory: Memory, model: Model | None, day: int, again: str = "") -> RunReport:
+    when = datetime.fromisoformat(f"2026-03-{day}T02:00+00:00")
+    rules = RulesExtractor()
+    replies = Replies(memory.root / REPLIES, when, anew=bool(again))
+    reader = ModelExtractor(Chain([model], replies, Still().patience), rules) if model else rules
+    settings = load_settings(memory.root)
+    return curate_night(Night(memory.root, settings, reader, when, again, rereads=model is not None), Watch())
+
+
+def items(memory: Memory) -> list[Item]:
+    found = [placed.item for document in read_documents(memory.root).values() for placed in document.items]
+    return sorted(found, key=lambda one: one.text)
+
+
+def texts(memory: Memory) -> list[str]:
+    return [one.text for one in items(memory)]
+
+
+def marks(memory: Memory) -> list[str]:
+    rows = [json.loads(row) for row in memory.read("State/progress.jsonl").splitlines()]
+    return [row["night"] for row in rows if "by_rules" in row]
+
+
+@pytest.fixture
+def by_rules(memory: Memory) -> Memory:
+    """Return a memory whose one day the rules read, since the model was down."""
+    memory.write(f"Logs/{DAY}.md", LOG.format(day=DAY))
+    report = night(memory, down(), 12)
+    assert (report.fallback, report.exit_code, texts(memory), marks(memory)) == ((DAY,), 0, FOUND, ["2026-03-12"])
+    return memory
+
+
+def test_a_model_adds_what_the_rules_missed_and_doubles_nothing(by_rules: Memory) -> None:
+    [before] = items(by_rules)
+    report = night(by_rules, good(), 13)
+    assert (report.reread, report.entries_read, report.confirmed, texts(by_rules)) == ((DAY,), 0, 0, BOTH)
+    assert items(by_rules)[1] == before, "what the rules found stands as it was"
+    assert items(by_rules)[0].by == "a:1@extract/2"
+    assert marks(by_rules) == []
+    model = good()
+    assert (night(by_rules, model, 14).commit, model.calls) == ("", [])
+
+
+def test_a_second_night_without_a_model_changes_nothing(by_rules: Memory) -> None:
+    files = by_rules.files()
+    report = night(by_rules, down(), 13)
+    assert (report.commit, report.fallback, report.reread) == ("", (DAY,), ())
+    assert by_rules.files() == files
+    assert texts(by_rules) == FOUND
+
+
+@pytest.mark.parametrize(("day", "asked"), [(12, 1), (19, 1), (20, 0)])
+def test_it_is_read_again_within_seven_nights(by_rules: Memory, day: int, asked: int) -> None:
+    model = good()
+    night(by_rules, model, day)
+    assert (len(model.calls), texts(by_rules)) == (asked, BOTH if asked else FOUND)
+
+
+def test_what_comes_later_is_read_with_it_and_marked_alone(by_rules: Memory) -> None:
+    log = by_rules.read(f"Logs/{DAY}.md")
+    by_rules.write(f"Logs/{DAY}.md", log + "- Rule: never push on Fridays\n")
+    assert night(by_rules, down(), 15).entries_read == 1
+    assert marks(by_rules) == ["2026-03-15"]
+    model = good()
+    report = night(by_rules, model, 22)
+    assert (len(model.calls), report.reread, marks(by_rules)) == (1, (DAY,), [])
+    assert texts(by_rules) == [BOTH[0], "never push on Fridays", *FOUND]
+
+
+def test_rules_by_choice_mark_nothing_and_leave_marks(by_rules: Memory) -> None:
+    by_rules.write("Logs/2026-03-12.md", "- Fact: the sky is grey\n")
+    night(by_rules, None, 13)
+    assert marks(by_rules) == ["2026-03-12"]
+    assert night(by_rules, good(), 14).reread == (DAY,)
+
+
+def test_what_a_person_took_out_or_reworded_stays_so(by_rules: Memory) -> None:
+    home = "Projects/harbour.md"
+    text = by_rules.read(home)
+    line = next(line for line in text.splitlines() if "use Terraform" in line)
+    by_rules.write(home, text.replace(line + "\n", ""))
+    night(by_rules, good(), 13)
+    assert texts(by_rules) == BOTH[:1]
+
+
+def test_a_reworded_item_takes_what_the_model_says(by_rules: Memory) -> None:
+    home = "Projects/harbour.md"
+    by_rules.write(home, by_rules.read(home).replace("use Terraform, not Pulumi.", "OpenTofu it is."))
+    night(by_rules, good(), 13)
+    assert texts(by_rules) == [BOTH[0], "OpenTofu it is."]
+
+
+@pytest.mark.parametrize("first", ["rules", "model"])
+def test_again_keeps_old_items_where_they_agree(memory: Memory, first: str) -> None:
+    memory.write(f"Logs/{DAY}.md", LOG.format(day=DAY))
+    night(memory, good() if first == "model" else None, 12)
+    before = items(memory)
+    other = good()
+    other.answers = lambda call: reply(call).replace("Harbour uses Terraform", "Terraform is used for Harbour")
+    report = night(memory, other, 13, again=DAY)
+    assert (report.confirmed, len(items(memory))) == (0, 2)
+    assert [one for one in items(memory) if one in before] == before
+    assert memory.curate("check", "--now", "2026-03-13T03:00")
+
+
+def test_a_mark_that_somebody_broke_costs_nothing_else(by_rules: Memory) -> None:
+    state = "State/progress.jsonl"
+    by_rules.write(state, by_rules.read(state).replace('"2026-03-12"', '"yesterday"'))
+    model = good()
+    assert (night(by_rules, model, 13).entries_read, model.calls) == (0, [])
+
+
+def test_a_cap_leaves_the_mark(by_rules: Memory) -> None:
+    report = night(by_rules, Scripted("a:1", [Kind.OVER_BUDGET]), 13)
+    assert (report.exit_code, report.reread, bool(report.over_budget), marks(by_rules)) == (
+        0, (), True, ["2026-03-12"],
+    )  # fmt: skip
+    assert night(by_rules, good(), 14).reread == (DAY,)
+
+
+def test_from_the_command_line(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.write(f"Logs/{DAY}.md", LOG.format(day=DAY))
+    program, config = tmp_path / "model.sh", tmp_path / "config.toml"
+    config.write_text(f'providers = ["exec:sh {program}", "rules"]\n')
+    monkeypatch.setenv("CURATE_CONFIG", str(config))
+    program.write_text("exit 1\n")
+    first = json.loads(memory.curate("run", "--json", "--now", "2026-03-12T02:00"))
+    assert (first["model"]["fallback_days"], marks(memory)) == ([DAY], ["2026-03-12"])
+    reply_file = tmp_path / "reply.json"
+    reply_file.write_text(reply(CALL))
+    program.write_text(f"cat {reply_file}\n")
+    second = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
+    assert (second["model"]["reread_days"], second["verdicts"]) == ([DAY], {"duplicate": 1, "add": 1})
+    assert texts(memory) == BOTH
