@@ -288,3 +288,10 @@ class VectorsDamaged(CurateError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"The vectors are damaged ({why}).", "`curate index` makes them anew.")
+
+
+class NotReplayable(CurateError):
+    """Raised when a run cannot be repeated, since what it was given is not known any more."""
+
+    def __init__(self, run: str, why: str) -> None:
+        super().__init__(f"The run {run} cannot be replayed: {why}.", "`curate runs` lists the runs.")
