@@ -303,3 +303,10 @@ class BadGold(CurateError):
 
 
 _MOST_FAULTS = 50
+
+
+class NotReplayable(CurateError):
+    """Raised when a run cannot be repeated, since what it was given is not known any more."""
+
+    def __init__(self, run: str, why: str) -> None:
+        super().__init__(f"The run {run} cannot be replayed: {why}.", "`curate runs` lists the runs.")

@@ -64,6 +64,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         warnings=(*report.warnings, *warnings),
         pending=report.pending or bool(warnings),
         recovered=recovered,
+        given=_given(night.extractor),
         edits_commit=edits or "",
         commit=commit,
         seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
@@ -81,10 +82,11 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
     spent: tuple[Spent, ...] = ()
     failures: tuple[Failure, ...] = ()
     for attempt in range(1, ATTEMPTS + 1):
+        base = git.head() or ""
         plan = plan_night(night, git, watch)
         spent = total(spent, tuple(plan.report.spent))
         failures = all_failures(failures, plan.report.failures)
-        report = replace(plan.report, run=run, spent=spent, failures=failures)
+        report = replace(plan.report, run=run, base=base, spent=spent, failures=failures)
         if not plan.changes:
             return report, ""
         try:
@@ -99,6 +101,15 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
             report = replace(report, merged=applied.merged, warnings=(*report.warnings, *told))
             return report, applied.commit or ""
     raise AssertionError  # the loop returns or raises
+
+
+def _given(extractor: Extractor) -> dict[str, object]:
+    """Return what a replay must know of who was to read; the rules need nothing."""
+    from pipelines.models.reading import ModelExtractor  # noqa: PLC0415  a night of the rules alone has no need of it
+
+    if not isinstance(extractor, ModelExtractor):
+        return {"models": []}
+    return {"models": [model.name for model in extractor.chain.models], "input_tokens": extractor.chain.input_tokens}
 
 
 class Remembering:

@@ -255,6 +255,8 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         fallback=extracted.fallback,
         reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
         replies=extracted.replies,
+        again=night.again,
+        pending_days=tuple(day.day for day in extracted.pending if day.asked),
         failure=extracted.failure,
         over_budget=extracted.over_budget,
     )

@@ -56,6 +56,10 @@ class RunReport:
         fallback: days that the rules read because no model could.
         reread: days that a model read that only the rules could read before.
         replies: the keys of the kept replies that the run rests on.
+        again: the day that was read anew, or empty.
+        base: the commit that the run began with, people's edits included, or empty.
+        given: which models were there to be asked, and the most log text that a call held; what a replay needs.
+        pending_days: the days that stay pending.
         failure: why days stay pending, a sentence for each way in which the models failed, or empty.
         over_budget: which of the user's caps left days pending, or empty.
         warnings: what was odd, a sentence each.
@@ -96,6 +100,10 @@ class RunReport:
     fallback: Sequence[str] = ()
     reread: Sequence[str] = ()
     replies: Sequence[str] = ()
+    again: str = ""
+    base: str = ""
+    given: Mapping[str, object] = field(default_factory=dict)
+    pending_days: Sequence[str] = ()
     failure: str = ""
     over_budget: str = ""
     warnings: Sequence[str] = ()
@@ -135,6 +143,8 @@ class RunReport:
             "now": self.now,
             "day": self.day,
             "logs": {"read": self.logs_read, "folded": list(self.folded)},
+            "again": self.again or None,
+            "pending_days": list(self.pending_days),
             "entries": {"read": self.entries_read, "pending": self.entries_pending},
             "candidates": self.candidates,
             "ungrounded": self.ungrounded,
@@ -156,12 +166,14 @@ class RunReport:
             "briefing": {"bytes": self.briefing_bytes, "cap": self.briefing_cap},
             "evicted": [dict(row) for row in self.evicted],
             "model": self._model(),
+            "given": dict(self.given),
             "index": dict(self.index),
             "seconds": {stage: round(spent, 3) for stage, spent in self.seconds.items()},
             "warnings": list(self.warnings),
             "recovered": self.recovered,
             "merged": list(self.merged),
             "edits_commit": self.edits_commit or None,
+            "base": self.base or None,
             "commit": self.commit or None,
             "exit_code": self.exit_code,
         }

@@ -26,6 +26,7 @@ VERBS: Final = {
     "search": "Find things in the memory.",
     "items": "List every item, whatever its status.",
     "runs": "List the runs, or show one whole.",
+    "replay": "Repeat a run from its kept replies, without a network.",
     "undo": "Take a run back, or its change of one item.",
     "install": "Tell an agent of the memory: its hooks, its tools.",
     "uninstall": "Take that back.",

@@ -140,7 +140,7 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
     before, after = git.tree(run.parent or None), git.tree(run.commit)
     paths = [path for path in sorted(before.keys() | after.keys()) if before.get(path) != after.get(path)]
     paths = [path for path in paths if kind_of(path) is not None]
-    blobs = _blobs(git, {tree[path][1] for tree in (before, after) for path in paths if path in tree})
+    blobs = read_blobs(git, {tree[path][1] for tree in (before, after) for path in paths if path in tree})
     texts = {blob: _text(data) for blob, data in blobs.items()}
     sides: tuple[dict[str, Document], dict[str, Document]] = ({}, {})
     for path in paths:
@@ -151,7 +151,7 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
     return sides
 
 
-def _blobs(git: Git, wanted: Iterable[str]) -> dict[str, bytes]:
+def read_blobs(git: Git, wanted: Iterable[str]) -> dict[str, bytes]:
     """Return blob id → bytes, asked of git in one go."""
     asked = sorted(wanted)
     if not asked:

@@ -55,7 +55,7 @@ def test_a_day_is_read_and_its_items_say_by_whom() -> None:
     assert "3| - 09:14 We go with **Terraform**, not Pulumi." in call.user
     assert "- Projects/harbour (project): Harbour" in call.user
     assert "2 to 5 items" in call.system
-    assert "could not be used" not in call.user
+    assert "cannot be used" not in call.user
 
 
 def test_a_day_without_items_and_one_without_entries() -> None:

@@ -1,0 +1,187 @@
+"""A run is repeated byte for byte from its kept replies, whatever happened in it, and the memory is left alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.errors import FailureKind as Kind
+from pipelines.memory.layout import REPLIES
+from pipelines.nightly import curate_night
+from pipelines.watch import Watch
+from tests.models.fakes import Scripted
+from tests.test_night_with_models import DAYS, a_night, curate, item, logs, reply, scripted, texts
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("the network was used")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+def everything(memory: Memory) -> dict[str, bytes]:
+    """Return every file of a memory, those of git and of the derived folder included."""
+    return {
+        str(file): file.read_bytes()
+        for file in sorted(memory.root.rglob("*"))
+        if file.is_file() and not file.is_symlink()
+    }
+
+
+def replayed(memory: Memory, run: str, exits: int = 0) -> dict[str, Any]:
+    before = everything(memory)
+    told: dict[str, Any] = json.loads(memory.curate("replay", run, "--json", exits=exits))
+    assert everything(memory) == before
+    return told
+
+
+def same(memory: Memory, run: str) -> None:
+    told = replayed(memory, run)
+    assert (told["same"], told["commit"], told["diff"], told["different"]) == (True, told["replayed"], "", [])
+
+
+# ---------------------------------------------------------------- the same
+
+
+def test_nights_of_the_rules_with_peoples_edits_between(memory: Memory) -> None:
+    runs = []
+    for day in (11, 12, 13):
+        memory.write(f"Logs/2026-03-{day}.md", f"- Decision: use Terraform {day}\n- Rule: never push on {day}\n")
+        memory.write(f"Logs/partial/2026-03-{day}-phone.md", f"- 10:00 Fact: port is 80{day}\n")
+        runs.append(json.loads(memory.curate("run", "--json", "--now", f"2026-03-{day + 1}T02:00"))["run"])
+        general = memory.read("Areas/general.md")
+        memory.write("Areas/general.md", general.replace("Terraform 11", "OpenTofu 11") + "\nMine.\n")
+    memory.write("curate.toml", memory.read("curate.toml").replace("UTC", "Europe/Berlin"))
+    runs.append(json.loads(memory.curate("run", "--json", "--now", "2026-03-15T02:00"))["run"])
+    runs.append(json.loads(memory.curate("run", "--json", "--now", "2026-03-15T03:00"))["run"])
+    for run in runs:
+        same(memory, run)
+    said = memory.curate("replay", runs[0])
+    assert said.startswith(f"Same: run {runs[0]} comes to commit ")
+
+
+@pytest.mark.parametrize("kind", [None, Kind.REFUSED, Kind.DOWN, Kind.OVER_BUDGET, Kind.OUTSIDE_SCHEMA])
+@pytest.mark.parametrize("last", [False, True])
+def test_nights_of_models_whatever_failed(memory: Memory, kind: Kind | None, last: bool) -> None:  # noqa: FBT001  a case
+    logs(memory)
+    first = curate(memory, scripted(lambda at, call: kind if kind and at == 2 else reply(call)), last=last)
+    second = curate(memory, scripted(lambda _, call: reply(call)), last=last)
+    same(memory, first.run)
+    if second.run != first.run:
+        same(memory, second.run)
+
+
+def test_a_chain_with_items_asked_for_once_more(memory: Memory) -> None:
+    logs(memory)
+
+    def said(_: int, call: Any) -> str:
+        if "cannot be used" in call.user:
+            return json.dumps({"items": [item(call, text="Harbour uses Terraform.")]})
+        return json.dumps({"items": [item(call), item(call, text="Harbour uses Pulumi 7.")]})
+
+    second = scripted(said)
+    second.name = "b:2"
+    report = curate(memory, Scripted("a:1", [Kind.OVER_QUOTA], input_tokens=9000), second)
+    assert (len(second.calls), len(report.replies)) == (6, 6)
+    same(memory, report.run)
+
+
+def test_a_failed_second_question_fails_again(memory: Memory) -> None:
+    logs(memory)
+
+    def said(_: int, call: Any) -> str | Kind:
+        if "cannot be used" in call.user:
+            return Kind.TIMED_OUT
+        return json.dumps({"items": [item(call), item(call, text="Harbour uses Pulumi 7.")]})
+
+    report = curate(memory, scripted(said))
+    assert report.ungrounded == 3
+    told = replayed(memory, report.run)
+    assert (told["same"], told["without_reply"]) == (True, 3)
+
+
+def test_a_day_read_again_by_hand_and_by_itself(memory: Memory) -> None:
+    logs(memory)
+    rules_only = a_night(memory, Scripted("a:1", [Kind.DOWN]), last=True)
+    first = curate_night(rules_only, Watch())
+    night = a_night(memory, scripted(lambda _, call: reply(call)), last=True, now="2026-03-21T02:00+00:00")
+    second = curate_night(replace(night, rereads=True), Watch())
+    third = curate_night(replace(a_night(memory, scripted(lambda _, call: reply(call))), again=DAYS[0]), Watch())
+    assert (first.fallback, second.reread, third.again) == (DAYS, DAYS, DAYS[0])
+    for report in (first, second, third):
+        same(memory, report.run)
+
+
+def test_a_memory_within_a_larger_repository(memory: Memory, tmp_path: Any) -> None:
+    outer = tmp_path / "outer"
+    shutil.copytree(memory.root, outer / "deep" / "memory")
+    shutil.rmtree(outer / "deep" / "memory" / ".git")
+    inner = memory.aside(outer / "deep" / "memory")
+    (outer / "README").write_text("not of the memory\n")
+    (inner.root / "Areas" / "link.md").symlink_to("MEMORY.md")
+    inner.git("init", "-q", "-b", "main", str(outer))
+    inner.git("-c", "user.name=n", "-c", "user.email=m", "-C", str(outer), "add", "-A")
+    inner.git("-c", "user.name=n", "-c", "user.email=m", "-C", str(outer), "commit", "-qm", "x")
+    inner.write("Logs/2026-03-11.md", "- Decision: use Terraform\n")
+    run = json.loads(inner.curate("run", "--json", "--now", "2026-03-12T02:00"))
+    assert run["items"]["added"] == 1
+    same(inner, run["run"])
+
+
+# ---------------------------------------------------------------- different
+
+
+@pytest.fixture
+def night(memory: Memory) -> tuple[Memory, str]:
+    logs(memory)
+    return memory, curate(memory, scripted(lambda _, call: reply(call))).run
+
+
+def test_a_reply_that_somebody_changed_is_seen(night: tuple[Memory, str]) -> None:
+    memory, run = night
+    file = next((memory.root / REPLIES).glob("*.json"))
+    file.write_text(file.read_text().replace("Harbour uses Terraform", "Harbour now uses Terraform"))
+    told = replayed(memory, run, exits=1)
+    assert (told["same"], told["different"]) == (False, ["Projects/harbour.md"])
+    assert "+- Decision: Harbour now uses Terraform" in told["diff"]
+    said = memory.curate("replay", run, exits=1)
+    assert f"Different: run {run} made " in said
+
+
+def test_a_reply_that_is_gone_leaves_its_day_unread(night: tuple[Memory, str]) -> None:
+    memory, run = night
+    for file in (memory.root / REPLIES).glob("*.json"):
+        file.unlink()
+    told = replayed(memory, run, exits=1)
+    assert (told["same"], told["without_reply"]) == (False, 3)
+    assert "No reply is kept to 3 calls" in memory.curate("replay", run, exits=1)
+    assert len(texts(memory)) == 3
+
+
+def test_another_message_over_the_same_files_is_shown(night: tuple[Memory, str]) -> None:
+    memory, run = night
+    message = memory.git("log", "-1", "--format=%B").replace("Curated", "I curated")
+    memory.git("-c", "user.name=n", "-c", "user.email=m", "commit", "-q", "--amend", "--no-gpg-sign", "-m", message)
+    told = replayed(memory, run, exits=1)
+    assert (told["different"], "+Curated up to" in told["diff"], "-I curated" in told["diff"]) == ([], True, True)
+
+
+def test_what_cannot_be_replayed_says_why(night: tuple[Memory, str]) -> None:
+    memory, run = night
+    memory.curate("undo", run, "--now", "2026-03-21T02:00")
+    undone = json.loads(memory.curate("runs", "--json"))[0]["run"]
+    assert "it took a run back" in memory.curate("replay", undone, exits=1)
+    same(memory, run)
+    (memory.root / ".curate" / "runs" / f"{run}.json").unlink()
+    assert "no report of it" in memory.curate("replay", run, exits=1)
+    assert "No run has the id" in memory.curate("replay", "2019", exits=1)
