@@ -52,6 +52,7 @@ def check_places(source: Path, target: Path) -> None:
     Raises:
         UsageFault: they overlap, or the target holds something.
         BadFile: the target is no folder.
+        NotWritable: the target cannot even be listed.
     """
     old, new = source.resolve(), target.resolve()
     if old == new:
@@ -64,7 +65,8 @@ def check_places(source: Path, target: Path) -> None:
         return
     if not target.is_dir():
         raise BadFile(target, "is no folder", "Name a folder, or one to be made.")
-    there = [entry.name for entry in target.iterdir()]
+    with writing(target):
+        there = [entry.name for entry in target.iterdir()]
     if there == [_STAGE]:
         raise UsageFault(f"{target / _STAGE} is left of an adoption that was broken off.", "Remove it, and adopt anew.")
     if there:
@@ -112,7 +114,7 @@ def _commit(stage: Path, making: Making, message: str) -> None:
 @contextlib.contextmanager
 def _stage_in(target: Path) -> Iterator[Path]:
     """Give a folder inside the target, on the same disk; it goes at the end, and with it a target that was made."""
-    made = not target.exists()
+    made = not os.path.lexists(target)
     stage = target / _STAGE
     with writing(target):
         stage.mkdir(parents=True)

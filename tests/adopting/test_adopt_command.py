@@ -277,6 +277,23 @@ def test_a_link_to_the_notes_does_not_hide_where_they_stand(adoption: Adoption, 
     adoption.old.symlink_to(tmp_path / "real")
     adoption.new = tmp_path / "real" / "new"
     assert "stand in each other" in adoption.adopt("--yes", exits=2)
+    (tmp_path / "door").symlink_to(tmp_path / "real" / "memory")
+    adoption.new = tmp_path / "door" / "new"
+    assert "stand in each other" in adoption.adopt("--yes", exits=2)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_left_out_and_what_may_not_be_written_is_said(adoption: Adoption) -> None:
+    openclaw(adoption.old)
+    (adoption.old / "USER.md").chmod(0)
+    (adoption.old / "avatar.png").chmod(0)
+    (adoption.old / "memory" / "projects").chmod(0)
+    why = {one["path"]: one["why"] for one in adoption.told("--yes")["left_out"]}
+    assert {path for path in why if "ermission denied" in why[path]} == {"USER.md", "avatar.png", "memory/projects"}
+    closed = adoption.new.parent / "closed"
+    closed.mkdir(mode=0)
+    adoption.new = closed / "new"
+    assert "cannot be written: permission denied" in adoption.adopt("--yes", exits=1)
 
 
 def test_an_empty_folder_may_be_the_new_memory(adoption: Adoption, monkeypatch: pytest.MonkeyPatch) -> None:
