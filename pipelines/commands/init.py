@@ -9,7 +9,7 @@ import click
 from pipelines.clock import moment, system_zone
 from pipelines.commands.options import now_option
 from pipelines.commands.output import say
-from pipelines.errors import BadFile
+from pipelines.errors import BadFile, UsageFault
 from pipelines.memory.edits import commit_edits
 from pipelines.memory.git import Author, Git
 from pipelines.memory.lock import run_lock
@@ -17,16 +17,48 @@ from pipelines.memory.template import lay_down
 from pipelines.resources import resource
 from pipelines.settings import load_settings
 
+_KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
+
 
 @click.command()
-@click.argument("directory", type=click.Path(path_type=Path), default=Path(), metavar="[DIR]")
+@click.argument("directory", type=click.Path(path_type=Path), required=False, metavar="[DIR]")
+@click.option("--adopt", type=click.Path(path_type=Path), metavar="NOTES", help="Begin with a copy of these notes.")
+@click.option("--as", "kind", type=click.Choice(_KINDS), help="What NOTES is, where that is not seen by itself.")
+@click.option("--yes", is_flag=True, help="Adopt without asking.")
+@click.option("--print", "only_print", is_flag=True, help="Show what adopting would do, and do nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print what goes where as JSON.")
 @now_option
-def command(directory: Path, now: str | None) -> None:
+def command(  # noqa: PLR0913  click hands over each option by name
+    *,
+    directory: Path | None,
+    adopt: Path | None,
+    kind: str | None,
+    yes: bool,
+    only_print: bool,
+    as_json: bool,
+    now: str | None,
+) -> None:
     """Make a memory in DIR (default: here), or add what an existing one lacks.
 
     What is there is never overwritten. The memory is a git repository of its own.
+
+    With --adopt, the new memory begins with what NOTES holds: an OpenClaw workspace, a project memory of Claude Code,
+    an Obsidian vault, or a folder of basic-memory. It is copied, never changed, and what goes where is shown first;
+    without --yes, or where nobody can be asked, nothing is written.
     """
-    root = directory.expanduser().absolute()
+    if adopt is None:
+        if kind or yes or only_print or as_json:
+            raise UsageFault("--as, --yes, --print and --json belong to --adopt.", "Name the notes: --adopt NOTES.")
+        _make((directory or Path()).expanduser().absolute(), now)
+        return
+    from pipelines.commands.adopting import Wanted, adopt_or_show  # noqa: PLC0415  most memories begin empty
+
+    if yes and only_print:
+        raise UsageFault("--yes and --print contradict each other.", "Give one of them.")
+    adopt_or_show(Wanted(adopt, directory, kind, now, sure=yes, only_print=only_print, as_json=as_json))
+
+
+def _make(root: Path, now: str | None) -> None:
     if root.exists() and not root.is_dir():
         raise BadFile(root, "is no folder", "Name a folder, or one to be made.")
     added = lay_down(root, resource("memory_template"), system_zone())

@@ -1,0 +1,179 @@
+"""The copy: a whole memory is made beside, put under git, and only then moved to its place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.adopting.found import LeftOut, note_text
+from pipelines.adopting.joining import joined
+from pipelines.adopting.mapping import without
+from pipelines.errors import BadFile, UsageFault
+from pipelines.memory.edits import commit_edits
+from pipelines.memory.files import open_regular, writing
+from pipelines.memory.git import Author, Git
+from pipelines.memory.layout import LOGS, SETTINGS
+from pipelines.memory.lock import run_lock
+from pipelines.memory.template import lay_down
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.adopting.mapping import Piece, Plan
+
+_STAGE: Final = ".adopting"
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """How the new memory is made.
+
+    Args:
+        template: the template's folder.
+        timezone: the zone that its curate.toml names.
+        now: the moment of its first commit.
+        author: name and mail of the commit's author where git knows none.
+    """
+
+    template: Path
+    timezone: str
+    now: datetime
+    author: tuple[str, str]
+
+
+def check_places(source: Path, target: Path) -> None:
+    """See that a source can be copied to a target without one standing in the other.
+
+    Raises:
+        UsageFault: they overlap, or the target holds something.
+        BadFile: the target is no folder.
+        NotWritable: the target cannot even be listed.
+    """
+    old, new = source.resolve(), target.resolve()
+    if old == new:
+        raise UsageFault(
+            f"{target} is the folder that is to be adopted.", "It is copied, never changed: name a new folder."
+        )
+    if old in new.parents or new in old.parents:
+        raise UsageFault(f"{target} and {source} stand in each other.", "Name a folder elsewhere.")
+    if not os.path.lexists(target):
+        return
+    if not target.is_dir():
+        raise BadFile(target, "is no folder", "Name a folder, or one to be made.")
+    with writing(target):
+        there = [entry.name for entry in target.iterdir()]
+    if there == [_STAGE]:
+        raise UsageFault(f"{target / _STAGE} is left of an adoption that was broken off.", "Remove it, and adopt anew.")
+    if there:
+        raise UsageFault(f"{target} is not empty.", "Name a new folder: adopting never mixes two memories.")
+
+
+def carry_out(plan: Plan, source: Path, target: Path, making: Making) -> Plan:
+    """Copy what a plan says, lay down what a memory needs besides, and commit it. The source is only read.
+
+    What stands in `target` is a whole memory or nothing.
+
+    Returns:
+        The plan as it was carried out: what could not be read any more is left out.
+
+    Raises:
+        UsageFault, BadFile: as `check_places`.
+        NotWritable: the disk refused; nothing is left.
+        GitFault: git refused; nothing is left.
+    """
+    check_places(source, target)
+    with _stage_in(target) as stage:
+        lost = [left for piece in plan.pieces for left in _put(source, stage, piece)]
+        done = without(plan, lost)
+        lay_down(stage, making.template, making.timezone)
+        _commit(stage, making, f"Adopt {plan.kind.called}: {len(done.pieces):,} files\n")
+        with writing(target):
+            os.sync()
+            # The settings are what makes a folder a memory: they come last.
+            for entry in sorted(stage.iterdir(), key=lambda one: one.name == SETTINGS):
+                entry.rename(target / entry.name)
+    return done
+
+
+def _commit(stage: Path, making: Making, message: str) -> None:
+    git = Git(stage)
+    git.init()
+    git.check()
+    with run_lock(stage, "curate init"):
+        # All is flushed at once before it is moved to its place; each of thousands of blobs by itself takes minutes.
+        git.run("config", "core.fsync", "none")
+        commit_edits(stage, git, message, Author(*(git.identity() or making.author), making.now))
+        git.run("config", "--unset", "core.fsync")
+
+
+@contextlib.contextmanager
+def _stage_in(target: Path) -> Iterator[Path]:
+    """Give a folder inside the target, on the same disk; it goes at the end, and with it a target that was made."""
+    made = not os.path.lexists(target)
+    stage = target / _STAGE
+    with writing(target):
+        stage.mkdir(parents=True)
+    try:
+        yield stage
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+        if made:
+            with contextlib.suppress(OSError):
+                target.rmdir()  # succeeds only where nothing came into it
+
+
+def _put(source: Path, stage: Path, piece: Piece) -> list[LeftOut]:
+    """Write one file of the new memory, and return which of its sources could not be read."""
+    lost: list[LeftOut] = []
+    place = stage / piece.target
+    with writing(piece.target):
+        place.parent.mkdir(parents=True, exist_ok=True)
+    if piece.target.startswith(f"{LOGS}/"):
+        notes = [(path, data) for path in piece.sources if (data := _note(source, path, lost)) is not None]
+        if notes:
+            _write(place, joined(place.stem, notes), source / notes[0][0])
+    elif piece.target.lower().endswith((".md", ".txt")):
+        if (data := _note(source, piece.sources[0], lost)) is not None:
+            _write(place, data, source / piece.sources[0])
+    else:
+        _copy(source, piece.sources[0], place, lost)
+    return lost
+
+
+def _note(source: Path, path: str, lost: list[LeftOut]) -> bytes | None:
+    try:
+        return note_text(source, path)
+    except BadFile as fault:
+        lost.append(LeftOut(path, fault.why))
+        return None
+
+
+def _write(place: Path, data: bytes, like: Path) -> None:
+    with writing(place), place.open("xb") as file:
+        file.write(data)
+        _keep_private(file.fileno(), like)
+
+
+def _copy(source: Path, path: str, place: Path, lost: list[LeftOut]) -> None:
+    try:
+        reading = open_regular(source, path)
+    except BadFile as fault:
+        lost.append(LeftOut(path, fault.why))
+        return
+    if reading is None:
+        lost.append(LeftOut(path, "vanished while it was read"))
+        return
+    with reading, writing(place), place.open("xb") as file:
+        shutil.copyfileobj(reading, file)
+        _keep_private(file.fileno(), source / path)
+
+
+def _keep_private(descriptor: int, like: Path) -> None:
+    """Take from a copy what others may not do with the original."""
+    mode = os.fstat(descriptor).st_mode & (like.stat().st_mode | 0o600) & 0o666
+    os.fchmod(descriptor, mode)

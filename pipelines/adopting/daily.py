@@ -1,0 +1,134 @@
+"""Which note is a day's: by its name, or as a vault's own settings say."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import BadFile
+from pipelines.memory.files import read_bytes
+from pipelines.memory.layout import log_day
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SETTINGS: Final = ".obsidian/daily-notes.json"
+_TEMPLATES: Final = ".obsidian/templates.json"
+_TOKEN: Final = re.compile(
+    r"\[([^\]]*)\]|(Y{4}|YY|M{1,4}|D{1,4}o?|d{1,4}|WW?|ww?|gggg|GGGG|[HhkmsSaAXxZQEe])|(.)", re.DOTALL
+)
+_PATTERNS: Final = {
+    "YYYY": r"\d{4}",
+    "YY": r"\d{2}",
+    "MM": r"\d{2}",
+    "M": r"\d{1,2}",
+    "DD": r"\d{2}",
+    "D": r"\d{1,2}",
+    "MMMM": r"[^\W\d_]+",
+    "MMM": r"[^\W\d_]+",
+}
+_IGNORED: Final = {
+    **dict.fromkeys(("dddd", "ddd", "dd"), r"[^\W\d_]+\.?"),
+    **dict.fromkeys(("WW", "W", "ww", "w"), r"\d{1,2}"),
+    **dict.fromkeys(("gggg", "GGGG"), r"\d{4}"),
+    "d": r"\d",
+    "Q": r"[1-4]",
+}
+_MONTHS: Final = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+_SUFFIXED: Final = re.compile(r"(\d{4}-\d{2}-\d{2})[-_ .T][^/]*\.md", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
+    """What a vault says of itself.
+
+    Args:
+        folder: where daily notes stand; empty for the top.
+        pattern: what the rest of a daily note's path looks like, without `.md`; None where nothing usable is said.
+        templates: the folder of templates; empty where there is none.
+        fault: what its settings say that is not understood, as the end of a sentence; may be empty.
+    """
+
+    folder: str = ""
+    pattern: re.Pattern[str] | None = None
+    templates: str = ""
+    fault: str = ""
+
+    def day_of(self, path: str) -> str:
+        """Return the day of a note as the vault's own format tells it, or an empty string."""
+        inside = f"{self.folder}/" if self.folder else ""
+        if self.pattern is None or not path.startswith(inside):
+            return ""
+        found = self.pattern.fullmatch(path.removeprefix(inside)[:-3])
+        return _date_of(found.groupdict()) if found else ""
+
+
+def read_vault(root: Path) -> Vault:
+    """Return what the settings of a vault say; what is missing or broken counts as not said."""
+    daily, templates = _settings(root, _SETTINGS), _settings(root, _TEMPLATES)
+    folder = _folder(templates, "folder")
+    if daily is None:
+        return Vault(templates=folder)
+    form = daily.get("format") or "YYYY-MM-DD"
+    pattern = moment_pattern(form) if isinstance(form, str) else None
+    fault = "" if pattern else f"{_SETTINGS} has a format that is not understood ({form})"
+    return Vault(_folder(daily, "folder"), pattern, folder, fault)
+
+
+def named_day(path: str) -> str:
+    """Return the day that a note is named after (`YYYY-MM-DD.md`), or an empty string."""
+    return log_day(path.rpartition("/")[2])
+
+
+def begun_day(path: str) -> str:
+    """Return the day that a note's name begins with (`YYYY-MM-DD-meeting.md`), or an empty string."""
+    name = path.rpartition("/")[2]
+    found = _SUFFIXED.fullmatch(name)
+    return log_day(f"{found[1]}.md") if found else log_day(name)
+
+
+def moment_pattern(form: str) -> re.Pattern[str] | None:
+    """Return what a date in a format of moment.js looks like, or None where it tells no day or is not understood."""
+    parts, seen = [], set()
+    for literal, written, other in _TOKEN.findall(form):
+        token = written.removesuffix("o")
+        suffix = "(?:st|nd|rd|th)" if written != token else ""
+        if token in seen:
+            parts.append(f"(?P={token}){suffix}")
+        elif token in _PATTERNS:
+            seen.add(token)
+            parts.append(f"(?P<{token}>{_PATTERNS[token]}){suffix}")
+        elif token in _IGNORED:
+            parts.append(_IGNORED[token])
+        elif token:
+            return None
+        else:
+            parts.append(re.escape(literal or other))
+    whole = seen & {"YYYY", "YY"} and seen & {"MM", "M", "MMM", "MMMM"} and seen & {"DD", "D"}
+    return re.compile("".join(parts)) if whole else None
+
+
+def _date_of(told: dict[str, str]) -> str:
+    year = told.get("YYYY") or f"20{told['YY']}"
+    name = (told.get("MMMM") or told.get("MMM") or "")[:3].casefold()
+    month = told.get("MM") or told.get("M") or _MONTHS.get(name, 0)
+    try:
+        return date(int(year), int(month), int(told.get("DD") or told["D"])).isoformat()
+    except ValueError:
+        return ""
+
+
+def _settings(root: Path, path: str) -> dict[str, Any] | None:
+    try:
+        told: Any = json.loads(read_bytes(root, path) or b"")
+    except (BadFile, ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _folder(told: dict[str, Any] | None, key: str) -> str:
+    value = (told or {}).get(key)
+    return value.strip("/ ") if isinstance(value, str) else ""

@@ -1,0 +1,194 @@
+"""What `curate init --adopt` shows and asks before anything is written."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from pipelines.adopting.copying import Making, carry_out, check_places
+from pipelines.adopting.found import read_source, shown
+from pipelines.adopting.kinds import Kind, detect
+from pipelines.adopting.mapping import plan_adoption
+from pipelines.clock import moment, system_zone
+from pipelines.commands.output import on_terminal, say, say_json, say_table
+from pipelines.errors import BadFile, UsageFault
+from pipelines.memory.layout import SETTINGS
+from pipelines.resources import resource
+from pipelines.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pipelines.adopting.found import LeftOut
+    from pipelines.adopting.mapping import Piece, Plan
+
+_MOST_ROWS: Final = 40
+_ALONE: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line says.
+
+    Args:
+        notes: the folder that is to be adopted.
+        target: the new memory, or None where none was named.
+        kind: what the notes are, or None to see for itself.
+        now: what `--now` says.
+        sure: whether nobody is to be asked.
+        only_print: whether nothing is to be written in any case.
+        as_json: whether a program reads the answer.
+    """
+
+    notes: Path
+    target: Path | None
+    kind: str | None
+    now: str | None
+    sure: bool
+    only_print: bool
+    as_json: bool
+
+
+def adopt_or_show(wanted: Wanted) -> None:
+    """Show what would go where, ask where somebody can be asked, and copy."""
+    source = _folder(wanted.notes)
+    target = wanted.target.expanduser().absolute() if wanted.target else None
+    if target:
+        check_places(source, target)
+    elif wanted.sure:
+        raise UsageFault("Nothing says where the new memory shall be.", f"curate init DIR --adopt {wanted.notes} --yes")
+    settings = Settings(timezone=system_zone())
+    found = read_source(source)
+    if not found.files:
+        raise UsageFault(f"There is nothing to adopt in {source}.", "It holds no note, no PDF file and no image.")
+    plan = plan_adoption(found, Kind(wanted.kind) if wanted.kind else detect(found), settings.caps.briefing)
+    if not wanted.as_json:
+        _show(plan, source)
+    going = target is not None and not wanted.only_print and (wanted.sure or _agreed(wanted, target))
+    if target is not None and going:
+        making = Making(resource("memory_template"), settings.timezone, moment(wanted.now, settings), settings.author)
+        before = set(plan.left_out)
+        plan = carry_out(plan, source, target, making)
+        _tell_lost([one for one in plan.left_out if one not in before])
+    if wanted.as_json:
+        say_json(_as_json(plan, source, target if going else None))
+    else:
+        _end(plan, target, going=going)
+
+
+def _folder(notes: Path) -> Path:
+    """Return the folder to be adopted, absolute.
+
+    Raises:
+        BadFile: there is none.
+        UsageFault: it is a memory already.
+    """
+    source = notes.expanduser().absolute()
+    try:
+        mode, ours = source.stat().st_mode, os.path.lexists(source / SETTINGS)
+    except FileNotFoundError:
+        raise BadFile(source, "does not exist", "Name the folder that holds the notes.") from None
+    except OSError as error:
+        why = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        raise BadFile(source, why, "Name the folder that holds the notes.") from None
+    if not stat.S_ISDIR(mode):
+        raise BadFile(source, "is no folder", "Name the folder that holds the notes.")
+    if ours:
+        raise UsageFault(f"{source} is a memory already.", f"`curate init {source}` adds what it lacks.")
+    return source.resolve()
+
+
+def _agreed(wanted: Wanted, target: Path) -> bool:
+    if wanted.as_json or not (sys.stdin.isatty() and on_terminal()):
+        return False
+    return click.confirm(f"Copy this to {target}?", default=False)
+
+
+# ------------------------------------------------------------ what is shown
+
+
+def _show(plan: Plan, source: Path) -> None:
+    say(f"{source} is {plan.kind.called}.")
+    rows = _rows(plan.pieces)
+    say_table(("from", "to", "files", ""), rows[:_MOST_ROWS])
+    if len(rows) > _MOST_ROWS:
+        say(f"and {len(rows) - _MOST_ROWS:,} more; --json lists every file.")
+    if plan.left_out:
+        say()
+        say_table(("left out", "because it", "files"), _left_rows(plan.left_out)[:_MOST_ROWS])
+    for note in plan.notes:
+        say(note)
+
+
+def _rows(pieces: Sequence[Piece]) -> list[tuple[str, str, str, str]]:
+    """Return a row for each folder with many files, and one for each file that is odd or has few beside it."""
+    crowds: dict[tuple[str, str], list[Piece]] = {}
+    for piece in pieces:
+        crowds.setdefault((_parent(piece.sources[0]), _parent(piece.target)), []).append(piece)
+    rows = []
+    for (old, new), crowd in crowds.items():
+        plain = [piece for piece in crowd if not piece.why]
+        alone = crowd
+        if len(plain) > _ALONE and new:
+            count = sum(len(piece.sources) for piece in plain)
+            rows.append((shown(old or "."), f"{new}/", f"{count:,}", f"{len(plain):,} days" if new == "Logs" else ""))
+            alone = [piece for piece in crowd if piece.why]
+        rows += [(_sources(piece), piece.target, f"{len(piece.sources)}", piece.why) for piece in alone]
+    return rows
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _sources(piece: Piece) -> str:
+    return ", ".join(map(shown, piece.sources))
+
+
+def _left_rows(left: Sequence[LeftOut]) -> list[tuple[str, str, str]]:
+    """Return a row for each reason: what is left out for it, the first few by name."""
+    paths: dict[str, list[str]] = {}
+    for one in left:
+        paths.setdefault(one.why, []).append(shown(one.path))
+    rows = []
+    for why, names in paths.items():
+        more = f" and {len(names) - _ALONE:,} more" if len(names) > _ALONE else ""
+        rows.append((", ".join(names[:_ALONE]) + more, why, f"{len(names):,}"))
+    return rows
+
+
+def _tell_lost(lost: Sequence[LeftOut]) -> None:
+    for one in lost:
+        click.echo(f"{shown(one.path)} {one.why}, so it was left out.", err=True)
+
+
+def _end(plan: Plan, target: Path | None, *, going: bool) -> None:
+    if not going:
+        where = "" if target else " Name the new memory: curate init DIR --adopt NOTES."
+        say(f"Nothing was written; --yes does it.{where}")
+        return
+    files = sum(len(piece.sources) for piece in plan.pieces)
+    say(f"Made a memory in {target} of {files:,} files: {plan.days:,} days, {len(plan.pieces) - plan.days:,} others.")
+    say(
+        "`curate run` reads the days; with a model that costs money, `curate run --provider rules` reads them for none."
+    )
+
+
+def _as_json(plan: Plan, source: Path, written: Path | None) -> dict[str, Any]:
+    folders = Counter(piece.target.partition("/")[0] for piece in plan.pieces)
+    return {
+        "kind": plan.kind.value,
+        "source": shown(str(source)),
+        "written": shown(str(written)) if written else None,
+        "files": [{"from": [*map(shown, one.sources)], "to": one.target, "why": one.why} for one in plan.pieces],
+        "left_out": [{"path": shown(one.path), "why": one.why} for one in plan.left_out],
+        "places": dict(sorted(folders.items())),
+        "notes": list(plan.notes),
+    }
