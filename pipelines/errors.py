@@ -217,3 +217,15 @@ class NoVision(CurateError):
             "Put a key into ANTHROPIC_API_KEY or GEMINI_API_KEY; where config.toml names providers, name anthropic or"
             " gemini among them.",
         )
+
+
+class HoldsSecret(CurateError):
+    """Raised when what is about to be written and committed holds a secret; nothing of it is written."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        lines = "".join(f"\n  {fault}" for fault in faults)
+        super().__init__(
+            f"A secret would be committed, so nothing was written:{lines}",
+            "\nTake it out, or mark its line with <!-- allow-secret -->, and run again.",
+        )

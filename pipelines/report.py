@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BUG, EXPECTED, FINE, INTERRUPTED, CurateError
 from pipelines.memory.files import write_synced, writing
 from pipelines.memory.lock import private_folder
+from pipelines.memory.secrets import veil
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,6 +49,7 @@ class RunReport:
         briefing_cap: its cap.
         evicted: id, from and to of each item that a cap moved.
         folded: partial logs that were folded into their day.
+        redacted: log → secrets that were taken out of it.
         calls: model requests.
         input_tokens: tokens sent.
         output_tokens: tokens received.
@@ -85,6 +87,7 @@ class RunReport:
     briefing_cap: int = 0
     evicted: Sequence[Mapping[str, str]] = ()
     folded: Sequence[str] = ()
+    redacted: Mapping[str, int] = field(default_factory=dict)
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -119,7 +122,7 @@ class RunReport:
             "run": self.run,
             "now": self.now,
             "day": self.day,
-            "logs": {"read": self.logs_read, "folded": list(self.folded)},
+            "logs": {"read": self.logs_read, "folded": list(self.folded), "redacted": dict(self.redacted)},
             "entries": {"read": self.entries_read, "pending": self.entries_pending},
             "candidates": self.candidates,
             "ungrounded": self.ungrounded,
@@ -199,7 +202,11 @@ def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> N
         "commit": None,
         "error": {
             "kind": type(error).__name__,
-            "sentence": ours.sentence if ours else "It was interrupted." if interrupted else "It ended with a bug.",
+            "sentence": veil(ours.sentence)
+            if ours
+            else "It was interrupted."
+            if interrupted
+            else "It ended with a bug.",
         },
         "exit_code": ours.exit_code if ours else INTERRUPTED if interrupted else BUG,
     }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
-VERSION: Final = 3
+VERSION: Final = 4
 
 SEPARATOR: Final = "\x1f"
 """Joins what a unit has several of: headings, types, tags."""
