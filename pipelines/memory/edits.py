@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from pipelines.errors import BadFile
 from pipelines.memory.files import list_files, read_bytes
 from pipelines.memory.git import blob_id
-from pipelines.memory.layout import TRACKED
+from pipelines.memory.layout import LOGS, PARTIAL, TRACKED, log_day
+from pipelines.memory.private import is_private
 from pipelines.memory.secrets.files import inspect
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Edits:
 
     Args:
         paths: what can be committed as it stands: files that are new or changed, and those that are gone.
-        held: files that hold a secret, which stay uncommitted.
+        held: files that hold a secret, and logs that hold something private; they stay uncommitted.
         hashes: path → the hashes that a blob of what was looked at would have, of each kind that git may use.
     """
 
@@ -61,7 +62,7 @@ def find_edits(root: Path, git: Git) -> Edits:
         elif _readable(root, path):
             with (root / path).open("rb") as file:
                 looked = inspect(file)
-            (held if looked.secrets else paths).append(path)
+            (held if looked.secrets or _is_private(root, path) else paths).append(path)
             hashes[path] = looked.hashes
     return Edits(tuple(paths), tuple(held), hashes)
 
@@ -88,6 +89,14 @@ def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edit
             executable = (root / path).stat().st_mode & stat.S_IXUSR
             entries[path] = ("100755" if executable else "100644", blob)
     return git.commit(entries, message, author) if entries else None
+
+
+def _is_private(root: Path, path: str) -> bool:
+    """Whether a file is a log that holds something private: a run takes that out before the log is committed."""
+    if not (path.startswith(f"{PARTIAL}/") or log_day(path.removeprefix(f"{LOGS}/"))):
+        return False
+    data = read_bytes(root, path) or b""
+    return b"rivate" in data.lower() and is_private(data.decode(errors="replace"))
 
 
 def _readable(root: Path, path: str) -> bool:

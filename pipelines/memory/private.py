@@ -18,6 +18,11 @@ _IN_RECORD: Final = re.compile(rb"(?:<|\\u003c)\s{0,3}/?\s{0,3}private", re.IGNO
 _WORDS: Final = frozenset({"text", "content", "thinking"})
 
 
+def is_private(text: str) -> bool:
+    """Return whether something in a text is marked as private."""
+    return any(not mark[1] for mark in _MARK.finditer(text))
+
+
 def without_private(text: str) -> str:
     """Return what somebody said without what is private in it; what is never closed is private to the end.
 

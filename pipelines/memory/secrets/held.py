@@ -44,7 +44,7 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
         if file:
             with file:
                 secrets = inspect(file).secrets
-            if secrets and not any(sentence.startswith(f"{path} ") for sentence in said):
+            if secrets and not any(sentence.startswith(f"{path} holds ") for sentence in said):
                 found.append(str(Warned(path, held_because(secrets), pending=True)))
     return tuple(found)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _TAG: Final = 4
 """Hex digits: enough to tell a few secrets apart, too few to guess one by."""
+_PASSES: Final = 8
+"""A mark in place of one secret may show another one beside it."""
 # Escapes of JSON that hide what could stand there as it is; pairs of backslashes are none.
 _HIDDEN: Final = re.compile(rb"\\\\|\\u00([2-7][0-9a-fA-F])|\\(/)")
 _KEPT: Final = {0x22, 0x5C, 0x7F}
@@ -56,16 +58,19 @@ class Redactor:
 
     def redact(self, text: str) -> Redacted:
         """Return a text without its secrets. Lines that a person marked with `<!-- allow-secret -->` pass."""
-        data = text.encode(errors="surrogatepass")
-        spans = find_secrets(data)
-        if not spans:
-            return Redacted(text)
-        return Redacted(self._without(data, spans).decode(errors="surrogatepass"), told_of(self, data, spans))
+        data, found = self.redact_bytes(text.encode(errors="surrogatepass"))
+        return Redacted(data.decode(errors="surrogatepass"), found) if found else Redacted(text)
 
     def redact_bytes(self, data: bytes) -> tuple[bytes, tuple[Found, ...]]:
         """Return the bytes of a text file without its secrets, and what was found; marked lines pass."""
-        spans = find_secrets(data)
-        return (self._without(data, spans), told_of(self, data, spans)) if spans else (data, ())
+        found: list[Found] = []
+        for _ in range(_PASSES):
+            spans = find_secrets(data)
+            if not spans:
+                break
+            found += told_of(self, data, spans)
+            data = self._without(data, spans)
+        return data, tuple(found)
 
     def redact_record(self, line: bytes) -> bytes:
         """Return a line of JSON without its secrets; it is JSON still.
@@ -73,8 +78,12 @@ class Redactor:
         No mark in it counts: a tool may have put it there. Escapes that hide plain characters are looked through.
         """
         plain = _HIDDEN.sub(_shown, line) if b"\\u00" in line or b"\\/" in line else line
-        spans = find_secrets(plain, marks=False, json=True)
-        return self._without(plain, spans) if spans else line
+        for _ in range(_PASSES):
+            spans = find_secrets(plain, marks=False, json=True)
+            if not spans:
+                break
+            line = plain = self._without(plain, spans)
+        return line
 
     def _without(self, data: bytes, spans: Sequence[Span]) -> bytes:
         parts, at = [], 0

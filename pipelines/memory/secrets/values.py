@@ -40,6 +40,16 @@ _DIGIT_AND_LETTER: Final = re.compile(rb"\d.*[A-Za-z]|[A-Za-z].*\d", re.DOTALL)
 _NAMING: Final = re.compile(
     rb"[A-Za-z]+(?:_[A-Za-z]+)+|[A-Za-z-]*(?:password|passwd|secret|token)[A-Za-z-]*", re.IGNORECASE
 )
+_CALLED: Final = re.compile(
+    rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*?(?:(?P<called>[(\[{].*)|(?:\.|->|::)[A-Za-z_]\w*)",
+    re.DOTALL,
+)
+# What a name in CamelCase has seldom, and dice throw often.
+_SINGLE: Final = re.compile(rb"[A-Z][a-z](?=[A-Z])")
+_CAPITALS: Final = re.compile(rb"[A-Z]{2,}")
+_ODD: Final = 2
+_DIGITS: Final = 2
+"""The name of a field has fewer."""
 _PASSWORD: Final = 6
 _SECRET: Final = 8
 _TOKEN: Final = 12
@@ -89,9 +99,10 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     told = data[name.start() : name.start("sep") if separator else name.end()]
     if not value or rules.names.search(told[5:]) or _hides_nothing(rules, value):
         return None
-    if name["blank"] and not data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--"):
+    option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
+    if name["blank"] and not option:
         return None
-    assigned = quoted or (separator == b"=" and _is_variable(data, name))
+    assigned = quoted or option or (separator == b"=" and _is_variable(data, name))
     if separator == b"==" and not quoted:
         return None
     return (begin, end) if _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned) else None
@@ -145,14 +156,17 @@ def _mixed(value: bytes) -> bool:
 
 def _calls(value: bytes) -> bool:
     """Whether a value is code: a name that is called, indexed or reached through a dot."""
-    return bool(re.fullmatch(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*[(\[{.].*", value, re.DOTALL))
+    found = _CALLED.fullmatch(value)
+    return found is not None and (found["called"] is not None or sum(chr(byte).isdigit() for byte in value) < _DIGITS)
 
 
 def looks_random(value: bytes) -> bool:
     """Return whether a value looks as if dice had made it: it changes between kinds of letters as no word does."""
     kinds = [_kind(byte) for byte in value if chr(byte).isalnum()]
     changes = sum(one != other for one, other in pairwise(kinds))
-    return len(kinds) >= _TOKEN - 2 and "d" in kinds and changes >= _MIXED * len(kinds) and _bits(value) >= _BITS - 0.6
+    if len(kinds) < _TOKEN - 2 or changes < _MIXED * len(kinds) or _bits(value) < _BITS - 0.6:
+        return False
+    return "d" in kinds or min(len(_SINGLE.findall(value)), len(_CAPITALS.findall(value))) >= _ODD
 
 
 def _entropy(value: bytes) -> bool:
