@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# Of a thousand bytes of transcripts so many are these; of what is not named, one.
-_SHARES: Final = (
-    'e68 t59 n53 a42 o42 s37 i36 r31 l29 \\27 d23 h22 u20 g19 :19 m18 c18 p16 116 "13 f12 .12 012 b11 k10 w9 y9 -8 '
-    ",8 27 >7 <7 v6 36 65 [5 ]5 T5 45 55 /5 75 I5 S4 84 x4 94 R4 )4 (3 D3 N3 L3 _3 O3 A3 j3 E3 P3 C3 q3 +3 M3 F2 J2 W2 "
-    "z2 G2"
-)
-_SHARE: Final = {" ": 124} | {one[0]: int(one[1:]) for one in _SHARES.split()}
+# Bytes that are rare in transcripts of code and prose, and of which every keyword has one. Each byte that is
+# added costs the whole pass time.
+_LOOKED_FOR: Final = "~@=zxJKGBA_kw-c"
+_COST: Final = {char: cost for cost, char in enumerate(_LOOKED_FOR)}
 
 Keyword = tuple[str, bool]
 
@@ -47,10 +44,11 @@ class Anchors:
     def _source(self) -> str:
         """Return the pattern: the bytes that are looked for, each with what follows it and what stands before."""
         ways: dict[str, list[tuple[Keyword, int]]] = {}
-        for keyword, offset in self._chosen():
+        for keyword in self._keywords:
+            offset = _offset(keyword)
             for char in _bytes(keyword[0][offset], exact=keyword[1]):
                 ways.setdefault(char, []).append((keyword, offset))
-        often = sorted(ways.items(), key=lambda way: (-_SHARE.get(way[0], 1), way[0]))
+        often = sorted(ways.items(), key=lambda way: (-_COST.get(way[0], 0), way[0]))
         return "|".join(f"{re.escape(char)}(?:{self._after(found)})" for char, found in often)
 
     def _after(self, ways: list[tuple[Keyword, int]]) -> str:
@@ -85,30 +83,11 @@ class Anchors:
         before = "".join(_class(char, exact=exact) for char in text[:offset])
         return f"(?<={before}{'.' * (len(text) - offset)})()" if before else "()"
 
-    def _chosen(self) -> Iterator[tuple[Keyword, int]]:
-        """Yield each keyword and the offset of the byte that is looked for: greedily, the fewest and rarest bytes."""
-        left, chosen = list(self._keywords), frozenset[str]()
-        while left:
-            ways = {_bytes(char, exact=exact) for text, exact in left for char in text}
-            chosen |= max(ways, key=lambda way: (_covered(left, chosen | way) / _cost(way - chosen), sorted(way)))
-            for keyword in [one for one in left if _offset(one, chosen) >= 0]:
-                left.remove(keyword)
-                yield keyword, _offset(keyword, chosen)
 
-
-def _covered(keywords: Iterable[Keyword], chosen: frozenset[str]) -> int:
-    return sum(_offset(keyword, chosen) >= 0 for keyword in keywords)
-
-
-def _offset(keyword: Keyword, chosen: frozenset[str]) -> int:
-    """Return the offset of the keyword's rarest byte among the chosen ones, or -1."""
-    text, exact = keyword
-    offsets = [at for at, char in enumerate(text) if _bytes(char, exact=exact) <= chosen]
-    return min(offsets, key=lambda at: (_cost(_bytes(text[at], exact=exact)), at), default=-1)
-
-
-def _cost(way: Iterable[str]) -> int:
-    return sum(_SHARE.get(char, 1) for char in way) or 1
+def _offset(keyword: Keyword) -> int:
+    """Return the offset of the keyword's rarest byte."""
+    text = keyword[0] if keyword[1] else keyword[0].lower()
+    return min(range(len(text)), key=lambda at: (_COST.get(text[at], len(_COST)), at))
 
 
 def _bytes(char: str, *, exact: bool) -> frozenset[str]:

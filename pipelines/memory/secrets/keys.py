@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -63,11 +62,11 @@ def _key_in(folder: Path) -> bytes:
 
 
 def _make(file: Path) -> None:
-    new = file.with_name(f"{NAME}.{os.getpid()}.{secrets.token_hex(4)}")
+    new = file.with_name(f"{NAME}.{os.getpid()}.{os.urandom(4).hex()}")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as out:
-            out.write(secrets.token_hex(_BYTES).encode() + b"\n")
+            out.write(os.urandom(_BYTES).hex().encode() + b"\n")
             out.flush()
             os.fsync(out.fileno())
         with contextlib.suppress(FileExistsError):

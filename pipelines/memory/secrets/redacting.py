@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import re
-import secrets
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
@@ -128,7 +128,7 @@ def veil(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _veiling() -> Redactor:
-    return Redactor(secrets.token_bytes(32))
+    return Redactor(os.urandom(32))
 
 
 def _on_each_line(secret: bytes, mark: bytes) -> bytes:

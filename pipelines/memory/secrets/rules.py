@@ -6,7 +6,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Rules:
 
 def rules_text() -> str:
     """Return the file of the rules."""
-    return resources.files(__package__).joinpath("rules.toml").read_text(encoding="utf-8")
+    return Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)
