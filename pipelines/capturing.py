@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.memory.days import Days
+    from pipelines.memory.secrets.cleaner import TranscriptCleaner
     from pipelines.memory.transcripts import Turn
     from pipelines.stages.sessions import Session
 
@@ -46,6 +47,7 @@ class Captured:
         known: how many of its turns the logs had already.
         faults: what of it could not be read, as parts of a sentence.
         fault: why it was not captured at all, or empty.
+        redacted: how many of its lines held secrets, which are not in the copy.
     """
 
     source: str
@@ -56,6 +58,7 @@ class Captured:
     known: int = 0
     faults: tuple[str, ...] = ()
     fault: str = ""
+    redacted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Capture:
         root: the memory.
         days: how it cuts its days.
         now: the moment of the capture: nothing was said later.
-        clean: takes out of a line of a transcript what must not be kept.
+        cleaner: takes out of a transcript what must not be kept.
         project: the project of every session; empty for that of its working directory.
         since: the first day whose turns are wanted, `YYYY-MM-DD`; empty for all.
     """
@@ -74,7 +77,7 @@ class Capture:
     root: Path
     days: Days
     now: datetime
-    clean: Callable[[bytes], bytes]
+    cleaner: TranscriptCleaner
     project: str = ""
     since: str = ""
 
@@ -110,17 +113,20 @@ def _capture(capture: Capture, path: Path, source: IO[bytes]) -> Captured:
     if not head:
         return Captured(str(path), fault="has no whole line yet")
     kept = read_kept(capture.root).get(head) or Kept("", head, 0, "")
+    before = capture.cleaner.redacted
     found = _recorded(capture, path, source, kept)
     if found is None:  # it was written anew, so that its lines are no longer those that were captured
         source.seek(0)
         found = _recorded(capture, path, source, replace(kept, file="", lines=0))
-    return found or Captured(str(path), fault="changed while it was read")
+    if found is None:
+        return Captured(str(path), fault="changed while it was read")
+    return replace(found, redacted=capture.cleaner.redacted - before)
 
 
 def _recorded(capture: Capture, path: Path, source: IO[bytes], kept: Kept) -> Captured | None:
     """Capture what is new in a transcript; None where its beginning is not what was captured before."""
     told = Telling(capture, path, kept)
-    with recording(capture.root, source, capture.clean, kept.lines) as (recorder, copy), told:
+    with recording(capture.root, source, capture.cleaner.record, kept.lines) as (recorder, copy), told:
         transcript = Transcript(recorder, capture.days.zone)
         for turn in transcript:
             told.tell(turn)
@@ -178,6 +184,7 @@ class Telling:
         """Take a turn; a subagent's are its agent's business, and come back as what that says."""
         if turn.subagent:
             return
+        turn = replace(turn, text=self._capture.cleaner.words(turn.text))
         moment = self._moment(turn)
         day = self._capture.days.of(moment)
         if self.session is None:

@@ -310,3 +310,15 @@ class NotReplayable(CurateError):
 
     def __init__(self, run: str, why: str) -> None:
         super().__init__(f"The run {run} cannot be replayed: {why}.", "`curate runs` lists the runs.")
+
+
+class HoldsSecret(CurateError):
+    """Raised when what is about to be written and committed holds a secret; nothing of it is written."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        lines = "".join(f"\n  {fault}" for fault in faults)
+        super().__init__(
+            f"A secret would be committed, so nothing was written:{lines}",
+            "\nTake it out, or mark its line with <!-- allow-secret -->, and run again.",
+        )

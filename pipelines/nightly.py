@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.context.cache import keep_cache
 from pipelines.errors import ChangedUnderRun, ModelFailed
-from pipelines.memory.edits import commit_edits
+from pipelines.memory.edits import commit_edits, find_edits
 from pipelines.memory.git import Author, Git
 from pipelines.memory.history import run_id
 from pipelines.memory.journal import Signature, apply_changes, recover
 from pipelines.memory.lock import run_lock
+from pipelines.memory.secrets.held import still_held
 from pipelines.memory.template import make_missing_folders
 from pipelines.models.calling import total
 from pipelines.models.extraction import all_failures
@@ -21,6 +22,7 @@ from pipelines.stages.reindex import reindex
 from pipelines.templating import render
 
 if TYPE_CHECKING:
+    from pipelines.memory.edits import Edits
     from pipelines.models.calling import Spent
     from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor, Failure
     from pipelines.planning import Night
@@ -54,10 +56,12 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
 
 def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:
     make_missing_folders(night.root)
-    edits = _commit_edits(night, git, run)
+    found = find_edits(night.root, git)
+    edits = _commit_edits(night, git, run, found)
     report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
+    warnings += still_held(night.root, found.held, report.warnings)
     report = replace(
         report,
         index=index,
@@ -146,10 +150,10 @@ class Remembering:
         return answer
 
 
-def _commit_edits(night: Night, git: Git, run: str) -> str | None:
+def _commit_edits(night: Night, git: Git, run: str, found: Edits | None = None) -> str | None:
     """Commit what people changed, apart from what the run will write, so that an undo can tell the two apart."""
     message = f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
-    return commit_edits(night.root, git, message, Author(*(git.identity() or night.settings.author), night.now))
+    return commit_edits(night.root, git, message, Author(*(git.identity() or night.settings.author), night.now), found)
 
 
 def run_signature(night: Night, report: RunReport) -> Signature:

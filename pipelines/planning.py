@@ -18,6 +18,8 @@ from pipelines.memory.history import run_id
 from pipelines.memory.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, kind_of, log_path
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.progress import entries_digest, read_progress, render_progress
+from pipelines.memory.secrets import find_secrets, load_redactor, veil
+from pipelines.memory.secrets.held import without_held
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.memory.template import missing_files
 from pipelines.memory.tombstones import read_tombstones, render_tombstones, wording_hash
@@ -32,6 +34,7 @@ from pipelines.stages.promote import promote
 from pipelines.stages.prune import prune
 from pipelines.stages.quality import with_quality
 from pipelines.stages.reconcile import reconcile
+from pipelines.stages.redact import clean_logs
 from pipelines.stages.rereading import counting, settle
 from pipelines.stages.review import Filed, review
 
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from pipelines.stages.promote import Promoted
     from pipelines.stages.prune import Pruned
     from pipelines.stages.reconcile import Reconciled
+    from pipelines.stages.redact import Clean
     from pipelines.stages.review import Verdict
     from pipelines.watch import Watch
 
@@ -96,6 +100,7 @@ class _Decided:
     """What the stages came to, each one's result."""
 
     snapshot: Snapshot
+    clean: Clean
     captured: Captured
     reconciled: Reconciled
     answered: Answered
@@ -118,7 +123,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     Raises:
         BrokenChangeSet: the changes would break a promise.
     """
-    snapshot = read_snapshot(night.root)
+    snapshot = without_held(read_snapshot(night.root))
     template = missing_files(night.root, resource("memory_template"))
     found = {**snapshot.documents, **_template_documents(template)}
     decided = _decide(night, git, snapshot, found, watch)
@@ -129,7 +134,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
         raise BrokenChangeSet(faults)
     changes = (
         *(change for change in template if kind_of(change.path) is None),
-        *_log_changes(snapshot, decided.captured),
+        *_log_changes(snapshot, decided),
         *document_changes(snapshot.documents, decided.documents),
         *_state_changes(snapshot, decided.state),
     )
@@ -139,21 +144,24 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
 def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document], watch: Watch) -> _Decided:
     """Run the stages in their order."""
     stones = read_tombstones(snapshot.state.get(TOMBSTONES))
+    progress = read_progress(snapshot.state.get(PROGRESS))
     with watch.stage("capture"):
-        captured = capture(snapshot.logs, snapshot.partials, night.today, snapshot.unreadable())
-        reconciled = reconcile(found, last_run_baseline(git, found), night.today)
+        clean = clean_logs(snapshot.logs, snapshot.partials, progress, load_redactor(night.root))
+        captured = capture(clean.logs, clean.partials, night.today, snapshot.unreadable())
+        baseline = last_run_baseline(git, found).without(snapshot.unreadable())
+        reconciled = reconcile(found, baseline, night.today)
         answered = apply_answers(reconciled.documents, night.today)
         stones |= {*reconciled.retracted, *answered.retracted}
     with watch.stage("extract"):
         shelves = Shelves(answered.documents, snapshot.unreadable())
-        progress = read_progress(snapshot.state.get(PROGRESS))
         if night.again:
             progress.pop(log_path(night.again), None)
         days = days_to_read(captured.logs, progress, night.today, _read_before(git), rereads=night.rereads)
         choices = _choices(answered.documents)
         extracted = extract(days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once)
     with watch.stage("review"):
-        filed = [Filed(candidate, named_document(candidate, shelves)) for candidate in extracted.candidates]
+        candidates = [replace(one, text=veil(one.text)) for one in extracted.candidates]
+        filed = [Filed(candidate, named_document(candidate, shelves)) for candidate in candidates]
         items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
         is_reread = _is_reread(days, night.again)
         unsettled, told = settle(filed, items, is_reread)
@@ -166,7 +174,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     read = advanced_progress(progress, extracted.read, night.today, extracted.fallback) if extracted.read else progress
     state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}
     return _Decided(
-        snapshot, captured, reconciled, answered, extracted, verdicts, promoted, pruned, documents, state
+        snapshot, clean, captured, reconciled, answered, extracted, verdicts, promoted, pruned, documents, state
     )  # fmt: skip
 
 
@@ -207,13 +215,11 @@ def _choices(documents: Mapping[str, Document]) -> tuple[DocumentChoice, ...]:
     )
 
 
-def _log_changes(snapshot: Snapshot, captured: Captured) -> list[Change]:
-    changed = [
-        Change(path, snapshot.logs.get(path), data)
-        for path, data in captured.logs.items()
-        if snapshot.logs.get(path) != data
-    ]
-    return changed + [Change(path, snapshot.partials[path], None) for path in captured.folded]
+def _log_changes(snapshot: Snapshot, decided: _Decided) -> list[Change]:
+    folded = frozenset(decided.captured.folded)
+    before = {**snapshot.logs, **snapshot.partials}
+    after = {**decided.captured.logs, **decided.clean.partials, **dict.fromkeys(folded)}
+    return [Change(path, before.get(path), data) for path, data in after.items() if before.get(path) != data]
 
 
 def _state_changes(snapshot: Snapshot, state: Mapping[str, bytes]) -> list[Change]:
@@ -257,8 +263,9 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         replies=extracted.replies,
         again=night.again,
         pending_days=tuple(day.day for day in extracted.pending if day.asked),
-        failure=extracted.failure,
+        failure=veil(extracted.failure),
         over_budget=extracted.over_budget,
+        redacted={path: len(found) for path, found in decided.clean.redacted.items()},
     )
     documents = decided.documents
     return replace(
@@ -277,14 +284,23 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         briefing_cap=night.settings.caps.briefing,
         evicted=[{"id": moved.id, "from": moved.source, "to": moved.target} for moved in decided.pruned.moved],
         folded=decided.captured.folded,
-        warnings=_warnings(decided),
+        warnings=_warnings(git, decided),
         pending=any(warned.pending for warned in decided.snapshot.warnings),
     )
 
 
-def _warnings(decided: _Decided) -> list[str]:
-    told = [*map(str, decided.snapshot.warnings)]
+def _warnings(git: Git, decided: _Decided) -> list[str]:
+    told = [*map(str, decided.snapshot.warnings), *decided.clean.notes(_committed(git, decided.clean))]
     told += [f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd]
     if asked := len(decided.reconciled.asked):
         told.append(f"{asked} items are gone from their documents; Review.md asks whether to retract or restore them.")
-    return [*told, *decided.answered.notes, *decided.extracted.notes]
+    return [*told, *decided.answered.notes, *map(veil, decided.extracted.notes)]
+
+
+def _committed(git: Git, clean: Clean) -> frozenset[str]:
+    """Return the redacted logs of which the last commit holds a version with a secret in it."""
+    head = git.head() if clean.redacted else None
+    tree = git.tree(head)
+    return frozenset(
+        path for path in clean.redacted if head and path in tree and find_secrets(git.show(head, path) or b"")
+    )

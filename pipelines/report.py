@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BUG, EXPECTED, FINE, INTERRUPTED, CurateError
 from pipelines.memory.files import write_synced, writing
 from pipelines.memory.lock import private_folder
+from pipelines.memory.secrets import veil
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,6 +52,7 @@ class RunReport:
         briefing_cap: its cap.
         evicted: id, from and to of each item that a cap moved.
         folded: partial logs that were folded into their day.
+        redacted: log → secrets that were taken out of it.
         spent: what each model was used for in this run, calls that failed included.
         failures: how often which provider failed in which way, whether another stood in for it or not.
         fallback: days that the rules read because no model could.
@@ -95,6 +97,7 @@ class RunReport:
     briefing_cap: int = 0
     evicted: Sequence[Mapping[str, str]] = ()
     folded: Sequence[str] = ()
+    redacted: Mapping[str, int] = field(default_factory=dict)
     spent: Sequence[Spent] = ()
     failures: Sequence[Failure] = ()
     fallback: Sequence[str] = ()
@@ -142,7 +145,7 @@ class RunReport:
             "run": self.run,
             "now": self.now,
             "day": self.day,
-            "logs": {"read": self.logs_read, "folded": list(self.folded)},
+            "logs": {"read": self.logs_read, "folded": list(self.folded), "redacted": dict(self.redacted)},
             "again": self.again or None,
             "pending_days": list(self.pending_days),
             "entries": {"read": self.entries_read, "pending": self.entries_pending},
@@ -245,7 +248,11 @@ def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> N
         "commit": None,
         "error": {
             "kind": type(error).__name__,
-            "sentence": ours.sentence if ours else "It was interrupted." if interrupted else "It ended with a bug.",
+            "sentence": veil(ours.sentence)
+            if ours
+            else "It was interrupted."
+            if interrupted
+            else "It ended with a bug.",
         },
         "exit_code": ours.exit_code if ours else INTERRUPTED if interrupted else BUG,
     }

@@ -109,7 +109,9 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _say(sentence: str, code: int) -> int:
-    print(f"curate: {sentence}", file=sys.stderr)  # noqa: T201  the command's own voice
+    from pipelines.memory.secrets import veil  # noqa: PLC0415  only what went wrong is looked through
+
+    print(f"curate: {veil(sentence)}", file=sys.stderr)  # noqa: T201  the command's own voice
     return code
 
 

@@ -14,6 +14,7 @@ from pipelines.errors import UsageFault
 from pipelines.memory.items import ItemType, fold
 from pipelines.memory.layout import Kind
 from pipelines.memory.naming import named_documents
+from pipelines.memory.secrets import load_redactor, told
 from pipelines.settings import load_settings
 from pipelines.stages.filing import Shelves
 from pipelines.stages.owner import file_own_item
@@ -35,7 +36,10 @@ def command(kind: str, text: tuple[str, ...], document: str | None, memory: Path
     """
     root = memory_root(memory)
     settings = load_settings(root)
-    sentence = fold(words(text))
+    clean = load_redactor(root).redact(fold(words(text)))
+    if clean.found:
+        click.echo(f"curate add: {told(clean.found)} redacted before it was filed.", err=True)
+    sentence = clean.text
     if not sentence:
         raise UsageFault("There is nothing to file.", "Give a TEXT.")
     when = moment(now, settings)

@@ -66,11 +66,13 @@ def command(  # noqa: PLR0913  click hands over each option by name
 def _capture(root: Path, project: str, since: str, now: str | None) -> Capture:
     from pipelines.capturing import Capture  # noqa: PLC0415  as above
     from pipelines.memory.days import Days  # noqa: PLC0415  as above
+    from pipelines.memory.secrets import load_redactor  # noqa: PLC0415  as above
+    from pipelines.memory.secrets.cleaner import TranscriptCleaner  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
 
     settings = load_settings(root)
     days = Days(settings.timezone, settings.day_end)
-    return Capture(root, days, moment(now, settings), lambda line: line, project, since)
+    return Capture(root, days, moment(now, settings), TranscriptCleaner(load_redactor(root)), project, since)
 
 
 def _day(text: str) -> str:
@@ -103,6 +105,9 @@ def _tell(found: Sequence[Captured]) -> None:
             click.echo(f"{one.source} {one.fault}.", err=True)
         for fault in one.faults:
             click.echo(f"{one.source}: {fault}; the rest was read.", err=True)
+        if one.file and one.redacted:
+            lines = "1 line" if one.redacted == 1 else f"{one.redacted:,} lines"
+            click.echo(f"{one.source}: secrets in {lines} are redacted in the copy.", err=True)
     new = [one for one in found if one.turns]
     turns, days = sum(one.turns for one in new), sorted({day for one in new for day in one.days})
     if not new:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from pipelines.memory.layout import LOGS
+from pipelines.memory.private import log_without_private
+from pipelines.memory.secrets import veil
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -12,15 +16,22 @@ if TYPE_CHECKING:
 
 
 def diff_of(changes: Iterable[Change]) -> str:
-    """Return a change set as one unified diff; a file that is not there is `/dev/null`."""
+    """Return a change set as one unified diff; a file that is not there is `/dev/null`.
+
+    What a run redacts is not shown: of a secret that goes, its mark stands on both sides, with another tag on each.
+    """
     lines: list[str] = []
     for change in changes:
-        before, after = (
-            (side or b"").decode(errors="replace").splitlines(keepends=True) for side in (change.before, change.after)
-        )
+        before = _shown(change.path, change.before).splitlines(keepends=True)
+        after = (change.after or b"").decode(errors="replace").splitlines(keepends=True)
         old = f"a/{change.path}" if change.before is not None else "/dev/null"
         new = f"b/{change.path}" if change.after is not None else "/dev/null"
         lines += [
             line if line.endswith("\n") else f"{line}\n" for line in difflib.unified_diff(before, after, old, new)
         ]
     return "".join(lines)
+
+
+def _shown(path: str, data: bytes | None) -> str:
+    text = (data or b"").decode(errors="replace")
+    return veil(log_without_private(text) if path.startswith(f"{LOGS}/") else text)

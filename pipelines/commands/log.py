@@ -11,6 +11,9 @@ from pipelines.clock import day_of, moment
 from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
 from pipelines.errors import UsageFault
 from pipelines.memory.append import append_line, log_line
+from pipelines.memory.private import without_private
+from pipelines.memory.secrets import load_redactor
+from pipelines.memory.secrets import told as said
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 def command(text: tuple[str, ...], project: str, memory: Path | None, now: str | None) -> None:
     """Append `- HH:MM TEXT` to today's log; a TEXT of `-` is read from standard input.
 
-    The line is whole and on the disk on return, whoever else writes at the same moment.
+    The line is whole and on the disk on return, whoever else writes at the same moment. Secrets in it are redacted, and
+    what stands between <private> and </private> is left out.
     """
     root = memory_root(memory)
     settings = load_settings(root)
@@ -33,7 +37,10 @@ def command(text: tuple[str, ...], project: str, memory: Path | None, now: str |
     if not told.strip():
         raise UsageFault("There is nothing to log.", "Give a TEXT, or pipe one in with `curate log -`.")
     when = moment(now, settings)
-    append_line(root, day_of(when, settings), log_line(f"{when:%H:%M}", told, project))
+    line = load_redactor(root).redact(log_line(f"{when:%H:%M}", without_private(told), project))
+    append_line(root, day_of(when, settings), line.text)
+    if line.found:
+        click.echo(f"curate log: {said(line.found)} redacted before it was written.", err=True)
 
 
 def _standard_input() -> str:

@@ -8,6 +8,7 @@ from pipelines.context.health import day_text, health_line
 from pipelines.context.project import project_path
 from pipelines.context.reading import document_entries, fitting, log_entries, newest, read_head, read_tail
 from pipelines.context.tokens import tokens
+from pipelines.context.veiling import veiled, veiled_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _guarded(ask: Callable[[], tuple[str, str]], otherwise: tuple[str, str]) -> 
 
 def _document(request: Request, name: str, path: str, most: int) -> _Found:
     try:
-        return _Found(Part(name, path), document_entries(read_head(request.root, path, most)), fitting)
+        return _Found(Part(name, path), document_entries(veiled(read_head(request.root, path, most))), fitting)
     except Exception as fault:  # noqa: BLE001  as above
         return _Found(Part(name, path, fault=f"{path} could not be read: {_why(fault)}."), [], fitting)
 
@@ -155,9 +156,9 @@ def _document(request: Request, name: str, path: str, most: int) -> _Found:
 def _log(request: Request, name: str, day: str, most: int) -> _Found:
     path = f"Logs/{day}.md"
     try:
-        entries = log_entries(read_tail(request.root, path, most))
+        entries = log_entries(veiled_log(read_tail(request.root, path, most)))
         for partial in _partials(request.root, day):
-            entries += log_entries(read_tail(request.root, partial, most))
+            entries += log_entries(veiled_log(read_tail(request.root, partial, most)))
     except Exception as fault:  # noqa: BLE001  as above
         return _Found(Part(name, path, fault=f"{path} could not be read: {_why(fault)}."), [], newest)
     return _Found(Part(name, path), entries, newest)

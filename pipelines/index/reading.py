@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
@@ -11,6 +11,9 @@ from pipelines.index.fingerprints import covering, digest_of, sidecar_of
 from pipelines.index.sources import Form, form_of, read_source
 from pipelines.index.units import read_units
 from pipelines.memory.files import open_regular
+from pipelines.memory.layout import LOGS
+from pipelines.memory.private import log_without_private
+from pipelines.memory.secrets import load_redactor
 from pipelines.memory.sidecars import BadSidecar, parse_sidecar
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pipelines.index.units import Unit
+    from pipelines.memory.secrets import Redactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +53,33 @@ def read_file(root: Path, path: str, beside: str) -> Reading | None:
     form = form_of(path)
     if form is Form.TEXT:
         source = read_source(root, path)
-        return Reading(read_units(path, source.text), source.sha256, source.reason) if source else None
+        return (
+            Reading(read_units(path, _shown(root, path, source.text)), source.sha256, source.reason) if source else None
+        )
     try:
         file = open_regular(root, path)
         if file is None:
             return None
         with file:
             if form is Form.TRANSCRIPT:
-                return _transcript(path, file, beside)
-            return _pdf(file, beside) if form is Form.PDF else _image(root, path, file)
+                return _transcript(path, file, beside, load_redactor(root))
+            read = _pdf(file, beside) if form is Form.PDF else _image(root, path, file)
+            return replace(read, units=tuple(_without_secrets(unit, load_redactor(root)) for unit in read.units))
     except BadFile as error:
         return Reading((), "", error.why)
     except OSError as error:
         return Reading((), "", f"cannot be read: {(error.strerror or str(error)).lower()}")
+
+
+def _shown(root: Path, path: str, text: str) -> str:
+    """Return a text as it may be searched and embedded: before the night has redacted a log, too."""
+    shown = log_without_private(text) if path.startswith(f"{LOGS}/") else text
+    return load_redactor(root).redact(shown).text
+
+
+def _without_secrets(unit: Unit, redactor: Redactor) -> Unit:
+    text, title = redactor.redact(unit.text).text, redactor.redact(unit.title).text
+    return unit if (text, title) == (unit.text, unit.title) else replace(unit, text=text, title=title)
 
 
 class _Hashed:
@@ -76,14 +94,16 @@ class _Hashed:
         return line
 
 
-def _transcript(path: str, file: BinaryIO, beside: str) -> Reading:
+def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> Reading:
     from pipelines.index.spoken import turn_units  # noqa: PLC0415  most files are texts
     from pipelines.memory.days import parse_days  # noqa: PLC0415  as above
+    from pipelines.memory.secrets.cleaner import TranscriptCleaner  # noqa: PLC0415  as above
     from pipelines.memory.transcripts import Transcript  # noqa: PLC0415  as above
 
     days, hashed = parse_days(beside), _Hashed(file)
-    transcript = Transcript(hashed, days.zone)
-    units = list(turn_units(path, transcript, days))
+    transcript, words = Transcript(hashed, days.zone), TranscriptCleaner(redactor).words
+    turns = (replace(turn, text=words(turn.text)) for turn in transcript)
+    units = list(turn_units(path, turns, days))
     whole = covering(hashed.digest.hexdigest(), beside)
     faults = "; ".join(transcript.faults())
     if faults and not units:

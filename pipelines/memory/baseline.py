@@ -27,6 +27,10 @@ class Baseline:
     changed: Mapping[str, Document] = field(default_factory=dict)
     same: frozenset[str] = frozenset()
 
+    def without(self, paths: frozenset[str]) -> Baseline:
+        """Return it without some documents: those that cannot be read now, of which nobody can say what became."""
+        return Baseline({path: one for path, one in self.changed.items() if path not in paths}, self.same - paths)
+
 
 def last_run_baseline(git: Git, documents: Mapping[str, Document]) -> Baseline:
     """Return the documents as the last run left them; before the first run nothing has changed."""

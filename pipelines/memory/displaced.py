@@ -30,12 +30,14 @@ _LOG: Final = re.compile(r"(\d+)\.(\w{16})~(.+)")
 
 def keep_log(root: Path, path: str, file: Path, data: bytes) -> None:
     """Keep a displaced log, the very file, for `carry_over` to look at; `data` is what of it has been seen to."""
+    file.chmod(0o600)
     file.rename(_folder(root) / _name(path, data))
 
 
 def keep_text(root: Path, path: str, file: Path) -> None:
     """Keep a text of somebody's for which there was no place, under its file's name and a hash."""
     data = file.read_bytes()
+    file.chmod(0o600)
     with contextlib.suppress(FileExistsError):
         os.link(file, _folder(root) / f"{hashlib.sha256(data).hexdigest()[:16]}-{quote(path, safe='')}")
 

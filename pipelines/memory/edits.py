@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
 from pipelines.memory.files import list_files, read_bytes
 from pipelines.memory.git import blob_id
-from pipelines.memory.layout import TRACKED
+from pipelines.memory.layout import LOGS, PARTIAL, TRACKED, log_day
+from pipelines.memory.private import is_private
+from pipelines.memory.secrets.files import inspect
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pipelines.memory.git import Author, Git
@@ -32,17 +36,67 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     return sorted([*changed, *gone, *(path for path in fresh if path not in ignored)])
 
 
-def commit_edits(root: Path, git: Git, message: str, author: Author) -> str | None:
-    """Commit what people changed, as it stands, and return the commit, or None where nothing was changed."""
-    paths = uncommitted(root, git, git.head())
-    present = [path for path in paths if _readable(root, path)]
-    paths = [path for path in paths if path in present or not os.path.lexists(root / path)]
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What differs from HEAD.
+
+    Args:
+        paths: what can be committed as it stands: files that are new or changed, and those that are gone.
+        held: files that hold a secret, and logs that hold something private; they stay uncommitted.
+        hashes: path → the hashes that a blob of what was looked at would have, of each kind that git may use.
+    """
+
+    paths: tuple[str, ...]
+    held: tuple[str, ...]
+    hashes: Mapping[str, frozenset[str]]
+
+
+def find_edits(root: Path, git: Git) -> Edits:
+    """Return what people and agents changed since the last commit, what holds a secret apart."""
+    paths: list[str] = []
+    held: list[str] = []
+    hashes: dict[str, frozenset[str]] = {}
+    for path in uncommitted(root, git, git.head()):
+        if not os.path.lexists(root / path):
+            paths.append(path)
+        elif _readable(root, path):
+            with (root / path).open("rb") as file:
+                looked = inspect(file)
+            (held if looked.secrets or _is_private(root, path) else paths).append(path)
+            hashes[path] = looked.hashes
+    return Edits(tuple(paths), tuple(held), hashes)
+
+
+def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edits | None = None) -> str | None:
+    """Commit what people changed, as it stands, and return the commit, or None where nothing was changed.
+
+    A file that holds a secret is not committed; nor is one that somebody saves between the look at it and the commit:
+    the next one takes it.
+
+    Args:
+        root: the memory.
+        git: its repository.
+        message: the commit's.
+        author: who signs.
+        edits: what `find_edits` found, where it was asked before.
+    """
+    edits = edits or find_edits(root, git)
+    present = [path for path in edits.paths if path in edits.hashes]
     blobs = git.write_blobs([root / path for path in present])
-    entries: dict[str, tuple[str, str] | None] = dict.fromkeys(paths)
+    entries: dict[str, tuple[str, str] | None] = {path: None for path in edits.paths if path not in edits.hashes}
     for path, blob in zip(present, blobs, strict=True):
-        executable = (root / path).stat().st_mode & stat.S_IXUSR
-        entries[path] = ("100755" if executable else "100644", blob)
+        if blob in edits.hashes[path]:
+            executable = (root / path).stat().st_mode & stat.S_IXUSR
+            entries[path] = ("100755" if executable else "100644", blob)
     return git.commit(entries, message, author) if entries else None
+
+
+def _is_private(root: Path, path: str) -> bool:
+    """Whether a file is a log that holds something private: a run takes that out before the log is committed."""
+    if not (path.startswith(f"{PARTIAL}/") or log_day(path.removeprefix(f"{LOGS}/"))):
+        return False
+    data = read_bytes(root, path) or b""
+    return b"rivate" in data.lower() and is_private(data.decode(errors="replace"))
 
 
 def _readable(root: Path, path: str) -> bool:

@@ -10,9 +10,10 @@ import contextlib
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, NotWritable
+from pipelines.memory.layout import PRIVATE, SESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +85,9 @@ def list_files(root: Path, folder: str, suffix: str) -> list[str]:
     return sorted(found)
 
 
+_OWN: Final = frozenset({PRIVATE, SESSIONS})
+
+
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[None]:
     """Turn a refusal of the disk inside the block into the error that names the path."""
@@ -116,7 +120,9 @@ def make_folders(root: Path, folder: Path) -> None:
             missing.append(folder)
         folder = folder.parent
     for folder in reversed(missing):
-        folder.mkdir(exist_ok=True)
+        # What a person has no need to share is theirs alone, and so is the folder above it while it is made.
+        alone = folder.relative_to(root).parts[0] in _OWN
+        folder.mkdir(mode=0o700 if alone else 0o777, exist_ok=True)
         sync_folder(folder.parent)
 
 

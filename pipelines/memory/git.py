@@ -174,11 +174,13 @@ class Git:
         """
         wait_for_locks(self.repository, self.root / _ASIDE)
         head = self.head()
-        index = {"GIT_INDEX_FILE": str(self._own_index())}
+        own = self._own_index()
+        index = {"GIT_INDEX_FILE": str(own)}
         if head:
             self.run("read-tree", head, env=index)
         self.run("update-index", "-z", "--index-info", data=self._index_info(changes), env=index)
         tree = self.run("write-tree", env=index).decode().strip()
+        own.unlink(missing_ok=True)  # git lets everybody read it
         if head and tree == self._ask("rev-parse", f"{head}^{{tree}}"):
             return None
         parents = ["-p", head] if head else []

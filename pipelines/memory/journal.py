@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pipelines.errors import BadFile, ChangedUnderRun
+from pipelines.errors import BadFile, ChangedUnderRun, HoldsSecret
 from pipelines.memory.changes import Change
 from pipelines.memory.displaced import carry_over
 from pipelines.memory.files import read_bytes, sync_folder, write_synced, writing
@@ -24,6 +24,7 @@ from pipelines.memory.layout import PRIVATE
 from pipelines.memory.lock import log_lock, private_folder
 from pipelines.memory.moves import without_void_moves
 from pipelines.memory.place import put, settle
+from pipelines.memory.secrets import find_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,10 +71,12 @@ def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Si
 
     Raises:
         ChangedUnderRun: a file is no longer what the run read; nothing was written.
+        HoldsSecret: a change holds a secret; nothing was written.
         NotWritable: the disk refused; nothing was written, or the next start completes what was begun.
         GitFault: git refused the commit; the files are written, and the next start commits them.
     """
     _finish(root, git)
+    _refuse_secrets(changes)
     journal = _Journal(tuple(changes), signature, git.head())
     _stage(root, changes)
     moved = [change.path for change in changes if read_bytes(root, change.path) != change.before]
@@ -82,6 +85,17 @@ def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Si
         raise ChangedUnderRun(moved)
     _write_manifest(root, journal)
     return _complete(root, git, journal)
+
+
+def _refuse_secrets(changes: Sequence[Change]) -> None:
+    """Let no secret past, whoever decided on the changes: what is committed once is public for ever."""
+    faults = []
+    for path, data in ((change.path, change.after or b"") for change in changes):
+        if spans := find_secrets(data):
+            line = data.count(b"\n", 0, spans[0].start) + 1
+            faults.append(f"{path}: {spans[0].rule} (line {line})")
+    if faults:
+        raise HoldsSecret(faults)
 
 
 def recover(root: Path, git: Git) -> Applied | None:

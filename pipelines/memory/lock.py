@@ -119,4 +119,6 @@ def private_folder(root: Path) -> Path:
     folder = root / PRIVATE
     with writing(folder):
         folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.stat().st_mode & 0o077:  # made by hand, or by a version that knew less
+            folder.chmod(0o700)
     return folder

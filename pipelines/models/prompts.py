@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
+from pipelines.memory.secrets import veil
 from pipelines.resources import resource
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class Prompt:
             raise BadFile(self.path, f"has no block {fault}", _ADVICE) from None
         except jinja2.TemplateError as fault:
             raise BadFile(self.path, f"cannot be filled in: {fault.message}", _ADVICE) from None
-        return Rendered(*(block.strip() + "\n" for block in blocks))
+        # The last net: no secret of a log, a document or a title leaves the machine, whoever rendered it.
+        return Rendered(*(veil(block.strip()) + "\n" for block in blocks))
 
 
 def load_prompt(name: str, folder: Path | None = None) -> Prompt:

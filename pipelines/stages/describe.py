@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pipelines.errors import BadFile, DescribingFailed
 from pipelines.index.sources import UNDESCRIBED, scan
 from pipelines.memory.files import read_bytes
+from pipelines.memory.secrets import load_redactor
 from pipelines.memory.sidecars import Described, write_sidecar
 from pipelines.models.describing import Picture
 from pipelines.models.vision.kinds import longer_side, media_type
@@ -109,11 +110,12 @@ def _look(root: Path, path: str, describer: Describer) -> Looked:
     except DescribingFailed as fault:
         return Looked(path, "failed", f"has no description yet: {fault.provider} {fault.why}")
     try:
-        written = write_sidecar(root, path, Described(seen.description, title=seen.title, by=seen.by))
+        told = [load_redactor(root).redact(text).text for text in (seen.description, seen.title)]
+        written = write_sidecar(root, path, Described(told[0], title=told[1], by=seen.by))
     except BadFile as fault:
         return Looked(path, "skipped", f"cannot be given a description: {fault.sentence}")
-    told = "is described" if written else "was described by somebody else meanwhile"
-    return Looked(path, "described" if written else "skipped", told, seen.input_tokens, seen.output_tokens)
+    outcome = "is described" if written else "was described by somebody else meanwhile"
+    return Looked(path, "described" if written else "skipped", outcome, seen.input_tokens, seen.output_tokens)
 
 
 def _picture(root: Path, path: str, limits: Limits) -> Picture | str:

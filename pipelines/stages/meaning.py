@@ -7,6 +7,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError
+from pipelines.memory.secrets import veil
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +59,6 @@ def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | Non
     if not query.strip():
         return None, ""
     try:
-        return embedder.embed_query(query), ""
+        return embedder.embed_query(veil(query)), ""
     except CurateError as fault:
         return None, f"{fault.sentence} This answer goes by words alone."

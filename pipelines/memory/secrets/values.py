@@ -1,0 +1,206 @@
+"""Where a value ends, and whether it is believed to be a secret: what no pattern can tell."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pipelines.memory.secrets.rules import Rule, Rules
+
+LONGEST: Final = 4096
+_LOOKED_AT: Final = 80
+"""Bytes of a value by which it is judged."""
+_ESCAPED: Final = 8
+"""Quotes within a quoted value; where there are more, it is no value but a text."""
+_OPENING: Final = re.compile(rb"""\\{0,7}["'`]""")
+_BARE: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
+# What ends a line, a string or a cell where it is escaped; any other backslash belongs to the value.
+_ESCAPED_END: Final = re.compile(rb"""\\(?:[nrtu"'`]|$)""")
+_PLACEHOLDER: Final = re.compile(
+    rb"<.*|\$[A-Z_({].*|\{.*|\[.*|%[sd]|%[({].*|#\{.*|[@&][A-Z.-]+|\(.*|[x*.\xe2\x80\xa6_=#-]+"
+    rb"|(?:your|insert|enter|dummy|fake)[-_ ].*|.*[-_]here|.*(?:redacted|placeholder|\.\.\.|xxxx|changeme|\*\*\*).*",
+    re.IGNORECASE | re.DOTALL,
+)
+_CODE: Final = re.compile(rb"[A-Za-z_$][\w$]*(?:\??(?:\.|->|::)[A-Za-z_$][\w$]*)*(?:[(\[{].*|[)\]}!?;:.]*)", re.DOTALL)
+_WORD: Final = re.compile(rb"[A-Za-z\x80-\xff_'./-]+")
+_TELLING: Final = re.compile(
+    rb"(?:[a-z][a-z0-9+.-]*://|mailto:|[~.]{0,2}/|[A-Z]:[\\/]|arn:|\d{4}-\d\d-\d\d|v?\d+\.\d+).*",
+    re.IGNORECASE | re.DOTALL,
+)
+_UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+")
+_DIGIT_AND_LETTER: Final = re.compile(rb"\d.*[A-Za-z]|[A-Za-z].*\d", re.DOTALL)
+# What a program calls a thing: `not_supported`, `PASSWORD_AUTH`.
+_NAMING: Final = re.compile(
+    rb"[A-Za-z]+(?:_[A-Za-z]+)+|[A-Za-z-]*(?:password|passwd|secret|token)[A-Za-z-]*", re.IGNORECASE
+)
+_CALLED: Final = re.compile(
+    rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*?(?:(?P<called>[(\[{].*)|(?:\.|->|::)[A-Za-z_]\w*)",
+    re.DOTALL,
+)
+# What a name in CamelCase has seldom, and dice throw often.
+_SINGLE: Final = re.compile(rb"[A-Z][a-z](?=[A-Z])")
+_CAPITALS: Final = re.compile(rb"[A-Z]{2,}")
+_ODD: Final = 2
+_DIGITS: Final = 2
+"""The name of a field has fewer."""
+_PASSWORD: Final = 6
+_SECRET: Final = 8
+_TOKEN: Final = 12
+_MIXED: Final = 0.25
+_BITS: Final = 3.2
+
+
+def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
+    """Return where a value begins and ends (at one place where there is none), and whether it stands in quotes.
+
+    Args:
+        data: the text.
+        start: where its name and what stands between ended.
+    """
+    if opened := _OPENING.match(data, start):
+        begin, mark = opened.end(), opened[0]
+        end = begin - 1
+        line = data.find(b"\n", begin, begin + LONGEST)
+        limit = line if line >= 0 else begin + LONGEST
+        for _ in range(_ESCAPED):
+            end = data.find(mark, end + 1, limit)
+            if end < 0:
+                break
+            if data[end - 1 : end] != b"\\" or end == begin:
+                return begin, end, True
+        start = begin
+    found = _BARE.match(data, start, start + LONGEST)
+    if found is None:
+        return start, start, False
+    escaped = _ESCAPED_END.search(data, start, found.end())
+    bare = data[start : escaped.start() if escaped else found.end()]
+    return start, start + len(bare.rstrip(b").]}:!?*")), False
+
+
+def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tuple[int, int] | None:
+    """Return where the value of an assignment stands, if it is believed to be a secret.
+
+    Args:
+        rules: for their words.
+        rule: whose `value` says what is to be believed.
+        name: what its pattern matched: the name and what stands before the value.
+        data: the text.
+    """
+    begin, end, quoted = value_at(data, name.end())
+    value = data[begin : min(end, begin + _LOOKED_AT)]
+    separator = name["sep"] or b""
+    told = data[name.start() : name.start("sep") if separator else name.end()]
+    if not value or rules.names.search(told[5:]) or _hides_nothing(rules, value):
+        return None
+    option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
+    if name["blank"] and not option:
+        return None
+    assigned = quoted or option or (separator == b"=" and _is_variable(data, name))
+    if separator == b"==" and not quoted:
+        return None
+    return (begin, end) if _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned) else None
+
+
+def checked(rules: Rules, rule: Rule, value: bytes) -> bool:
+    """Return whether what a pattern found is believed, for rules that say what it must look like."""
+    value = value[:_LOOKED_AT]
+    return not _hides_nothing(rules, value) and _CHECKS[rule.check](value)
+
+
+def _hides_nothing(rules: Rules, value: bytes) -> bool:
+    return value.lower() in rules.placeholders or _PLACEHOLDER.fullmatch(value) is not None
+
+
+def _is_variable(data: bytes, name: re.Match[bytes]) -> bool:
+    """Whether a name is written as variables of the environment are: what follows `=` is then a value and no code."""
+    word = re.match(rb"[A-Za-z0-9_]*", data[name.start() :])
+    return word is not None and word[0].isupper()
+
+
+def _password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
+    if len(value) < _PASSWORD or (quoted and re.search(rb"\s", value)):
+        return False
+    if _TELLING.fullmatch(value) and not assigned:
+        return False
+    if assigned:
+        return not _NAMING.fullmatch(value) and (quoted or b"(" not in value or not _calls(value))
+    return _mixed(value) and not _calls(value)
+
+
+def _secret(value: bytes, *, quoted: bool, assigned: bool) -> bool:
+    if len(value) < _SECRET or not _DIGIT_AND_LETTER.search(value) or (not assigned and _CODE.fullmatch(value)):
+        return assigned and looks_random(value)
+    return _password(value, quoted=quoted, assigned=assigned)
+
+
+def _token(value: bytes, *, quoted: bool, assigned: bool) -> bool:
+    if len(value) < _TOKEN or (quoted and re.search(rb"\s", value)) or _TELLING.fullmatch(value):
+        return False
+    return looks_random(value) and (assigned or not _calls(value))
+
+
+_BELIEFS: Final[dict[str, Callable[..., bool]]] = {"password": _password, "secret": _secret, "token": _token}
+
+
+def _mixed(value: bytes) -> bool:
+    """Whether a value holds a digit and a letter, or a sign that no word has."""
+    return bool(_DIGIT_AND_LETTER.search(value) or (_WORD.fullmatch(value) is None and not _CODE.fullmatch(value)))
+
+
+def _calls(value: bytes) -> bool:
+    """Whether a value is code: a name that is called, indexed or reached through a dot."""
+    found = _CALLED.fullmatch(value)
+    return found is not None and (found["called"] is not None or sum(chr(byte).isdigit() for byte in value) < _DIGITS)
+
+
+def looks_random(value: bytes) -> bool:
+    """Return whether a value looks as if dice had made it: it changes between kinds of letters as no word does."""
+    kinds = [_kind(byte) for byte in value if chr(byte).isalnum()]
+    changes = sum(one != other for one, other in pairwise(kinds))
+    if len(kinds) < _TOKEN - 2 or changes < _MIXED * len(kinds) or _bits(value) < _BITS - 0.6:
+        return False
+    return "d" in kinds or min(len(_SINGLE.findall(value)), len(_CAPITALS.findall(value))) >= _ODD
+
+
+def _entropy(value: bytes) -> bool:
+    return not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and _bits(value) >= _BITS
+
+
+def _kind(byte: int) -> str:
+    char = chr(byte)
+    return "d" if char.isdigit() else "u" if char.isupper() else "l"
+
+
+def _bits(value: bytes) -> float:
+    """Return the entropy of a value's bytes, in bits a byte."""
+    counts, size = Counter(value), len(value)
+    return -sum(count / size * math.log2(count / size) for count in counts.values())
+
+
+def _prose(value: bytes) -> bool:
+    return _password(value, quoted=False, assigned=False)
+
+
+def _address(value: bytes) -> bool:
+    return len(value) >= 3 and not (value.isdigit() and len(value) <= 5)  # noqa: PLR2004  what is shorter is a port
+
+
+def _header(value: bytes) -> bool:
+    return looks_random(value) or _mixed(value)
+
+
+_CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
+    "": lambda _: True,
+    "random": looks_random,
+    "entropy": _entropy,
+    "token": _header,
+    "url": _address,
+    "prose": _prose,
+}

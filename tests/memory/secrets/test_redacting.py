@@ -1,0 +1,154 @@
+"""Redaction: what is put in a secret's place, and what stays as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.errors import NotWritable
+from pipelines.memory.secrets import Found, Redactor, load_redactor, veil
+from pipelines.memory.secrets.keys import redaction_key
+from tests.planting import Planter
+
+REDACTOR = Redactor(b"a key of nobody's")
+PLANTED = Planter(1).plant(80)
+MARK = re.compile(r"\[redacted:[a-z0-9-]+:[0-9a-f]{4}\]")
+
+
+@pytest.mark.parametrize("one", PLANTED[:40], ids=lambda one: one.kind)
+def test_each_kind_goes_from_text_and_from_json(one: object) -> None:
+    assert hasattr(one, "text")
+    assert hasattr(one, "parts")
+    shown = REDACTOR.redact(f"before\n{one.text}\nafter")
+    assert MARK.search(shown.text)
+    assert not any(part in shown.text for part in one.parts)
+    assert shown.text.count("\n") == one.text.count("\n") + 2
+    assert shown.text.startswith("before\n")
+    assert shown.text.endswith("\nafter")
+    inner = json.dumps({"stdout": one.text, "n": 1})
+    for record in ({"text": one.text}, {"text": inner}, {"text": json.dumps({"deep": inner})}):
+        line = json.dumps(record).encode() + b"\n"
+        clean = REDACTOR.redact_record(line)
+        assert not any(json.dumps(part)[1:-1].encode() in clean for part in one.parts), clean
+        assert json.loads(clean).keys() == record.keys()
+        assert clean.endswith(b"\n")
+        assert clean.count(b"\n") == 1
+
+
+def test_equal_secrets_are_told_equal_and_others_are_not() -> None:
+    one, other = (Planter(seed).password() for seed in (1, 2))
+    text = REDACTOR.redact(f"password: {one}\nPGPASSWORD={one}\npassword: {other}").text
+    first, second, third = MARK.findall(text)
+    assert first == second != third
+    assert REDACTOR.redact(f"password: {one}").text != Redactor(b"another key").redact(f"password: {one}").text
+
+
+def test_what_was_found_is_named_with_its_line() -> None:
+    found = REDACTOR.redact("a\nb\npassword: kestrel-7-b").found
+    assert [(one.rule, one.line) for one in found] == [("password", 3)]
+    assert found == (Found("password", found[0].tag, 3),)
+
+
+def test_a_line_that_a_person_marked_passes_and_a_mark_in_a_record_counts_for_nothing() -> None:
+    marked = "password: kestrel-7-b <!-- allow-secret -->"
+    assert REDACTOR.redact(f"{marked}\npassword: kestrel-7-b").text.startswith(f"{marked}\npassword: [redacted:")
+    record = json.dumps({"text": marked}).encode()
+    assert b"kestrel-7-b" not in REDACTOR.redact_record(record)
+
+
+def test_a_key_that_is_cut_off_or_numbered_or_quoted_goes_as_well() -> None:
+    block = Planter(4).key_block()
+    rows = block.split("\n")
+    cut = "\n".join(rows[:4])
+    numbered = "\n".join(f"{number:6}→{row}" for number, row in enumerate(rows, 1))
+    code = "\n".join(f'    "{row}\\n"' for row in rows)
+    for text in (cut, numbered, code, f"> {block}".replace("\n", "\n> "), f"{cut}\n\nand then prose goes on"):
+        shown = REDACTOR.redact(text).text
+        assert not any(row in shown for row in rows[1:4])
+        assert shown.count("\n") == text.count("\n")
+        record = REDACTOR.redact_record(json.dumps({"a": text, "b": {"c": "d"}}).encode())
+        assert not any(row.encode() in record for row in rows[1:4])
+        assert json.loads(record)["b"] == {"c": "d"}
+    assert REDACTOR.redact(f"{cut}\n\nand then prose goes on").text.endswith("and then prose goes on")
+
+
+def test_escapes_of_json_hide_nothing() -> None:
+    secret = f"ghp_{Planter(5).of('abcdefgh', 36)}"
+    escaped = "".join(f"\\u{ord(char):04x}" for char in secret)
+    clean = REDACTOR.redact_record(f'{{"text":"see {escaped} \\\\u0041 \\u0022 end"}}'.encode())
+    assert "[redacted:github-token:" in json.loads(clean)["text"]
+    assert json.loads(clean)["text"].endswith(' \\u0041 " end')
+    url = REDACTOR.redact_record(b'{"text":"postgres:\\/\\/ada:kestrel-77@db.internal"}')
+    assert b"kestrel-77" not in url
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([one.text for one in PLANTED]),
+            st.sampled_from(
+                ["password", "token", " = ", ": ", '"', "\\", "\n", "[redacted:jwt:0a1b]", "://", "@", "é"]
+            ),
+            st.text(max_size=20),
+        ),
+        max_size=8,
+    ).map("".join)
+)
+def test_redacting_twice_is_the_same_as_once_and_json_stays_json(text: str) -> None:
+    text = text.encode(errors="replace").decode()
+    once = REDACTOR.redact(text).text
+    assert REDACTOR.redact(once).text == once
+    assert once.count("\n") == text.count("\n")
+    line = json.dumps({"a": text, "b": [text]}, ensure_ascii=False).encode()
+    clean = REDACTOR.redact_record(line)
+    assert REDACTOR.redact_record(clean) == clean
+    assert set(json.loads(clean)) == {"a", "b"}
+
+
+def test_any_bytes_are_a_text() -> None:
+    data = b"\xff\xfe password: kestrel-7-b \xe2\x80\x94 end"
+    clean, found = REDACTOR.redact_bytes(data)
+    assert b"kestrel" not in clean
+    assert clean.startswith(b"\xff\xfe password: [redacted:")
+    assert clean.endswith(" — end".encode())
+    assert len(found) == 1
+
+
+# ------------------------------------------------------------ the key
+
+
+def test_the_key_is_made_once_outside_the_memory_for_its_owner_only(tmp_path: Path) -> None:
+    place = Path(os.environ["XDG_CONFIG_HOME"], "memcurate")
+    redactor = load_redactor(tmp_path)
+    redactor.redact("nothing to see")
+    assert not place.exists()
+    text = redactor.redact("password: kestrel-7-b").text
+    key = place / "redaction.key"
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert place.stat().st_mode & 0o777 == 0o700
+    assert load_redactor(tmp_path / "other").redact("password: kestrel-7-b").text == text
+    assert not any(tmp_path.rglob("*.key"))
+    assert list(place.iterdir()) == [key]
+
+
+def test_without_a_home_the_key_is_kept_where_nothing_is_committed(tmp_path: Path) -> None:
+    for environ in ({}, {"HOME": "/proc/nowhere"}, {"XDG_CONFIG_HOME": "relative"}):
+        key = redaction_key(tmp_path, environ)
+        assert key == (tmp_path / ".curate/redaction.key").read_bytes()
+        assert len(key) >= 32
+    assert (tmp_path / ".curate/redaction.key").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotWritable):
+        redaction_key(tmp_path / "file", {})
+
+
+def test_the_last_net_needs_no_key() -> None:
+    assert veil("password: kestrel-7-b").startswith("password: [redacted:password:")
+    assert not Path(os.environ["XDG_CONFIG_HOME"]).exists()

@@ -1,0 +1,94 @@
+"""The rules: each has an example that is found and one that is not, and none takes more time than its text is long."""
+
+from __future__ import annotations
+
+import random
+import string
+import time
+import tomllib
+from typing import Any
+
+import pytest
+
+from pipelines.memory.secrets import find_secrets
+from pipelines.memory.secrets.rules import load_rules, rules_text
+
+RULES: list[dict[str, Any]] = tomllib.loads(rules_text())["rule"]
+
+
+def plain(example: str) -> bytes:
+    return example.replace("¦", "").encode()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["id"])
+def test_each_rule_finds_its_true_example_and_passes_its_false_one(rule: dict[str, Any]) -> None:
+    assert rule["id"] in {span.rule for span in find_secrets(plain(rule["true"]))}
+    assert find_secrets(plain(rule["false"])) == []
+
+
+def test_rules_are_told_apart_and_whole() -> None:
+    ids = [rule["id"] for rule in RULES]
+    assert len(ids) == len(set(ids)) > 50
+    known = {"id", "keywords", "words", "since", "before", "pattern", "value", "check", "near", "true", "false"}
+    assert {key for rule in RULES for key in rule} <= known
+    assert all(rule.get("keywords") or rule.get("words") for rule in RULES)
+    assert all(word == word.lower() for rule in RULES for word in rule.get("words", ()))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["id"])
+def test_no_example_stands_whole_in_the_file_of_the_rules(rule: dict[str, Any]) -> None:
+    """Whoever scans this repository for secrets shall find none."""
+    assert rule["id"] not in {span.rule for span in find_secrets(rule["true"].encode())} or "¦" in rule["true"]
+
+
+def test_what_only_looks_long_and_odd_is_left_alone() -> None:
+    dice = random.Random(3)
+    hexed = "".join(dice.choice("0123456789abcdef") for _ in range(40))
+    image = "".join(dice.choice(string.ascii_letters + string.digits + "+/") for _ in range(200_000))
+    for text in (
+        f"commit {hexed}\nMerge: {hexed[:7]} {hexed[7:14]}",
+        f"- 09:00 the key question: token {hexed} was it, said {hexed[:12]}",
+        "session 3f2a9c1e-77aa-4bcd-9e01-0123456789ab, secret santa on Friday",
+        "https://docs.google.com/document/d/1oqXmZ3kQdVZ9bS0v8Yh2Lr5T7uWpNfC4aEgJiKxMnBs/edit#heading=h.3xk2",
+        f"![shot](data:image/png;base64,{image})",
+        '{"usage":{"input_tokens":12,"cache_creation_input_tokens":12345678},"stop_reason":"max_tokens"}',
+        '{"id":"msg_01XFDUDYJgAACzvnptvVoYEL","token_type":"bearer","tokens":["toolu_01A09q90qw90lq917835lq9"]}',
+        "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+        "password: ask Ben; passwords are rotated monthly; token = get_token(); secret=os.environ['X']",
+        "def login(user: str, password: str = DEFAULT_PASSWORD) -> Token: ...",
+    ):
+        assert find_secrets(text.encode()) == [], text[:80]
+
+
+WORST = [
+    *(
+        (key + rest).encode()
+        for rule in load_rules().rules
+        for key in (rule.keywords + rule.words)[:1]
+        for rest in ("=", ': "', " a1B")
+    ),
+    b"eyJa.", b"://a:b@", b"-----BEGIN PRIVATE KEY-----", b"\\u0041", b"\\", b"[redacted:x:1234]", b'token="\\"',
+    b"curl -u a:", b"<!-- allow-secret -->", b"-----BEGIN PRIVATE KEY-----" + b"A" * 64,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", WORST, ids=repr)
+def test_the_worst_input_takes_time_in_proportion_to_its_length(unit: bytes) -> None:
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        began = time.process_time()
+        find_secrets(text)
+        return time.process_time() - began
+
+    seconds(1 << 12)
+    small, large = max(seconds(1 << 13), 0.002), seconds(1 << 16)
+    assert large < 40 * small  # eight times as long; the square of it would be 64 times
+    assert large < 3.0
+
+
+@pytest.mark.parametrize("start", [b"token=", b"password: ", b"eyJ", b"-----BEGIN PRIVATE KEY-----\n", b"://a:", b" "])
+def test_one_endless_run_is_no_trouble(start: bytes) -> None:
+    began = time.process_time()
+    for run in (b"aB3", b"A", b"\\", b'\\"', b"a ", b"\n"):
+        find_secrets(start + run * (1 << 18))
+    assert time.process_time() - began < 10.0

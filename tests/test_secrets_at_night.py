@@ -1,0 +1,220 @@
+"""Secrets and private parts that a night finds in logs and documents: what it commits, leaves alone, and says."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.errors import HoldsSecret
+from pipelines.memory.secrets import find_secrets
+from pipelines.memory.snapshot import read_documents
+from pipelines.models.rules import RulesExtractor
+from tests.planting import Planter
+from tests.test_nightly import night
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.models.describing import Picture
+    from pipelines.models.extraction import Extraction, ExtractionRequest
+    from tests.conftest import Memory
+
+SECRET = f"ghp_{Planter(7).of('abcdefghij', 36)}"
+OTHER = Planter(8).password()
+
+
+def history(memory: Memory) -> str:
+    """Return everything that any commit holds."""
+    return memory.git("log", "--all", "-p", "--format=%B")
+
+
+def test_a_log_is_redacted_in_place_before_its_first_commit_and_the_report_says_so(memory: Memory) -> None:
+    log = f"# 2026-03-18\n\n- 09:00 Decision: Deploy with {SECRET}.\n- 09:30 Fact: The port is 8080.\n"
+    memory.write("Logs/2026-03-18.md", log)
+    memory.write("Logs/partial/2026-03-18-phone.md", f"- 10:00 password: {OTHER}\n")
+    report = night(memory)
+    assert (report.exit_code, report.redacted) == (
+        0, {"Logs/2026-03-18.md": 1, "Logs/partial/2026-03-18-phone.md": 1},
+    )  # fmt: skip
+    assert "Logs/2026-03-18.md: 1 secret (github-token) redacted." in report.warnings
+    text = memory.read("Logs/2026-03-18.md")
+    assert "Deploy with [redacted:github-token:" in text
+    assert text.count("\n") == log.count("\n") + 1
+    assert SECRET not in history(memory)
+    assert OTHER not in history(memory)
+    assert any("[redacted:github-token:" in placed.item.text for one in read_documents(memory.root).values()
+               for placed in one.items)  # fmt: skip
+    assert night(memory, "2026-03-21T02:00+00:00").commit == ""
+    assert memory.git("status", "--porcelain") == ""
+
+
+def test_a_log_that_was_committed_already_is_redacted_all_the_same_and_it_is_said(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", f"- 09:00 password: {OTHER}\n")
+    memory.git("add", "Logs")
+    memory.git("-c", "user.name=M", "-c", "user.email=m@example.org", "commit", "--quiet", "-m", "by hand")
+    report = night(memory)
+    assert any("git holds it still, and `curate check --secrets --history`" in told for told in report.warnings)
+    assert OTHER not in memory.read("Logs/2026-03-18.md")
+    assert OTHER not in memory.git("show", "HEAD:Logs/2026-03-18.md")
+
+
+def test_a_secret_that_comes_under_the_run_waits_uncommitted_for_the_next_one(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "- 09:00 Decision: One.\n")
+
+    class Telling(RulesExtractor):
+        def extract(self, request: ExtractionRequest) -> Extraction:
+            with (memory.root / "Logs/2026-03-18.md").open("a") as log:
+                log.write(f"- 10:00 password: {OTHER}\n")
+            return super().extract(request)
+
+    night(memory, extractor=Telling())
+    assert OTHER not in history(memory)
+    report = night(memory, "2026-03-21T02:00+00:00")
+    assert OTHER not in memory.read("Logs/2026-03-18.md")
+    assert OTHER not in history(memory)
+    assert report.exit_code == 0
+
+
+@pytest.mark.parametrize("path", ["Projects/alpha.md", "MEMORY.md", "SOUL.md", "Resources/notes.txt", "Logs/notes.md"])
+def test_a_persons_own_document_stays_as_it_is_uncommitted_and_named(memory: Memory, path: str) -> None:
+    memory.write("Logs/2026-03-17.md", "project: Alpha\n\n- Decision: Use SQLite for the cache.\n")
+    night(memory)
+    before = memory.read(path) if (memory.root / path).exists() else ""
+    memory.write(path, f"{before}\nThe password is {OTHER}\n")
+    text = memory.read(path)
+    memory.write("Logs/2026-03-18.md", "project: Alpha\n\n- Rule: Never push on Fridays.\n- Fact: Alpha is blue.\n")
+    for now in ("2026-03-20T02:00+00:00", "2026-03-21T02:00+00:00"):
+        report = night(memory, now)
+        assert report.exit_code == 1
+        (told,) = [told for told in report.warnings if told.startswith(f"{path} holds")]
+        line = text.count("\n")
+        assert f"1 secret (password), line {line}; it was left as it is and is not committed" in told
+        assert memory.read(path) == text
+    assert OTHER not in history(memory)
+    assert report.retracted == report.asked == 0
+    marked = text.replace(OTHER, f"{OTHER} <!-- allow-secret -->")
+    memory.write(path, marked)
+    assert night(memory, "2026-03-22T02:00+00:00").exit_code == 0
+    assert OTHER in history(memory)
+
+
+def test_what_a_person_adds_or_logs_is_redacted_and_said(memory: Memory) -> None:
+    said = memory.curate("log", f"a token {SECRET}", "--now", "2026-03-18T09:00")
+    assert said == "curate log: 1 secret (github-token) redacted before it was written.\n"
+    assert "[redacted:github-token:" in memory.read("Logs/2026-03-18.md")
+    said = memory.curate("add", "Fact", f"The gate opens with {SECRET}", "--now", "2026-03-18T09:00")
+    assert "1 secret (github-token) redacted" in said
+    assert SECRET not in history(memory)
+    memory.curate("log", "lunch with <private>Mara and her doctor", "--now", "2026-03-18T10:00")
+    assert memory.read("Logs/2026-03-18.md").endswith("- 10:00 lunch with [private]\n")
+
+
+def test_nothing_with_a_secret_is_written_by_a_change_asked_for_at_once(memory: Memory) -> None:
+    memory.write("Areas/general.md", f"# General\n\n- password: {OTHER}\n")
+    said = memory.curate("add", "Fact", "The port is 8080.", "--document", "Areas/general.md", exits=1)
+    assert "A secret would be committed, so nothing was written:\n  Areas/general.md: password (line 3)" in said
+    assert OTHER not in said
+    assert OTHER not in history(memory)
+    assert str(HoldsSecret(["x"])).endswith("and run again.")
+
+
+def test_private_parts_are_never_extracted_indexed_or_committed(memory: Memory) -> None:
+    memory.write(
+        "Logs/2026-03-18.md",
+        "- 09:00 Decision: Keep this.\n- 09:10 <private>Decision: Forget walnut.</private>\n"
+        "- 09:20 Fact: The doctor <private> said walnut\n  and more walnut\n- 09:30 Fact: Harbor opens at nine.\n",
+    )
+    memory.curate("index")
+    assert "walnut" not in memory.curate("search", "walnut doctor harbor")
+    report = night(memory)
+    assert report.added >= 2
+    assert "Logs/2026-03-18.md: what was marked as private is gone from it." in report.warnings
+    assert "walnut" not in history(memory)
+    assert "walnut" not in "".join(data.decode() for data in memory.files().values())
+
+
+def test_private_parts_of_a_session_are_neither_kept_nor_told(memory: Memory, tmp_path: Path) -> None:
+    records = [
+        {
+            "role": "user",
+            "content": "Rule: call <private>Dr. Walnut</private> first",
+            "timestamp": "2026-03-18T08:00:00Z",
+        },
+        {"role": "assistant", "content": "ok <private>walnut", "timestamp": "2026-03-18T08:01:00Z"},
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in records))
+    memory.curate("capture", str(tmp_path / "a.jsonl"), "--now", "2026-03-18T12:00")
+    kept = "".join(data.decode() for data in memory.files().values())
+    assert "alnut" not in kept
+    assert "call [private] first" in memory.read("Logs/2026-03-18.md")
+    assert "ok [private]" in memory.read("Logs/2026-03-18.md")
+
+
+def test_a_rehearsal_shows_no_secret(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", f"- 09:00 password: {OTHER}\n- 10:00 <private>walnut</private>\n")
+    said = memory.curate("run", "--dry-run", "--now", "2026-03-20T02:00")
+    assert "+- 09:00 password: [redacted:password:" in said
+    assert OTHER not in said
+    assert "walnut" not in said
+
+
+def test_what_goes_wrong_is_said_without_secrets(memory: Memory) -> None:
+    said = memory.curate("search", "x", "--since", f"password={OTHER}", exits=2)
+    assert OTHER not in said
+    missing = memory.root / f"https:/ada:{OTHER}@host"
+    assert find_secrets(f"https://ada:{OTHER}@host".encode())
+    assert not missing.exists()
+
+
+def test_an_image_is_described_without_the_secret_it_shows(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pipelines.models.describing import Description, Limits
+    from pipelines.stages.describe import describe_images
+    from tests.models.images import PNG
+
+    class Seeing:
+        name = "test@describe/1"
+        limits = Limits(frozenset({"image/png"}), 1 << 20)
+
+        def describe(self, picture: Picture) -> Description:
+            assert picture.data
+            return Description(f"A terminal. It says password: {OTHER}", f"password: {OTHER}", self.name)
+
+    monkeypatch.setenv("LANG", "C")
+    (memory.root / "Resources").mkdir(exist_ok=True)
+    (memory.root / "Resources/shot.png").write_bytes(PNG)
+    describe_images(memory.root, Seeing(), lambda _: None)
+    assert OTHER not in memory.read("Resources/shot.png.meta.json")
+    assert "[redacted:password:" in memory.read("Resources/shot.png.meta.json")
+
+
+def test_what_is_created_is_its_owners_alone(memory: Memory, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        memory.write("Logs/2026-03-18.md", "- 09:00 Decision: One.\n- 10:00 password: kestrel-7-b\n")
+        records = [{"role": "user", "content": "Rule: never", "timestamp": "2026-03-18T08:00:00Z"}]
+        (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in records))
+        memory.curate("capture", str(tmp_path / "a.jsonl"), "--now", "2026-03-18T12:00")
+        memory.curate("index", "--full")
+        memory.curate("run", "--now", "2026-03-19T02:00")
+        memory.curate("log", "more", "--now", "2026-03-19T12:00")
+        memory.curate("run", "--now", "2026-03-20T02:00")
+        memory.curate("search", "never")
+        memory.curate("context", "--now", "2026-03-20T03:00")
+        memory.curate("check", "--secrets", "--history", "--now", "2026-03-20T03:00")
+    finally:
+        os.umask(before)
+    walked = [
+        path for name in (".curate", "Sessions") for path in (memory.root / name, *(memory.root / name).rglob("*"))
+    ]
+    assert {"index.db", "runs", "lock", "displaced"} <= {path.name for path in walked}
+    assert any(path.suffix == ".jsonl" for path in walked)
+    assert [str(path) for path in walked if path.stat().st_mode & 0o077] == []
+
+
+def test_a_folder_that_others_could_read_is_closed_again(memory: Memory) -> None:
+    (memory.root / ".curate").chmod(0o755)
+    memory.curate("log", "one")
+    assert (memory.root / ".curate").stat().st_mode & 0o077 == 0
