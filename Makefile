@@ -5,11 +5,12 @@
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
 #   make bench     measure the speed of the index; UNITS="10000 100000 1000000" chooses the sizes
 #   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
+#   make bench-secrets DATA="DIR ..."   measure how often the rules for secrets alarm on text without any, and how fast they are
 PYTHON ?= python3
 BIN := .venv/bin
 UNITS ?= 10000 100000
 .DEFAULT_GOAL := help
-.PHONY: help install run test torture bench bench-search lint format lock clean
+.PHONY: help install run test torture bench bench-search bench-secrets lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -39,6 +40,9 @@ bench: install
 bench-search: install
 	@test -n "$(DATA)" || { echo "Name the benchmark: make bench-search DATA=DIR"; exit 2; }
 	$(BIN)/python -m benchmarks.search_quality "$(DATA)"
+
+bench-secrets: install
+	$(BIN)/python -m benchmarks.secrets $(DATA)
 
 lint: install
 	$(BIN)/ruff check .
