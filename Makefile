@@ -5,13 +5,14 @@
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
 #   make bench     measure the speed of the index and of a session's start; UNITS="10000 100000 1000000" chooses the sizes
 #   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
+#   make bench-secrets DATA="DIR ..."   measure how often the rules for secrets alarm on text without any, and how fast they are
 # and one makes the weights by which the rules find what carries no label (docs/models.md):
 #   make train-head DATA=DIR   learn from the corpus in training/ and from DIR (Logs/ and gold.jsonl)
 PYTHON ?= python3
 BIN := .venv/bin
 UNITS ?= 10000 100000
 .DEFAULT_GOAL := help
-.PHONY: help install run test torture bench bench-search train-head lint format lock clean
+.PHONY: help install run test torture bench bench-search bench-secrets train-head lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -43,6 +44,9 @@ bench: install
 bench-search: install
 	@test -n "$(DATA)" || { echo "Name the benchmark: make bench-search DATA=DIR"; exit 2; }
 	$(BIN)/python -m benchmarks.search_quality "$(DATA)"
+
+bench-secrets: install
+	$(BIN)/python -m benchmarks.secrets $(DATA)
 
 train-head: install
 	@test -n "$(DATA)" || { echo "Name the days to learn from: make train-head DATA=DIR"; exit 2; }

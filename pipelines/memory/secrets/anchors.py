@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 # Bytes that are rare in transcripts of code and prose, and of which every keyword has one. Each byte that is
 # added costs the whole pass time.
-_LOOKED_FOR: Final = "~@=zxJKGBA_kw-c"
+_LOOKED_FOR: Final = "~&@?zxJKGBA_kw-c"
 _COST: Final = {char: cost for cost, char in enumerate(_LOOKED_FOR)}
 
 Keyword = tuple[str, bool]
@@ -25,7 +26,7 @@ class Anchors:
     """Finds keywords.
 
     Args:
-        keywords: each with whether its case counts; no two may begin at the same place with the same byte looked for.
+        keywords: each with whether its case counts.
     """
 
     def __init__(self, keywords: Iterable[Keyword]) -> None:
@@ -40,6 +41,16 @@ class Anchors:
             at = found.start() + 1  # what was looked at after a byte may hold the next keyword's
             keyword, offset = ways[(found.lastindex or 0) - 1]
             yield at - 1 - offset, keyword
+
+    def rivals(self, keyword: Keyword) -> Iterator[tuple[Keyword, int]]:
+        """Yield the keywords that can stand around the same byte, itself included, with how much later each begins.
+
+        A hit names one of them, and the others may stand there as well: `glpat-us` holds `glpat-` and `-us`.
+        """
+        for other in self._keywords:
+            later = _offset(keyword) - _offset(other)
+            if _agree(keyword, other, later):
+                yield other, later
 
     def _source(self) -> str:
         """Return the pattern: the bytes that are looked for, each with what follows it and what stands before."""
@@ -84,10 +95,19 @@ class Anchors:
         return f"(?<={before}{'.' * (len(text) - offset)})()" if before else "()"
 
 
+@cache
 def _offset(keyword: Keyword) -> int:
     """Return the offset of the keyword's rarest byte."""
     text = keyword[0] if keyword[1] else keyword[0].lower()
     return min(range(len(text)), key=lambda at: (_COST.get(text[at], len(_COST)), at))
+
+
+def _agree(one: Keyword, other: Keyword, later: int) -> bool:
+    """Whether two keywords can stand in one text, the other one beginning so much later."""
+    start, end = max(0, later), min(len(one[0]), later + len(other[0]))
+    pairs = [(one[0][at], other[0][at - later]) for at in range(start, end)]
+    same = all(_bytes(a, exact=one[1]) & _bytes(b, exact=other[1]) for a, b in pairs)
+    return same and _offset(one) in range(start, end)
 
 
 def _bytes(char: str, *, exact: bool) -> frozenset[str]:

@@ -14,6 +14,8 @@ from pipelines.memory.secrets.rules import load_rules
 from pipelines.memory.secrets.values import LONGEST, believed, checked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pipelines.memory.secrets.anchors import Keyword
     from pipelines.memory.secrets.rules import Rule, Rules
 
@@ -49,13 +51,13 @@ def find_secrets(data: bytes, *, marks: bool = True, json: bool = False) -> list
     spans: list[tuple[int, int, int]] = []
     blocks = None
     crowd = _Crowd(data)
-    for start, way in finder.anchors.hits(data):
+    for start, keyword in finder.anchors.hits(data):
         if crowd.holds(start):
             continue
-        for order, rule, offset in finder.ways[way]:
+        for order, rule, at in finder.tried(data, start, keyword):
             if rule.value == _BLOCK:
                 blocks = order
-            elif where := _found(finder.rules, rule, data, start + offset):
+            elif where := _found(finder.rules, rule, data, at):
                 spans.append((*where, order))
     if blocks is not None:
         spans += [(start, end, blocks) for start, end in key_blocks(data, json=json)]
@@ -84,24 +86,33 @@ class _Crowd:
         return self._hits >= _CROWD
 
 
-@dataclass(frozen=True, slots=True)
 class _Finder:
-    rules: Rules
-    anchors: Anchors
-    ways: dict[Keyword, tuple[tuple[int, Rule, int], ...]]
+    """The rules by what they begin with."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._of = rules.by_keyword
+        self._order = {rule.id: number for number, rule in enumerate(rules.rules)}
+        self.anchors = Anchors(self._of)
+        self._rivals: dict[Keyword, tuple[tuple[Keyword, int], ...]] = {}
+
+    def tried(self, data: bytes, start: int, keyword: Keyword) -> Iterator[tuple[int, Rule, int]]:
+        """Yield the rules to try where a keyword stands, each with its number and where its own keyword begins."""
+        for rule in self._of[keyword]:
+            yield self._order[rule.id], rule, start
+        if keyword not in self._rivals:
+            self._rivals[keyword] = tuple(one for one in self.anchors.rivals(keyword) if one[0] != keyword)
+        for (text, exact), later in self._rivals[keyword]:
+            at = start + later
+            there = data[max(at, 0) : at + len(text)]
+            if at >= 0 and (there if exact else there.lower()) == text.encode():
+                for rule in self._of[text, exact]:
+                    yield self._order[rule.id], rule, at
 
 
 @lru_cache(maxsize=1)
 def _finder() -> _Finder:
-    rules = load_rules()
-    keywords = rules.by_keyword
-    order = {rule.id: number for number, rule in enumerate(rules.rules)}
-    ways = {}
-    for key in keywords:
-        # Of keywords that hold one another the longest is found; the rules of the others are tried with it.
-        held = [(other, key[0].lower().find(other[0].lower())) for other in keywords]
-        ways[key] = tuple((order[rule.id], rule, at) for other, at in held if at >= 0 for rule in keywords[other])
-    return _Finder(rules, Anchors(keywords), ways)
+    return _Finder(load_rules())
 
 
 def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int] | None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pipelines.memory.secrets import find_secrets
+from pipelines.memory.secrets.anchors import _LOOKED_FOR
 from pipelines.memory.secrets.rules import load_rules, rules_text
 
 RULES: list[dict[str, Any]] = tomllib.loads(rules_text())["rule"]
@@ -39,6 +40,16 @@ def test_rules_are_told_apart_and_whole() -> None:
 def test_no_example_stands_whole_in_the_file_of_the_rules(rule: dict[str, Any]) -> None:
     """Whoever scans this repository for secrets shall find none."""
     assert rule["id"] not in {span.rule for span in find_secrets(rule["true"].encode())} or "¦" in rule["true"]
+
+
+def test_each_keyword_has_a_byte_that_the_one_pass_looks_for() -> None:
+    for text, exact in load_rules().by_keyword:
+        assert set(text if exact else text.lower()) & set(_LOOKED_FOR), text
+
+
+@pytest.mark.parametrize(("begin", "rule"), [("glpat-us", "gitlab-token"), ("sk-ant-", "anthropic-key")])
+def test_keywords_that_overlap_hide_none_of_each_other(begin: str, rule: str) -> None:
+    assert [span.rule for span in find_secrets(f"{begin}{'a1B2c3D4e5' * 4} ".encode())] == [rule]
 
 
 def test_what_only_looks_long_and_odd_is_left_alone() -> None:
