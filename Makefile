@@ -1,7 +1,7 @@
 # Two commands do everything on a machine that has only Python, git and make:
 #   make run    set up, then curate the sample week that ships with the project
 #   make test   set up, then lint and test
-# and three take their time:
+# and these take their time:
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
 #   make bench     measure the speed of the index and of a session's start; UNITS="10000 100000 1000000" chooses the sizes
 #   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
