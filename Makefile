@@ -46,7 +46,7 @@ bench-search: install
 	$(BIN)/python -m benchmarks.search_quality "$(DATA)"
 
 bench-secrets: install
-	$(BIN)/python -m benchmarks.secrets $(DATA)
+	$(BIN)/python -m benchmarks.secret_rules $(DATA)
 
 train-head: install
 	@test -n "$(DATA)" || { echo "Name the days to learn from: make train-head DATA=DIR"; exit 2; }

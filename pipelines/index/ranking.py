@@ -51,6 +51,11 @@ class Ranking:
     trust: float = 0.0
     confidence: float = 0.0
 
+    @property
+    def adjusts(self) -> bool:
+        """Whether a score hangs on more than words and meaning, which is off as long as nothing shows a gain."""
+        return bool(self.half_life or self.access or self.trust or self.confidence)
+
 
 def relative(scores: Mapping[int, float]) -> dict[int, float]:
     """Return each score as a share of the best; what scores below nothing gets nothing.

@@ -86,11 +86,13 @@ def search(root: Path, query: str, limit: int, stale: Collection[str] = (), aske
         twice = told_in_logs(connection, found.places, question.filters)
         fused = _fused(found, asked.ranking) if question.matrix else found.words
         used = _used(connection, fused, asked)
-        scored = {
-            unit: _adjusted(found.places[unit], _factors(unit, score, found), used.get(unit), asked)
-            for unit, score in fused.items()
-            if score > 0 and unit not in twice
-        }
+        left = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
+        scored: dict[int, _Explained] = {unit: (score, {}) for unit, score in left.items()}
+        if asked.explain or asked.ranking.adjusts:
+            scored = {
+                unit: _adjusted(found.places[unit], _factors(unit, score, found), used.get(unit), asked)
+                for unit, score in left.items()
+            }
         places = dict(found.places)
         if named := _named(connection, query):
             places |= (there := add_places(connection, named, question))

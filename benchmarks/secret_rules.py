@@ -1,6 +1,6 @@
 """Measure the rules for secrets: false alarms, planted ones that are missed, and speed.
 
-usage: python -m benchmarks.secrets [DATA ...]      (make bench-secrets DATA="DIR ...")
+usage: python -m benchmarks.secret_rules [DATA ...]      (make bench-secrets DATA="DIR ...")
 
 DATA are files or folders of text that is known to hold no secret: for each, its lines, the alarms, and both per 10,000
 lines. Then 2,000 secrets of 40 kinds, made up from a seed, stand in plain lines and in JSON within JSON; printed is how
