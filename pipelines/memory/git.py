@@ -180,7 +180,8 @@ class Git:
             self.run("read-tree", head, env=index)
         self.run("update-index", "-z", "--index-info", data=self._index_info(changes), env=index)
         tree = self.run("write-tree", env=index).decode().strip()
-        own.unlink(missing_ok=True)  # git lets everybody read it
+        with writing(own):
+            own.unlink(missing_ok=True)  # git lets everybody read it
         if head and tree == self._ask("rev-parse", f"{head}^{{tree}}"):
             return None
         parents = ["-p", head] if head else []
