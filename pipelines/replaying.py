@@ -160,8 +160,7 @@ class _Reader:
             replies = Replies(root / REPLIES, datetime.fromisoformat(str(run.told("now"))))
             kept = [found for key in _words(run.told("model", "replies")) if (found := replies.read(key))]
             model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)))
-            pending, by_rules = _words(run.told("pending_days")), _words(run.told("model", "fallback_days"))
-            self.extractor = _AsThen(model, frozenset(pending), frozenset(by_rules))
+            self.extractor = _AsThen(model, frozenset(_words(run.told("model", "fallback_days"))))
 
     @property
     def without_reply(self) -> int:
@@ -174,21 +173,21 @@ def _words(found: object) -> list[str]:
 
 
 class _AsThen:
-    """An extractor for which those days fail that failed, and the rules read what they read."""
+    """An extractor for which the rules read the days that they read then; of the others kept replies tell.
 
-    def __init__(self, models: ModelExtractor, pending: Collection[str], by_rules: Collection[str]) -> None:
+    A day that stayed pending has none among the replies that the run rests on, so it stays pending again.
+    """
+
+    def __init__(self, models: ModelExtractor, by_rules: Collection[str]) -> None:
         self.name = models.name
-        self._models, self._rules = models, RulesExtractor()
-        self._pending, self._by_rules = pending, by_rules
+        self._models, self._rules, self._by_rules = models, RulesExtractor(), by_rules
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         """Return what was read of a day.
 
         Raises:
-            ModelFailed: it stayed pending, or a reply is not kept.
+            ModelFailed: a reply is not kept.
         """
-        if request.day in self._pending:
-            raise ModelFailed("replay", "leaves this day pending, as the run did")
         if request.day in self._by_rules:
             return replace(self._rules.extract(request), fallback=True)
         return self._models.extract(request)

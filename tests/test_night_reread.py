@@ -166,6 +166,16 @@ def test_again_keeps_old_items_where_they_agree(memory: Memory, first: str) -> N
     assert memory.curate("check", "--now", "2026-03-13T03:00")
 
 
+def test_a_day_read_anew_confirms_nothing_once_more(memory: Memory) -> None:
+    for day in (11, 12, 13):
+        memory.write(f"Logs/2026-03-{day}.md", "- Decision: use Terraform, not Pulumi.\n")
+    assert night(memory, None, 14).confirmed == 0
+    [before] = items(memory)
+    assert (before.seen, [one.path[-5:-3] for one in before.evidence]) == (3, ["11", "13"])
+    report = night(memory, None, 15, again="2026-03-12")
+    assert (report.confirmed, items(memory)) == (0, [before])
+
+
 def test_a_mark_that_somebody_broke_costs_nothing_else(by_rules: Memory) -> None:
     state = "State/progress.jsonl"
     by_rules.write(state, by_rules.read(state).replace('"2026-03-12"', '"yesterday"'))

@@ -58,11 +58,11 @@ def reply(call: Call) -> str:
     return json.dumps({"items": [item(call)]})
 
 
-def a_night(memory: Memory, *models: Model, last: bool = False, now: str = NOW) -> Night:
+def a_night(memory: Memory, *models: Model, last: bool = False, now: str = NOW, again: str = "") -> Night:
     when = datetime.fromisoformat(now)
-    chain = Chain(models, Replies(memory.root / REPLIES, when), Still().patience)
+    chain = Chain(models, Replies(memory.root / REPLIES, when, anew=bool(again)), Still().patience)
     reader = ModelExtractor(chain, RulesExtractor() if last else None)
-    return Night(memory.root, load_settings(memory.root), reader, when)
+    return Night(memory.root, load_settings(memory.root), reader, when, again)
 
 
 def curate(memory: Memory, *models: Model, last: bool = False) -> RunReport:

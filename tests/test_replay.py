@@ -116,7 +116,10 @@ def test_a_day_read_again_by_hand_and_by_itself(memory: Memory) -> None:
     first = curate_night(rules_only, Watch())
     night = a_night(memory, scripted(lambda _, call: reply(call)), last=True, now="2026-03-21T02:00+00:00")
     second = curate_night(replace(night, rereads=True), Watch())
-    third = curate_night(replace(a_night(memory, scripted(lambda _, call: reply(call))), again=DAYS[0]), Watch())
+    rule = {"type": "Rule", "text": "Use Terraform, not Pulumi."}
+    other = scripted(lambda _, call: json.dumps({"items": [item(call, **rule)]}))
+    third = curate_night(a_night(memory, other, again=DAYS[0]), Watch())
+    assert third.added == 1
     assert (first.fallback, second.reread, third.again) == (DAYS, DAYS, DAYS[0])
     for report in (first, second, third):
         same(memory, report.run)

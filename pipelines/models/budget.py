@@ -148,11 +148,12 @@ class Ledger:
 
     Args:
         file: where it is, or None to remember nothing.
-        day: the memory's day; lines of other days are dropped.
+        day: the memory's day; lines of other days are dropped when there is something to write.
     """
 
     def __init__(self, file: Path | None, day: str) -> None:
         self._file, self._day = file, day
+        self._is_stale = False
         self._lock = threading.Lock()
 
     def total(self) -> Cost:
@@ -163,9 +164,7 @@ class Ledger:
                 told = json.loads(row)
                 if told["day"] == self._day:
                     calls[str(told["call"])] = Cost(int(told["tokens"]), float(told["usd"]))
-        if not calls and self._file:
-            with contextlib.suppress(OSError):
-                self._file.unlink(missing_ok=True)
+        self._is_stale = not calls
         return sum(calls.values(), Cost())
 
     def _rows(self) -> list[str]:
@@ -182,7 +181,8 @@ class Ledger:
         row = json.dumps({"day": self._day, "call": call, "tokens": cost.tokens, "usd": cost.usd}) + "\n"
         with self._lock, contextlib.suppress(OSError):
             self._file.parent.mkdir(mode=0o700, exist_ok=True)
-            how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+            how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | (os.O_TRUNC if self._is_stale else 0)
             descriptor = os.open(self._file, how, 0o600)
+            self._is_stale = False
             with os.fdopen(descriptor, "wb") as file:
                 file.write(row.encode())

@@ -24,8 +24,8 @@ _MAY_BE_PAID: Final = frozenset(
 class Capped:
     """A model that is asked only while its calls fit the caps, and left alone at once when the night's time is over.
 
-    A call that failed counts as what the provider says it cost; where it does not say, and may have answered all the
-    same, as the most that it may have cost.
+    A call counts as what the provider says it cost, whether it failed or not; where that is not said, and the call may
+    have been answered, as the most that it may have cost.
 
     Args:
         model: who is asked.
@@ -52,7 +52,8 @@ class Capped:
         cost = worst
         try:
             answer = self._in_time(call)
-            cost = self._cost(answer.usage)
+            if answer.usage != Usage() or not self.output_tokens:  # a program has no tokens to tell
+                cost = self._cost(answer.usage)
         except ModelFailed as fault:
             if fault.usage and fault.usage != Usage():
                 cost = self._cost(fault.usage)

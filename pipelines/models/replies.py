@@ -58,12 +58,12 @@ class Replies:
 
     def __init__(self, folder: Path, now: datetime, *, anew: bool = False) -> None:
         self._folder, self._now, self._anew = folder, now, anew
-        self._own: set[str] = set()
+        self._own: dict[str, str] = {}
         self._cleared = False
         self._lock = threading.Lock()
 
     def key(self, model: Model, call: Call) -> str:
-        """Return the name under which a model's reply to a call is kept."""
+        """Return the name under which a model's first reply to a call is kept."""
         return hashlib.sha256(f"{model.source}\x1f{call.digest}".encode(errors="surrogatepass")).hexdigest()[:32]
 
     def find(self, model: Model, call: Call) -> Kept | None:
@@ -71,7 +71,7 @@ class Replies:
         key = self.key(model, call)
         if self._anew and key not in self._own:
             return None
-        kept = self.read(key)
+        kept = self.read(self._own.get(key) or self._names(key)[0])
         return kept if kept and (kept.digest, kept.answer.model) == (call.digest, model.name) else None
 
     def read(self, key: str) -> Kept | None:
@@ -82,9 +82,24 @@ class Replies:
         except (CurateError, OSError, ValueError, RecursionError):
             return None
 
+    def _names(self, key: str) -> tuple[str, str]:
+        """Return the names of the newest reply to a call, and of the one after it.
+
+        What a day said when it was read anew stands beside what it said before: an earlier run rests on that, and can
+        be replayed.
+        """
+        newest, number = key, 0
+        while (self._folder / f"{key}-{number + 1}.json").is_file():
+            number += 1
+            newest = f"{key}-{number}"
+        is_first = not number and not (self._folder / f"{key}.json").exists()
+        return newest, key if is_first else f"{key}-{number + 1}"
+
     def keep(self, model: Model, call: Call, answer: Answer) -> str:
-        """Keep a reply, whole or not at all, and return its key. Where the disk refuses, the run goes on without."""
+        """Keep a reply, whole or not at all, and return its name. Where the disk refuses, the run goes on without."""
         key = self.key(model, call)
+        newest, further = self._names(key)
+        name = self._own.get(key) or (further if self._anew else newest)
         found = {
             "form": _FORM,
             "digest": call.digest,
@@ -96,10 +111,10 @@ class Replies:
             "text": answer.text,
         }
         with contextlib.suppress(OSError, ValueError):
-            self._write(key, json.dumps(found, indent=1).encode())
-            self._own.add(key)
+            self._write(name, json.dumps(found, indent=1).encode())
+            self._own[key] = name
         self._clear_once()
-        return key
+        return name
 
     def _write(self, key: str, data: bytes) -> None:
         if self._folder.is_symlink():

@@ -77,6 +77,16 @@ def test_failed_calls_count_too(kind: Kind, usage: Usage | None, spent: int) -> 
     assert kept.noted[-1].tokens == spent
 
 
+@pytest.mark.parametrize(("longest", "spent"), [(10, 12), (0, 0)])
+def test_who_tells_no_tokens_counts_as_its_most_unless_it_has_none(longest: int, spent: int) -> None:
+    kept = Noted()
+    model = Scripted("a:1", ["yes"], output_tokens=longest)
+    said = Answer("yes", "a:1")
+    model.ask = lambda _: said  # type: ignore[method-assign,assignment]  # an answer without usage
+    Capped(model, Budget(Caps(max_tokens=10_000), kept), PRICE).ask(CALL)
+    assert kept.noted[-1].tokens == spent
+
+
 class Noted(Ledger):
     """A ledger that remembers what it was told."""
 
@@ -128,6 +138,28 @@ def test_no_number_of_threads_exceeds_a_cap_and_none_refuses_what_fits(at_once: 
     assert 0 in answered
 
 
+@pytest.mark.parametrize(("cost", "fits"), [(100, True), (101, False)])
+def test_what_is_set_aside_for_others_is_waited_for(cost: int, fits: bool) -> None:  # noqa: FBT001  a case
+    caps = budget(max_tokens=300)
+    first = caps.hold("a", ("1", 0), Cost(200))
+    told: list[bool] = []
+
+    def second() -> None:
+        try:
+            told.append(bool(caps.hold("a", ("2", 0), Cost(200))))
+        except OverBudget:
+            told.append(False)
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    while thread.is_alive() and not caps._waiting:
+        pass
+    assert told == [], "200 and 200 may be more than 300"
+    caps.settle(first, Cost(cost))
+    thread.join(30)
+    assert told == [fits]
+
+
 # ---------------------------------------------------------------- time
 
 
@@ -169,8 +201,12 @@ def test_runs_of_one_day_share_the_caps_and_a_dead_one_counts_as_its_most(tmp_pa
     with pytest.raises(OverBudget, match="400 is spent"):
         second.hold("a", ("2", 0), Cost(200))
     assert file.stat().st_mode & 0o777 == 0o600
-    assert Ledger(file, "2026-03-21").total() == Cost()
-    assert not file.exists(), "another day's lines are dropped"
+    third = Ledger(file, "2026-03-21")
+    assert third.total() == Cost()
+    assert Ledger(file, "2026-03-20").total() == Cost(400, 0.75), "who only looks changes nothing"
+    third.note("x", Cost(1))
+    third.note("y", Cost(2))
+    assert (Ledger(file, "2026-03-21").total(), len(file.read_text().splitlines())) == (Cost(3), 2)
 
 
 def test_a_ledger_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:

@@ -161,6 +161,12 @@ def test_a_day_read_anew_passes_over_old_replies_and_keeps_its_own(folder: Path)
     chain = Chain([model], Replies(folder, NOW, anew=True))
     assert [chain.ask(CALL, whole, Tally())[0] for _ in range(2)] == ["two", "two"]
     assert Chain([model], Replies(folder, NOW)).ask(CALL, whole, Tally())[0] == "two"
+    tally = Tally()
+    assert Chain([model], Replies(folder, NOW, anew=True)).ask(CALL, whole, tally)[0] == "three"
+    kept = Replies(folder, NOW)
+    assert [found.answer.text for key in tally.replies if (found := kept.read(key))] == ["three"]
+    texts = sorted(json.loads(file.read_bytes())["text"] for file in folder.iterdir())
+    assert texts == ["one", "three", "two"], "earlier runs rest on the earlier ones"
 
 
 def test_usage_adds_up() -> None:
