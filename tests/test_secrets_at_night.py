@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.errors import HoldsSecret
+from pipelines.memory.edits import commit_edits
+from pipelines.memory.git import Author, Git
 from pipelines.memory.secrets import find_secrets
+from pipelines.memory.secrets.cleaner import TranscriptCleaner
 from pipelines.memory.snapshot import read_documents
+from pipelines.models.prompts import load_prompt
 from pipelines.models.rules import RulesExtractor
+from pipelines.stages.meaning import vector_of
 from tests.planting import Planter
 from tests.test_nightly import night
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pipelines.models.describing import Picture
@@ -99,6 +107,68 @@ def test_a_persons_own_document_stays_as_it_is_uncommitted_and_named(memory: Mem
     memory.write(path, marked)
     assert night(memory, "2026-03-22T02:00+00:00").exit_code == 0
     assert OTHER in history(memory)
+
+
+def test_what_is_saved_between_the_look_and_the_commit_waits(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.write("Projects/p.md", "# P\n\nnothing yet\n")
+    store = Git.write_blobs
+
+    def saving(self: Git, files: Sequence[Path]) -> list[str]:
+        memory.write("Projects/p.md", f"# P\n\npassword: {OTHER}\n")
+        return store(self, files)
+
+    monkeypatch.setattr(Git, "write_blobs", saving)
+    commit_edits(memory.root, Git(memory.root), "edits\n", Author("A", "a@example.org", datetime.now(UTC)))
+    assert OTHER not in history(memory)
+    assert memory.git("status", "--porcelain", "--untracked-files=all") == "?? Projects/p.md\n"
+
+
+def test_what_an_extractor_makes_of_a_line_is_looked_through_too(memory: Memory) -> None:
+    class Joining(RulesExtractor):
+        def extract(self, request: ExtractionRequest) -> Extraction:
+            found = super().extract(request)
+            return replace(found, candidates=tuple(replace(one, text=f"password: {OTHER}") for one in found.candidates))
+
+    memory.write("Logs/2026-03-18.md", "- 09:00 Decision: One.\n")
+    assert night(memory, extractor=Joining()).added == 1
+    assert OTHER not in history(memory)
+
+
+def test_neither_the_index_nor_an_embedder_gets_a_secret(memory: Memory) -> None:
+    asked: list[str] = []
+
+    class Listening:
+        name, dimension = "test", 2
+
+        def embed_query(self, text: str) -> None:
+            asked.append(text)
+
+    memory.write("Logs/2026-03-18.md", f"- 09:00 password: {OTHER}\n")
+    memory.write("Projects/p.md", f"# P\n\npassword: {OTHER}\n")
+    memory.curate("index")
+    assert not any(OTHER.encode() in file.read_bytes() for file in (memory.root / ".curate").glob("index.db*"))
+    vector_of(Listening(), f"password: {OTHER}")  # type: ignore[arg-type]  # a double
+    assert asked
+    assert OTHER not in asked[0]
+
+
+def test_a_prompt_is_the_last_net() -> None:
+    rendered = load_prompt("extract").render(
+        {"day": "2026-03-18", "documents": [], "log": f"1| password: {OTHER}", "nonce": "0"}
+    )
+    assert OTHER not in rendered.user
+    assert "1| password: [redacted:password:" in rendered.user
+
+
+def test_what_was_said_is_looked_through_once_more_when_it_is_told(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TranscriptCleaner, "record", lambda _, line: line)
+    record = {"role": "user", "content": f"password: {OTHER} <private>x", "timestamp": "2026-03-18T08:00:00Z"}
+    (tmp_path / "a.jsonl").write_text(f"{json.dumps(record)}\n")
+    memory.curate("capture", str(tmp_path / "a.jsonl"), "--now", "2026-03-18T12:00")
+    assert "[private] <!--" in memory.read("Logs/2026-03-18.md")
+    assert OTHER not in memory.read("Logs/2026-03-18.md")
 
 
 def test_what_a_person_adds_or_logs_is_redacted_and_said(memory: Memory) -> None:

@@ -53,7 +53,7 @@ def record_without_private(line: bytes) -> bytes:
 
     What is never closed is private to the end of the turn. A line with such a mark that is no JSON is left out whole.
     """
-    if not (b"rivate" in line or b"RIVATE" in line) or not _IN_RECORD.search(line):
+    if not (b"rivate" in line or b"RIVATE" in line) or not (_IN_RECORD.search(line) or b"\\u00" in line):
         return line
     end = b"\n" if line.endswith(b"\n") else b""
     try:

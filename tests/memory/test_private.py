@@ -67,6 +67,8 @@ def test_a_record_stays_json_and_what_a_turn_leaves_open_reaches_to_its_end() ->
     first, second, third = clean["message"]["content"]
     assert (first["text"], second["text"], third) == ("a [private]", "[private]", "[private] e")
     assert (clean["uuid"], clean["timestamp"], first["type"]) == ("u1", "t", "text")
+    hidden = b'{"text":"x <\\u0070rivate> y"}\n'
+    assert json.loads(record_without_private(hidden)) == {"text": "x [private]"}
     escaped = b'{"a":"x \\u003cprivate\\u003e y \\u003c/private\\u003e z"}\n'
     assert json.loads(record_without_private(escaped)) == {"a": "x [private] z"}
 

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
+_BLANK: Final = r"(?:[ \t]|\\t)"
 _SEP: Final = (
     r"""(?:\\{0,7}["'`]\]?|\*{1,2}|\])?"""
-    r"(?:[ \t]{0,3}(?P<sep>=>|:=|={1,3}|:|->|>)[ \t]{0,3}\*{0,2}[ \t]{0,3}"
-    r"|[ \t]{1,3}(?P<verb>is|was|are)[ \t]{1,3}(?:now[ \t])?(?::[ \t]{0,3})?|(?P<blank>[ \t]{1,3}))"
+    rf"(?:{_BLANK}{{0,3}}(?P<sep>=>|:=|={{1,3}}|:|->|>){_BLANK}{{0,3}}\*{{0,2}}{_BLANK}{{0,3}}"
+    rf"|{_BLANK}{{1,3}}(?P<verb>is|was|are){_BLANK}{{1,3}}(?:now[ \t])?(?::[ \t]{{0,3}})?|(?P<blank>{_BLANK}{{1,3}}))"
 )
 
 

@@ -112,6 +112,12 @@ def test_redacting_twice_is_the_same_as_once_and_json_stays_json(text: str) -> N
     assert set(json.loads(clean)) == {"a", "b"}
 
 
+@pytest.mark.parametrize("gap", ["\t", " \t", ":\t", "\t:\t", "\t=\t"])
+def test_tabs_hide_nothing_in_json(gap: str) -> None:
+    told = gap if gap.strip() else f":{gap}"
+    assert b"kestrel-7-b" not in REDACTOR.redact_record(json.dumps({"a": f"password{told}kestrel-7-b"}).encode())
+
+
 def test_any_bytes_are_a_text() -> None:
     data = b"\xff\xfe password: kestrel-7-b \xe2\x80\x94 end"
     clean, found = REDACTOR.redact_bytes(data)
