@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from pipelines.commands import run_command
 from pipelines.memory.template import lay_down
@@ -30,6 +31,11 @@ _FOREIGN = (
     "CODEX_",
     "OPENCLAW_",
 )
+
+
+# A busy machine is no fault of a property: no test is timed.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)
