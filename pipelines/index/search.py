@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.index.candidates import Question, add_places, candidates, matrix_for, told_in_logs
 from pipelines.index.filters import Filters, resolved
-from pipelines.index.hits import Hit, known_as, read_hit
+from pipelines.index.hits import Hit, known_as, read_hits
 from pipelines.index.ranking import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
 from pipelines.index.store import reading
 from pipelines.index.words import identifiers, match_expression
@@ -98,9 +98,8 @@ def search(root: Path, query: str, limit: int, stale: Collection[str] = (), aske
             places |= (there := add_places(connection, named, question))
             scored |= {unit: (_NAMED_SCORE, {"named": _NAMED_SCORE}) for unit in there}
         order = _ordered(scored, places, limit, question, asked.ranking)
-        return [
-            read_hit(connection, unit, *(scored[unit] if asked.explain else (scored[unit][0], {}))) for unit in order
-        ]
+        told = {unit: scored[unit] if asked.explain else (scored[unit][0], {}) for unit in order}
+        return read_hits(connection, told)
 
 
 def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: Asked) -> Question:
