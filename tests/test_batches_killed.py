@@ -105,5 +105,5 @@ def _one_life(memory: Memory, kind: str, death: Death, at: int, folder: Path) ->
         steps = live(nights, death, at)
         assert (at, nights.texts(), nights.notes) == (at, plans(*DAYS), [])
         assert (at, server.paid, server.refused) == (at, dict.fromkeys(DAYS, 1), [])
-        assert (at, nights.usd) == (at, pytest.approx(3 * USD[kind], abs=2e-6))
+        assert nights.usd == pytest.approx(3 * USD[kind], abs=2e-6), at
     return steps

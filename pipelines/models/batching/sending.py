@@ -26,10 +26,18 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Outcome:
-    """What sending came to: the notes of what was sent or may have been, why calls were not, and what the caps kept."""
+    """What sending came to.
+
+    Args:
+        notes: of what was sent, or may have been.
+        failures: every failure, whether another provider stood in or not.
+        stuck: those for which calls were sent to nobody.
+        over_budget: which cap kept calls from being sent, a sentence, or empty.
+    """
 
     notes: list[Note] = field(default_factory=list)
     failures: list[ModelFailed] = field(default_factory=list)
+    stuck: list[ModelFailed] = field(default_factory=list)
     over_budget: str = ""
 
 
@@ -61,6 +69,8 @@ class Sender:
         for batcher in self.batchers:
             if left:
                 left = self._sent(batcher, left, done)
+        if left:
+            done.stuck = list(done.failures)
 
     def _sent(self, batcher: Batcher, gathered: Gathered, done: Outcome) -> list[tuple[str, Question]]:
         """Send what fits the caps to one provider; return what it did not take, and another may."""
@@ -78,6 +88,7 @@ class Sender:
             done.notes.append(self._noted(note, sent))
             if sent.unsure:
                 done.failures.append(sent.unsure)
+                done.stuck.append(sent.unsure)
                 self._give_back(rows[at + len(part) :])
                 return []
         return []

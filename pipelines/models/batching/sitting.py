@@ -159,7 +159,7 @@ class Sitting:
                 sender.send(gathered, outcome)
             except CurateError as fault:
                 faults.append(f"No further batch was sent: {fault.sentence}")
-        faults += [fault.sentence for fault in outcome.failures]
+        faults += [fault.sentence for fault in outcome.stuck]
         failed = [*self._collected.failures, *outcome.failures]
         notes = [*self._collected.notes, *outcome.notes]
         return Told(
