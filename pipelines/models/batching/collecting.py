@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.batching.notes import State
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from pipelines.models.batching.terms import Terms
     from pipelines.models.batching.wire import Batcher, Result
     from pipelines.models.replies import Replies
+
+
+_LEFT_ALONE: Final = frozenset(
+    {FailureKind.DOWN, FailureKind.RATE_LIMITED, FailureKind.TIMED_OUT, FailureKind.UNAUTHORISED}
+)
+"""After such a failure a provider is asked for no other batch by the same run: each could take as long."""
 
 
 @dataclass(slots=True)
@@ -69,6 +75,8 @@ class Collector:
         if batcher is None:
             why = f"cannot be asked for a batch of {note.day}: no key for it, or another address, is set now"
             return self._unreached(note, ModelFailed(note.provider, why, FailureKind.UNAUTHORISED), found)
+        if any(fault.provider == note.provider and fault.kind in _LEFT_ALONE for fault in found.failures):
+            return self._overdue(note, found) if self.terms.is_overdue(note) else note
         try:
             known = self._known(note, batcher)
             if known is None:

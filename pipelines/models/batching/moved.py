@@ -28,18 +28,18 @@ def moved(text: str, ask: Ask, entries: Sequence[Entry]) -> str:
         return text
     from pipelines.models.reply import read_items  # noqa: PLC0415  brings in pydantic
 
-    found = [one for item in read_items(text) if (one := _item(item, ask, now)) is not None]
-    return json.dumps({"items": found})
+    return json.dumps({"items": [one for item in read_items(text) for one in _told(item, ask, now)]})
 
 
-def _item(item: object, ask: Ask, now: Mapping[str, int]) -> object | None:
+def _told(item: object, ask: Ask, now: Mapping[str, int]) -> list[object]:
+    """Return an item with its lines now, as it is where it names no entry's lines, or nothing."""
     if not isinstance(item, dict):
-        return item
+        return [item]
     first, last = item.get("start_line"), item.get("end_line")
     if not isinstance(first, int) or not isinstance(last, int):
-        return item
+        return [item]
     for key, start, end in ask.entries:
         if start <= first <= last <= end:
-            shift = now[key] - start if key in now else None
-            return None if shift is None else {**item, "start_line": first + shift, "end_line": last + shift}
-    return item
+            shift = now.get(key, 0) - start
+            return [{**item, "start_line": first + shift, "end_line": last + shift}] if key in now else []
+    return [item]

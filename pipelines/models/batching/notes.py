@@ -169,6 +169,8 @@ class Notes:
             (self._folder / f"{note.id}.json").unlink(missing_ok=True)
 
     def _names(self) -> list[str]:
+        if self._folder.is_symlink():
+            return []  # what lies behind a link is not this memory's
         try:
             return sorted(name for name in os.listdir(self._folder) if name.endswith(".json"))  # noqa: PTH208  names
         except (FileNotFoundError, NotADirectoryError):
