@@ -112,12 +112,13 @@ def _model(provider: str, user: UserSettings) -> Model | None:
 
 def choose_batchers(user: UserSettings) -> list[Batcher]:
     """Return the models whose providers take batches, the user's choice first; others may have batches to collect."""
-    named = [provider for provider in user.providers if provider in _BATCHING]
-    found = [_batcher(provider, user) for provider in dict.fromkeys([*named, *_BATCHING])]
+    named = [provider for provider in user.providers if provider in BATCHING]
+    found = [_batcher(provider, user) for provider in dict.fromkeys([*named, *BATCHING])]
     return [batcher for batcher in found if batcher]
 
 
-_BATCHING: Final = ("anthropic", "gemini")
+BATCHING: Final = ("anthropic", "gemini")
+"""The providers that take batches."""
 
 
 def _batcher(provider: str, user: UserSettings) -> Batcher | None:
