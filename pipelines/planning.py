@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pipelines.memory.git import Git
     from pipelines.memory.snapshot import Snapshot
     from pipelines.memory.tombstones import Tombstone
+    from pipelines.models.batching.sitting import Batching
     from pipelines.models.extraction import Candidate, Extractor
     from pipelines.settings import Settings
     from pipelines.stages.answers import Answered
@@ -71,6 +72,7 @@ class Night:
         again: a day to be read anew, its tombstones set aside; empty for none.
         at_once: how many days the extractor is asked about at the same time.
         rereads: whether the extractor is a model, who reads again what only the rules could read on earlier nights.
+        batches: the batches of the memory, or None where none is open and none is to be sent.
     """
 
     root: Path
@@ -80,6 +82,7 @@ class Night:
     again: str = ""
     at_once: int = 1
     rereads: bool = False
+    batches: Batching | None = None
 
     @property
     def today(self) -> str:

@@ -22,6 +22,7 @@ PROGRESS: Final = "State/progress.jsonl"
 TOMBSTONES: Final = "State/tombstones.jsonl"
 PRIVATE: Final = ".curate"
 REPLIES: Final = ".curate/replies"
+BATCHES: Final = ".curate/batches"
 GENERAL: Final = "Areas/general.md"
 SIDECAR: Final = ".meta.json"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import FailureKind, ModelFailed
 from pipelines.memory.layout import LOGS, log_day
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from pipelines.memory.entries import Entry
     from pipelines.models.calling import Spent
     from pipelines.models.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure
+
+
+_NO_FAILURE: Final = frozenset({FailureKind.OVER_BUDGET, FailureKind.IN_BATCH})
+"""Why a day stays pending though no model failed: the user's caps, or a batch whose results are to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +231,7 @@ def _extracted(outcomes: Sequence[_Outcome], overtaken: Sequence[_Outcome], unas
         replies=tuple(key for _, answer in answers for key in answer.replies),
         ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
         fallback=tuple(day.day for day, answer in answers if answer.fallback),
-        failure=" ".join(dict.fromkeys(fault.sentence for fault in faults if fault not in capped)),
+        failure=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind not in _NO_FAILURE)),
         over_budget=" ".join(dict.fromkeys(fault.sentence for fault in capped)),
         notes=tuple(f"{day.path}: {note}" for day, answer in answers for note in answer.notes),
     )
