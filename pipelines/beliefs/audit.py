@@ -125,7 +125,8 @@ def audit(root: Path, git: Git, question: Question) -> Audit:
     updated = days_updated(documents)
     newest = question.as_of or question.known_on or beliefs.newest_day
     current = [one for one in chosen if _holds(one, question.as_of, updated)]
-    past = [one for one in chosen if one not in current and _held_before(one, question.as_of, updated)]
+    held = {one.place for one in current}
+    past = [one for one in chosen if one.place not in held and _held_before(one, question.as_of, updated)]
     waiting = [one for one in chosen if one.item.status is Status.WAITING]
     told = {one.item.id for one in (*current, *past, *waiting)}
     return Audit(

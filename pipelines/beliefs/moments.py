@@ -112,3 +112,10 @@ def holds_on(holding: Holding, day: str, updated: Mapping[str, str]) -> bool:
 def days_updated(documents: Mapping[str, Document]) -> dict[str, str]:
     """Return path → the day on which each document was last updated, as its front matter says."""
     return {path: document.front.get("updated") for path, document in documents.items()}
+
+
+def first_day_note(documents: Mapping[str, Document], day: str) -> str:
+    """Return the sentence for a day before the first on which anything held, or an empty string for a later one."""
+    days = [placed.item.since for one in documents.values() for placed in one.items if placed.item.since]
+    first = min(days, default="")
+    return f"The first day that an item tells of is {first}." if day < first else ""
