@@ -42,10 +42,10 @@ memory_search, to see what stands around a result, or to read a whole project pa
 at most 400 at a time."""
 
 _WHY: Final = """\
-Say why the memory holds one item: the words of the log and of the session that it rests on, whose word that is, when it
-was learnt and by whom, what it rests on, and what superseded it. Use it before you act on an item that matters, when the
-user doubts it, or when two items disagree; cite path:line and the day. The id stands in what memory_search finds, as
-k7f3a9c2b10; its beginning is enough."""
+Say why the memory holds one item: the words of the log and of the session that it rests on, whose word that is, when
+it was learnt and by whom, what it rests on, and what superseded it. Use it before you act on an item that matters, when
+the user doubts it, or when two items disagree; cite path:line and the day. The id stands in what memory_search finds,
+as k7f3a9c2b10; its beginning is enough."""
 
 _CONTEXT: Final = """\
 Get what a session should start with: who the agent is, who it works for, what is known, the state of the project, the

@@ -77,7 +77,9 @@ def why(root: Path | None, item: str) -> str:
     days = f"since {one.since}" if one.since else "of no known day"
     days += f", until {one.until}" if one.until else ""
     days += f", confirmed {one.confirmed}" if one.confirmed else ""
-    lines = [f"{_place(told.holding)} | {days} | {one.status}, trust {one.trust}, confidence {one.confidence}, {one.id}"]
+    lines = [
+        f"{_place(told.holding)} | {days} | {one.status}, trust {one.trust}, confidence {one.confidence}, {one.id}"
+    ]
     lines.append(f"{one.type}: {_short(one.text)}")
     lines += [line for witness in told.witnesses for line in _witness(witness)]
     lines += [] if told.witnesses else ["It names no evidence."]
@@ -87,7 +89,9 @@ def why(root: Path | None, item: str) -> str:
     for step in (*told.grounds, *told.superseded, *told.successors)[:_MOST_STEPS]:
         other = told.known.get(step.id)
         said = f"{_place(other)} {other.item.type}: {_short(other.item.text)}" if other else "which stands nowhere"
-        lines.append(f"{'  ' * min(step.depth - 1, 8)}{step.relation} {step.id} {said}{f' ({step.mark})' if step.mark else ''}")
+        lines.append(
+            f"{'  ' * min(step.depth - 1, 8)}{step.relation} {step.id} {said}{f' ({step.mark})' if step.mark else ''}"
+        )
     return veil("\n".join(lines))[:MOST_ANSWER]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pipelines.memory.git import Git
 
 _UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
-_CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED, Status.DONE, Status.ARCHIVED})
+_CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED, Status.DONE})
 _HALF: Final = 0.5
 
 
@@ -67,6 +67,7 @@ class Audit:
         question: what was asked.
         current: what holds.
         past: what held once: superseded, retracted, merged, done.
+        archived: what was moved out for lack of room, or with its project; nothing says that it holds no more.
         disputes: pairs that contradict each other.
         waiting: what waits in Review.md for a person.
         unsure: of the current ones those of low or speculative confidence.
@@ -80,6 +81,7 @@ class Audit:
     question: Question
     current: tuple[Holding, ...]
     past: tuple[Holding, ...]
+    archived: tuple[Holding, ...]
     disputes: tuple[Dispute, ...]
     waiting: tuple[Holding, ...]
     unsure: tuple[Weak, ...]
@@ -92,7 +94,7 @@ class Audit:
     @property
     def holdings(self) -> tuple[Holding, ...]:
         """All items in it, each once."""
-        return (*self.current, *self.past, *self.waiting)
+        return (*self.current, *self.past, *self.archived, *self.waiting)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -103,6 +105,7 @@ class Audit:
             "known_on": self.question.known_on or None,
             "current": [one.to_json() for one in self.current],
             "superseded": [one.to_json() for one in self.past],
+            "archived": [one.to_json() for one in self.archived],
             "contradicting": [
                 {"one": pair.one.to_json(), "other": pair.other.to_json(), "open": pair.open} for pair in self.disputes
             ],
@@ -127,12 +130,14 @@ def audit(root: Path, git: Git, question: Question) -> Audit:
     current = [one for one in chosen if _holds(one, question.as_of, updated)]
     held = {one.place for one in current}
     past = [one for one in chosen if one.place not in held and _held_before(one, question.as_of, updated)]
+    archived = [one for one in chosen if one.place not in held and one.item.status is Status.ARCHIVED]
     waiting = [one for one in chosen if one.item.status is Status.WAITING]
-    told = {one.item.id for one in (*current, *past, *waiting)}
+    told = {one.item.id for one in (*current, *past, *archived, *waiting)}
     return Audit(
         question=question,
         current=tuple(current),
         past=tuple(past),
+        archived=() if question.as_of else tuple(archived),
         disputes=tuple(_disputes(beliefs, told)),
         waiting=tuple(waiting),
         unsure=tuple(Weak(one, f"{one.item.confidence} confidence") for one in current if _is_unsure(one)),

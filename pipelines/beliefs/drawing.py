@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
+from pipelines.memory.items import Status
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
@@ -17,7 +19,7 @@ LABELS: Final = 420
 ROW: Final = 22
 TOP: Final = 26
 _RIGHT: Final = 985
-_TICKS: Final = 6
+_TICKS: Final = 5
 _SHORT: Final = 58
 _THIN: Final = 3.0
 
@@ -139,7 +141,7 @@ def _arc(edge: Edge, rows: dict[str, float]) -> Arc:
 
 def _end(one: Holding, newest: float | None, confirmed: float | None) -> float:
     """Return until where an item is drawn that names no end: what holds, to the newest day; else to its last word."""
-    return (newest if one.item.active else confirmed) or LABELS
+    return (newest if one.item.active or one.item.status is Status.ARCHIVED else confirmed) or LABELS
 
 
 def _ticks(first: int, last: int) -> list[Tick]:

@@ -77,9 +77,10 @@ _UNFIT: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 
 
 def graphml(root: Path) -> Iterator[str]:
-    """Yield the export as GraphML: a node an item, an edge a link. What a link names and is nowhere is a node `missing`.
+    """Yield the export as GraphML: a node an item, an edge a link.
 
-    Of an item that stands twice, the second is a node of its own, named by its place.
+    What a link names and stands nowhere is a node with the status `missing`. Of an item that stands twice, the second
+    is a node of its own, named by its place.
 
     Raises:
         BadFile: a document cannot be read.

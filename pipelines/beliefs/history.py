@@ -142,7 +142,7 @@ def _versions(commits: list[Commit], days: Days, holding: Holding | None) -> Ite
     now = (holding.path, holding.item) if holding else ("", None)
     if (commits or holding) and now != (path, item):
         changed = tuple(_changes((path, item), now, None))
-        yield Version("", "", "", "", Author(""), *now, changed)
+        yield Version("", "", "", "", Author(""), now[0], now[1], changed)
 
 
 def _changes(was: tuple[str, Item | None], now: tuple[str, Item | None], commit: Commit | None) -> Iterator[str]:

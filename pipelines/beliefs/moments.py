@@ -65,9 +65,7 @@ def known_on(root: Path, git: Git, day: str) -> Known:
 
 def documents_of(git: Git, commit: str) -> dict[str, Document]:
     """Return the documents as a commit has them, by path; what is no text is left out."""
-    blobs = {
-        path: blob for path, (mode, blob) in git.tree(commit or None).items() if kind_of(path) and mode != LINK
-    }
+    blobs = {path: blob for path, (mode, blob) in git.tree(commit or None).items() if kind_of(path) and mode != LINK}
     found, read = {}, read_blobs(git, set(blobs.values()))
     for path, blob in blobs.items():
         try:

@@ -1,4 +1,4 @@
-"""An audit as one page of HTML: no script, nothing loaded from anywhere, and nothing in it that the memory could forge."""
+"""An audit as one page of HTML: no script, nothing loaded, and nothing in it that a memory could forge."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def page_of(audit: Audit) -> str:
         "audit.html",
         audit=audit,
         question=audit.question,
+        gone={one.place for one in audit.past},
         groups=groups,
         weak=len(weak | {one.place for one in audit.waiting}),
-        timeline=timeline((*audit.current, *audit.past), audit.newest, weak),
+        timeline=timeline((*audit.current, *audit.past, *audit.archived), audit.newest, weak),
         links=drawing(audit.holdings, audit.edges),
         kinds=sorted({edge.kind for edge in audit.edges}),
         width=WIDTH,

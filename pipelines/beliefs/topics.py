@@ -1,4 +1,4 @@
-"""Which items a topic is about: all of a document that it names, else what its words say and what search finds for it."""
+"""Which items a topic is about: all of a document that it names, else what says its words, and what search finds."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from pipelines.beliefs.links import Steps
     from pipelines.memory.documents import Document
 
-SHARE: Final = 0.5
-"""Of the best hit's score a hit must have this much: search by meaning finds something for every question."""
+SHARE: Final = 0.7
+"""Of the best hit's score a hit must have this much: search by meaning finds something for every question, and what is
+about the topic thins out below this on real minutes."""
 _SHORT: Final = 3
 _ENDINGS: Final = re.compile(r"(?:ies|es|s|ed|ing)$")
 
 
 def of_document(documents: Mapping[str, Document], beliefs: Beliefs, topic: str) -> list[Holding] | None:
-    """Return the items of the documents that a topic names, those that wait to be filed there too; None for no document."""
+    """Return the items of the documents that a topic names, with those that wait to be filed there; None for none."""
     try:
         paths = frozenset(named_documents(documents, topic))
     except UsageFault:

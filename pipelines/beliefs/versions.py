@@ -72,7 +72,7 @@ class Commit:
 
 
 def commits_of(git: Git, ident: str) -> list[Commit]:
-    """Return the commits that changed an item's line, oldest first; commits that only name it elsewhere are left out."""
+    """Return the commits that changed an item's line, oldest first; those that only name it elsewhere are left out."""
     if git.head() is None:
         return []
     told = git.run(

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 @click.option("--as-of", type=Day(), metavar="DAY", help="What held on this day, superseded since or not.")
 @click.option("--known-on", type=Day(), metavar="DAY", help="As the memory held it by the end of this day, by git.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--html", metavar="FILE", help="Write one page for a browser, with a timeline and the links; - is standard output.")
+@click.option(
+    "--html", metavar="FILE", help="Write one page for a browser, with a timeline and the links; - is standard output."
+)
 @memory_option
 def command(
     *,
@@ -69,6 +71,7 @@ def _tell(told: Audit) -> None:
         return
     _list("Current", told.current)
     _list("Superseded or closed", told.past)
+    _list("Archived", told.archived)
     if told.disputes:
         say_heading(f"Contradicting ({len(told.disputes)})")
         for pair in told.disputes:

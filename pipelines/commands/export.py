@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--jsonl", metavar="FILE", help="Write JSON lines, which `curate import` reads back; - is standard output.")
+@click.option(
+    "--jsonl", metavar="FILE", help="Write JSON lines, which `curate import` reads back; - is standard output."
+)
 @click.option("--graphml", "xml", metavar="FILE", help="Write GraphML: items as nodes, links as edges; - as above.")
 @memory_option
 def command(*, jsonl: str | None, xml: str | None, memory: Path | None) -> None:

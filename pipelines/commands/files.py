@@ -36,6 +36,5 @@ def write_out(name: str, texts: Iterable[str]) -> None:
 
 
 def _copy(texts: Iterable[str], file: BinaryIO) -> None:
-    for text in texts:
-        file.write(text.encode(errors="replace"))
+    file.writelines(text.encode(errors="replace") for text in texts)
     file.flush()

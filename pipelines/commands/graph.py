@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--document", metavar="NAME", help="Only links of one document's items: its path, id, title or file name.")
+@click.option(
+    "--document", metavar="NAME", help="Only links of one document's items: its path, id, title or file name."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the items as nodes, and the links.")
 @memory_option
 def command(*, document: str | None, as_json: bool, memory: Path | None) -> None:

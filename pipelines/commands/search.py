@@ -42,7 +42,7 @@ MOST: Final = 1000
 @click.option("--explain", is_flag=True, help="Show every factor of each hit's score.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the query and its results.")
 @memory_option
-def command(
+def command(  # noqa: PLR0913  click hands over each option by name
     query: tuple[str, ...],
     *,
     limit: int | None,

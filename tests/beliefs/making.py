@@ -47,6 +47,9 @@ WAITING = """# Review
 """  # noqa: E501  as above
 
 
+SAID = (("assistant", "Where shall orders go?"), ("user", "Decision: Orders go to Postgres 16."))
+
+
 def beliefs(text: str = LINKED, path: str = "Projects/alpha.md") -> Beliefs:
     """Return what one document holds."""
     return Beliefs.of({path: Document(path, text)})
@@ -66,10 +69,11 @@ def session(place: Path) -> Path:
     """Write a transcript in which a user decides something."""
     records = [
         {
-            "type": role, "sessionId": "3f2a9c1e-77", "timestamp": f"2026-03-10T09:0{minute}:00Z", "cwd": "/home/ada/src/harbor",
+            "type": role, "sessionId": "3f2a9c1e-77", "timestamp": f"2026-03-10T09:0{minute}:00Z",
+            "cwd": "/home/ada/src/harbor",
             "message": {"role": role, "content": text},
         }
-        for minute, (role, text) in enumerate([("assistant", "Where shall orders go?"), ("user", "Decision: Orders go to Postgres 16.")])
+        for minute, (role, text) in enumerate(SAID)
     ]  # fmt: skip
     place.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
     return place

@@ -46,7 +46,12 @@ def test_all_of_a_document_is_sorted_by_how_well_it_stands(linked: Memory) -> No
     assert [(one["id"][:2], one["why"]) for one in told["not_confirmed"]] == [("k2", "last said on 2024-01-05")]
     assert {"source": "k1111111111", "kind": "because", "target": "k2222222222"} in told["links"]
     text = linked.curate("audit", "Alpha")
-    for line in ("Current (5)", "Superseded or closed (1)", "Contradicting (2)", "asked in Review.md against k2222222222"):
+    for line in (
+        "Current (5)",
+        "Superseded or closed (1)",
+        "Contradicting (2)",
+        "asked in Review.md against k2222222222",
+    ):
         assert line in text
 
 

@@ -6,7 +6,7 @@ import json
 import stat
 import tracemalloc
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as Xml
+from xml.etree import ElementTree as ET
 
 from pipelines.beliefs.exporting import graphml, json_lines
 from pipelines.beliefs.holdings import Beliefs
@@ -40,7 +40,7 @@ def test_what_is_exported_reads_back_as_every_item_where_it_stands(memory: Memor
 def test_graphml_is_a_graph_that_others_read(memory: Memory) -> None:
     memory.write("Projects/alpha.md", LINKED + "- Fact: \x01 <&>\"' <!-- kbbbbbbbbbb because=kfffffffff -->\n")
     memory.write("Areas/twice.md", "- Fact: Again. <!-- k2222222222 -->\n- Fact: by hand\n")
-    root = Xml.fromstring(memory.curate("export", "--graphml", "-"))  # noqa: S314  our own words
+    root = ET.fromstring(memory.curate("export", "--graphml", "-"))  # noqa: S314  our own words
     assert root.tag == f"{{{NAMES['g']}}}graphml"
     keys = {key.get("id"): key.get("for") for key in root.findall("g:key", NAMES)}
     nodes = [node.get("id") for node in root.findall("g:graph/g:node", NAMES)]

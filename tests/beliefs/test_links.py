@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pipelines.beliefs.holdings import Beliefs
-from pipelines.beliefs.links import Mark, Step, all_edges, dependents, grounds, predecessors, successors, walk
+from pipelines.beliefs.links import Mark, all_edges, dependents, grounds, predecessors, successors, walk
 from pipelines.errors import UnknownItem
 from pipelines.memory.documents import Document
 from tests.beliefs.making import LINKED, beliefs
+
+if TYPE_CHECKING:
+    from pipelines.beliefs.links import Step
 
 
 def steps(found: list[Step]) -> list[tuple[int, str, str, Mark | None]]:
@@ -76,7 +81,9 @@ def test_a_chain_of_any_length_is_walked_to_its_end() -> None:
 
 
 def test_an_id_is_known_by_its_beginning() -> None:
-    held = beliefs("- Fact: a. <!-- k1234567890 -->\n- Fact: b. <!-- k1234567899 -->\n- Fact: c. <!-- kabcdef0000 -->\n")
+    held = beliefs(
+        "- Fact: a. <!-- k1234567890 -->\n- Fact: b. <!-- k1234567899 -->\n- Fact: c. <!-- kabcdef0000 -->\n"
+    )
     assert held.named("kab") == held.named(" KAB ") == "kabcdef0000"
     assert held.named("k1234567890") == "k1234567890"
     assert held.named("kff", ["kff0000000"]) == "kff0000000"

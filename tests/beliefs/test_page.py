@@ -59,7 +59,7 @@ def test_the_page_is_whole_in_itself(hostile: Memory, tmp_path: Path) -> None:
     for _, attributes in page.tags:
         assert not [name for name in attributes if name.startswith("on") or name in {"src", "srcset", "style"}]
         assert (attributes.get("href") or "#").startswith("#")
-    assert "http:" not in re.sub(r"src=http://127", "", page.text.replace(HOSTILE, "")) 
+    assert "http:" not in re.sub(r"src=http://127", "", page.text.replace(HOSTILE, ""))
     assert not re.search(r"url\((?!#)|@import", text)
     (policy,) = [a["content"] for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy"]
     assert policy == "default-src 'none'; style-src 'unsafe-inline'"

@@ -1,4 +1,4 @@
-"""`curate why` and `curate history`: every belief leads back to words, a run and a commit; every change to who made it."""
+"""`curate why` and `curate history`: beliefs lead back to words, a run and a commit, changes to who made them."""
 
 from __future__ import annotations
 
@@ -140,8 +140,10 @@ def test_a_line_that_a_person_wrote_is_theirs_from_the_start(memory: Memory) -> 
 
 def test_undo_and_add_count_as_a_persons_doing(memory: Memory) -> None:
     memory.curate("add", "Fact", "The", "moon", "is", "far.", "--now", "2026-03-11T12:00")
-    ident = ids(memory)["The moon is far."]
-    assert asked(memory, "history", ident)["versions"][0]["by"] == "person"
+    assert asked(memory, "history", ids(memory)["The moon is far."])["versions"][0]["by"] == "person"
+    memory.write("Logs/2026-03-11.md", "- Fact: The port is 8080.\n")
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    ident = ids(memory)["The port is 8080."]
     memory.curate("undo", "--now", "2026-03-12T12:00")
     last = asked(memory, "history", ident)["versions"][-1]
     assert (last["by"], last["changed"], last["text"]) == ("person", ["taken out"], None)
