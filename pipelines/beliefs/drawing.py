@@ -22,6 +22,11 @@ _RIGHT: Final = 985
 _TICKS: Final = 5
 _SHORT: Final = 58
 _THIN: Final = 3.0
+_AXIS: Final = LABELS + 24
+_LINKED_ROW: Final = 30
+_LANE: Final = 34.0
+_WORDS: Final = 80
+_LETTERS: Final = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +130,27 @@ def drawing(holdings: Sequence[Holding], edges: Sequence[Edge]) -> Drawing:
     """Return the links between items; items without one are left out."""
     ends = {end for edge in edges for end in (edge.source, edge.target)}
     shown = sorted((one for one in holdings if one.item.id in ends), key=lambda one: (one.item.since, one.item.id))
-    nodes = tuple(Node(one, _cut(one.item.text), TOP + ROW * (row + 0.5)) for row, one in enumerate(shown))
+    nodes = tuple(Node(one, _cut(one.item.text), TOP + _LINKED_ROW * (row + 0.5)) for row, one in enumerate(shown))
     rows = {node.holding.item.id: node.y for node in nodes}
-    arcs = [_arc(edge, rows) for edge in edges if edge.source in rows and edge.target in rows]
-    return Drawing(TOP + ROW * len(nodes) + 8, nodes, tuple(arcs))
+    drawn = [edge for edge in edges if edge.source in rows and edge.target in rows]
+    drawn.sort(key=lambda edge: abs(rows[edge.source] - rows[edge.target]))
+    step = min(_LANE, (_RIGHT - _WORDS - _AXIS) / (len(drawn) or 1))
+    arcs: list[Arc] = []
+    for lane, edge in enumerate(drawn):
+        arcs.append(_arc(edge, rows[edge.source], rows[edge.target], _AXIS + _LANE + step * lane, arcs))
+    return Drawing(TOP + _LINKED_ROW * len(nodes) + 8, nodes, tuple(arcs))
 
 
-def _arc(edge: Edge, rows: dict[str, float]) -> Arc:
-    begin, end, x = rows[edge.source], rows[edge.target], LABELS + 24
-    out = x + 40 + min(abs(end - begin) * 0.6, 380)
-    lift = ROW / 3 if begin == end else 0  # an item that names itself
-    path = f"M{x},{begin - lift:.1f} C{out:.1f},{begin - lift:.1f} {out:.1f},{end + lift:.1f} {x + 7},{end + lift:.1f}"
-    return Arc(edge, path, round(x + (out - x) * 0.75 + 6, 1), round((begin + end) / 2 + 4, 1))
+def _arc(edge: Edge, begin: float, end: float, top: float, others: Sequence[Arc]) -> Arc:
+    """Return a curve whose outermost point is at `top`, its word where none of the others stands."""
+    out = _AXIS + (top - _AXIS) / 0.75  # how far the handles of such a curve reach
+    lift = _LINKED_ROW / 3 if begin == end else 0  # an item that names itself
+    first, last = f"{begin - lift:.1f}", f"{end + lift:.1f}"
+    path = f"M{_AXIS},{first} C{out:.1f},{first} {out:.1f},{last} {_AXIS + 7},{last}"
+    x, middle = round(top + 5, 1), (begin + end) / 2 + 4
+    places = (round(middle + sign * _LETTERS * away, 1) for away in range(len(others) + 1) for sign in (1, -1))
+    free = (y for y in places if not any(abs(y - one.y) < _LETTERS and abs(x - one.x) < _WORDS for one in others))
+    return Arc(edge, path, x, next(free, middle))
 
 
 def _end(one: Holding, newest: float | None, confirmed: float | None) -> float:

@@ -1,7 +1,7 @@
 """The items for other programs: as JSON lines, which `curate import` reads back, and as GraphML.
 
 Both are made document by document, so that a memory of any size needs no more room than its largest document; GraphML
-keeps, besides, the ids and the links that it has written, each of which must stand in it once.
+keeps the ids that it has written, besides: each must stand in it once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from pipelines.beliefs.holdings import holdings_in
-from pipelines.beliefs.links import edges_of
+from pipelines.beliefs.links import SUPERSEDES, edges_of
 from pipelines.errors import BadFile
 from pipelines.memory.documents import Document
 from pipelines.memory.exchange import document_record, header_record, to_record
@@ -92,17 +92,21 @@ def graphml(root: Path) -> Iterator[str]:
     yield '  <key id="kind" for="edge" attr.name="kind" attr.type="string"/>\n'
     yield '  <graph id="memory" edgedefault="directed">\n'
     seen: set[str] = set()
-    linked: set[Edge] = set()
+    awaited: set[str] = set()
+    told: set[Edge] = set()
     for document in documents_one_by_one(root):
         for one in holdings_in(document):
             ident = one.item.id if one.item.id and one.item.id not in seen else one.place
             seen.add(ident)
+            awaited.discard(ident)
             yield _node(ident, one)
             for edge in edges_of(one):
-                if edge not in linked:  # both ends tell of a supersession
-                    linked.add(edge)
+                awaited.update({edge.source, edge.target} - seen)
+                if edge not in told:
                     yield _edge(edge)
-    for ident in sorted({end for edge in linked for end in (edge.source, edge.target)} - seen):
+                if edge.kind == SUPERSEDES:  # both ends tell of it
+                    told.add(edge)
+    for ident in sorted(awaited):
         yield f'    <node id={_attribute(ident)}><data key="status">missing</data></node>\n'
     yield "  </graph>\n</graphml>\n"
 
