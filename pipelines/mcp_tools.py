@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.api import Memory
+from pipelines.memory.pointers import without_pointer
 from pipelines.memory.secrets import veil
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _witness(witness: Witness) -> list[str]:
     place = f"{found.path}:{found.start_line}"
     if found.quote is None:
         return [f"Evidence {place}: the words stand there no longer."]
-    lines = [f"Evidence {place}: {_short(found.quote)}"]
+    lines = [f"Evidence {place}: {_short(without_pointer(found.quote))}"]
     if spoken and spoken.role:
         when = f" on {spoken.time}" if spoken.time else ""
         lines.append(f"  Said by the {spoken.role}{when}, {spoken.path}:{spoken.line}: {_short(spoken.text)}")

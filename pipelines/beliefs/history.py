@@ -99,7 +99,9 @@ class History:
         return self.buried is not None and self.buried.reason is Reason.FORGOTTEN
 
     def _veiled(self, told: dict[str, Any]) -> dict[str, Any]:
-        return told | {"text": None} if self.forgotten else told
+        from pipelines.memory.secrets import veil  # noqa: PLC0415  git may keep what was redacted since
+
+        return told | {"text": veil(told["text"]) if told["text"] and not self.forgotten else None}
 
 
 def history_of(root: Path, git: Git, prefix: str) -> History:

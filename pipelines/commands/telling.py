@@ -9,6 +9,7 @@ import click
 
 from pipelines.beliefs.links import Mark
 from pipelines.commands.output import on_terminal, say
+from pipelines.memory.pointers import without_pointer
 from pipelines.memory.secrets import veil
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def item_line(item: Item) -> str:
 def say_quote(text: str, indent: str = "    ") -> None:
     """Print words of another, each line marked as such."""
     for line in safe(text).split("\n"):
-        say(f"{indent}| {line.rstrip()}")
+        say(f"{indent}| {without_pointer(line).rstrip()}")
 
 
 def say_steps(steps: Iterable[Step], known: Mapping[str, Holding]) -> None:

@@ -84,11 +84,11 @@ def _tell_witness(witness: Witness) -> None:
 def _reader(told: Why) -> str:
     if not told.model:
         return "written by a person"
-    return f"extracted by {told.model}{f', version {told.prompt} of its prompt' if told.prompt else ''}"
+    return f"extracted by {told.model}{f', version {told.prompt}' if told.prompt else ''}"
 
 
 def _origin(brought: Version | None) -> str:
     if brought is None:
         return "not committed yet"
-    who = f"run {brought.author.run}" if brought.author.run else brought.author.name
+    who = f"a person ({brought.author.name})" if brought.author.is_person else f"run {brought.author.run}"
     return f"{', '.join(brought.changed)} by {who} on {brought.day}, commit {brought.commit[:10]}: {brought.subject}"
