@@ -45,7 +45,7 @@ def command(  # noqa: PLR0913  what a list can be narrowed down by
     """List the items of the memory, whatever their status."""
     root = memory_root(memory)
     documents, note = documents_on(root, Git(root), known_on or "")
-    if document is not None:
+    if document is not None and not note:
         documents = {path: documents[path] for path in named_documents(documents, document)}
     updated = days_updated(documents)
     found = [

@@ -83,6 +83,9 @@ def test_a_day_before_the_first_is_answered_plainly(grown: Memory) -> None:
         assert "The memory held nothing on 2020-01-01: its first commit is of 2026-03-01." in grown.curate(
             *verb, "--known-on", "2020-01-01"
         )
+    assert grown.curate("items", "--document", "general", "--known-on", "2020-01-01").startswith(
+        "The memory held nothing"
+    )
     assert "The first day that an item tells of is 2026-03-10." in grown.curate("items", "--as-of", "2020-01-01")
     assert texts(grown, "--as-of", "2027-01-01") == {"The port is 9090.", "The host is kiel."}
 

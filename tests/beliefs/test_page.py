@@ -55,11 +55,11 @@ def test_the_page_is_whole_in_itself(hostile: Memory, tmp_path: Path) -> None:
     text = page_of(hostile, tmp_path / "a.html")
     page = Page(text)
     names = {tag for tag, _ in page.tags}
-    assert not names & {"script", "img", "link", "iframe", "object", "embed", "form", "base", "b onerror"}
+    assert not names & {"script", "img", "link", "iframe", "object", "embed", "form", "base"}
     for _, attributes in page.tags:
         assert not [name for name in attributes if name.startswith("on") or name in {"src", "srcset", "style"}]
         assert (attributes.get("href") or "#").startswith("#")
-    assert "http:" not in re.sub(r"src=http://127", "", page.text.replace(HOSTILE, ""))
+    assert "http:" not in text.replace("http://127.0.0.1:9", "")
     assert not re.search(r"url\((?!#)|@import", text)
     (policy,) = [a["content"] for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy"]
     assert policy == "default-src 'none'; style-src 'unsafe-inline'"
@@ -84,8 +84,7 @@ def test_a_page_of_nothing_is_a_page(memory: Memory, tmp_path: Path) -> None:
     page = Page(page_of(memory, tmp_path / "a.html", "submarines", "--known-on", "2020-01-01"))
     assert "held nothing on 2020-01-01" in page.text
     assert "These items have no links." in page.text
-    out = memory.curate("audit", "submarines", "--html", "-")
-    assert out.startswith("<!DOCTYPE html>") or "<!DOCTYPE html>" in out
+    assert "<!DOCTYPE html>\n<html" in memory.curate("audit", "submarines", "--html", "-")
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from pipelines.api import Memory as Api
+from pipelines.commands import run_command
 from tests.beliefs.making import LINKED, WAITING, asked, ids, story
 
 if TYPE_CHECKING:
@@ -147,6 +148,23 @@ def test_undo_and_add_count_as_a_persons_doing(memory: Memory) -> None:
     memory.curate("undo", "--now", "2026-03-12T12:00")
     last = asked(memory, "history", ident)["versions"][-1]
     assert (last["by"], last["changed"], last["text"]) == ("person", ["taken out"], None)
+
+
+def test_a_memory_in_a_folder_of_a_repository_has_its_own_history(memory: Memory, tmp_path: Path) -> None:
+    outer = memory.aside(tmp_path / "outer")
+    outer.root.mkdir()
+    outer.git("init", "-q", "--initial-branch=main")
+    outer.write("Areas/other.md", "- Fact: Not of this memory. <!-- kaaaaaaaaaa -->\n")
+    inner = memory.aside(outer.root / "notes")
+    assert run_command(["init", str(inner.root), "--now", "2026-03-01T12:00"]) == 0
+    inner.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
+    inner.curate("run", "--now", "2026-03-11T02:00")
+    ident = ids(inner)["The port is 8080."]
+    (version,) = asked(inner, "history", ident)["versions"]
+    assert (version["document"].startswith("notes"), version["changed"]) == (False, ["filed"])
+    assert asked(inner, "why", ident)["brought"]["day"] == "2026-03-11"
+    assert [one["id"] for one in asked(inner, "items", "--known-on", "2026-03-11")] == [ident]
+    assert asked(inner, "items", "--known-on", "2026-03-10") == []
 
 
 def test_ids_that_are_none_or_many_are_said(memory: Memory) -> None:
