@@ -21,6 +21,7 @@ from pipelines.memory.passages import Passage, read_passage
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pipelines.beliefs.why import Why
     from pipelines.index.filters import Filters
     from pipelines.index.hits import Hit
     from pipelines.memory.items import Item
@@ -212,6 +213,21 @@ class Memory:
             if type.casefold() in {"", placed.item.type.casefold()}
             and status.casefold() in {"", placed.item.status.casefold()}
         ]
+
+    def why(self, item: str) -> Why:
+        """Return why an item is believed: its evidence with its words, who brought it, and what it rests on.
+
+        Args:
+            item: its id, or the beginning of it.
+
+        Raises:
+            UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
+            GitFault: git cannot be asked for its history.
+        """
+        from pipelines.beliefs.why import why  # noqa: PLC0415  as above
+        from pipelines.memory.git import Git  # noqa: PLC0415  as above
+
+        return why(self.root, Git(self.root), item)
 
     def read(self, name: str, start: int | None = None, end: int | None = None) -> Passage:
         """Return lines of a document or log, at most 400 lines or 20,000 characters at a time.

@@ -325,3 +325,12 @@ class HoldsSecret(CurateError):
             f"A secret would be committed, so nothing was written:{lines}",
             "\nTake it out, or mark its line with <!-- allow-secret -->, and run again.",
         )
+
+
+class ItemGone(UnknownItem):
+    """Raised when the item that was named stands nowhere any more, and what was asked concerns one that stands."""
+
+    def __init__(self, ident: str, reason: str, day: str) -> None:
+        CurateError.__init__(
+            self, f"{ident} stands nowhere: it was {reason} on {day}.", f"`curate history {ident}` shows what it was."
+        )
