@@ -13,6 +13,7 @@ from pipelines.direct import direct_change
 from pipelines.errors import UsageFault
 from pipelines.memory.items import ItemType, fold
 from pipelines.memory.layout import Kind
+from pipelines.memory.names import real_path
 from pipelines.memory.naming import named_documents
 from pipelines.memory.secrets import load_redactor, told
 from pipelines.settings import load_settings
@@ -51,7 +52,8 @@ def command(kind: str, text: tuple[str, ...], document: str | None, memory: Path
         if filed.changes:
             summary = f"Add {filed.item.id}: one {kind.lower()} by its owner"
             direct.apply(filed.changes, summary, added=1, changed=0)
-    say(f"{'Added' if filed.changes else 'The memory holds it already:'} {filed.item.id} in {filed.path}.")
+    done = "Added" if filed.changes else "The memory holds it already:"
+    say(f"{done} {filed.item.id} in {real_path(root, filed.path)}.")
 
 
 def _document(shelves: Shelves, name: str) -> str:

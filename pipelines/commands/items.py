@@ -10,6 +10,7 @@ from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say_json, say_table
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.items import ItemType, Status
+from pipelines.memory.names import real_path
 from pipelines.memory.naming import named_documents
 from pipelines.memory.snapshot import read_documents
 
@@ -41,9 +42,11 @@ def command(*, kind: str | None, document: str | None, status: str | None, as_js
     ]
     if as_json:
         quotes = Quotes(root)
-        say_json([item_json(path, item, quotes) for path, item in found])
+        say_json([item_json(real_path(root, path), item, quotes) for path, item in found])
     else:
-        rows = [(item.id[:8], item.type, item.status, item.since, path, item.text) for path, item in found]
+        rows = [
+            (item.id[:8], item.type, item.status, item.since, real_path(root, path), item.text) for path, item in found
+        ]
         say_table(("id", "type", "status", "since", "document", "text"), rows)
 
 
