@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.adopting.daily import named_day, read_vault, written_pattern
 from pipelines.adopting.kinds import Kind
 from pipelines.errors import BadSettings, UsageFault
-from pipelines.memory.layout import BRIEFING, LOGS, NOTES, SETTINGS, USER
+from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USER
 from pipelines.memory.names import SOUL
 from pipelines.memory.naming_rules import layout_faults, layout_names
 
@@ -29,7 +29,7 @@ HOME: Final = "Curated"
 _DAY: Final = "{YYYY}-{MM}-{DD}"
 _ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
 _AGENTS: Final = ("AGENTS.md", "CLAUDE.md")
-_WORKSPACE: Final = ("*.md", "memory/**", "Projects/**", "Areas/**", "Resources/**", "Archives/**")
+_WORKSPACE: Final = ("*.md", "memory/**", *(f"{folder}/**" for folder in FOLDERS))
 
 
 @dataclass(frozen=True)

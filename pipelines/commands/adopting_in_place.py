@@ -107,8 +107,8 @@ def _rows(plan: InPlace, top: Path | None) -> Iterator[tuple[str, str, str]]:
             part = "shown to every session; runs write items and ids into it"
         yield real, "1", part
     for glob in layout["notes"]:
-        if not glob.startswith("!"):
-            count = sum(is_matched(path, [glob]) for path in plan.notes)
+        count = sum(is_matched(path, [glob]) for path in plan.notes)
+        if count:
             yield glob, f"{count:,}", "searched, never written"
     for glob in layout["opted_in"]:
         count = sum(is_matched(path, [glob.removeprefix("!")]) for path in plan.opted_in)

@@ -142,8 +142,8 @@ def _parts(request: Request) -> list[_Found]:
     yesterday, today = day_text(request.today - 1), day_text(request.today)
     most = max(_A_FILE, 16 * request.budget)
     found = [part for name in ("SOUL.md", "USER.md", "MEMORY.md") for part in _named(request, name, most)]
-    home = request.places.home
-    path, fault = _guarded(lambda: project_path(request.root, request.project, request.folder, home), ("", ""))
+    folders = request.places.projects
+    path, fault = _guarded(lambda: project_path(request.root, request.project, request.folder, folders), ("", ""))
     if path:
         found.append(_document(request, "project", path, most))
     elif fault:
@@ -157,8 +157,8 @@ def _parts(request: Request) -> list[_Found]:
 def _named(request: Request, name: str, most: int) -> list[_Found]:
     """Return the parts that play SOUL.md, USER.md or MEMORY.md: the runs' file, and the person's own beside it."""
     paths = request.places.documents(name)
-    names = [name] if len(paths) == 1 else [_THEIR + name, name]
-    return [_document(request, one, path, most) for one, path in zip(names, paths, strict=True)]
+    names = [_THEIR + name, name] if len(paths) > 1 else [name]
+    return [_document(request, one, path, most) for one, path in zip(names, paths, strict=False)]
 
 
 def _guarded(ask: Callable[[], tuple[str, str]], otherwise: tuple[str, str]) -> tuple[str, str]:

@@ -100,7 +100,13 @@ def _places(root: str) -> Places:
     if names is None:
         return Places()
     only = [own for own, real in names.theirs.items() if own == SOUL or names.is_opted_in(real)]
-    return Places(f"{names.home}/", names.days.pattern, dict(names.theirs), tuple(dict.fromkeys([*only, SOUL])))
+    return Places(
+        f"{names.home}/",
+        names.days.pattern,
+        dict(names.theirs),
+        tuple(dict.fromkeys([*only, SOUL])),
+        names.open_folders,
+    )
 
 
 def _stamp(root: str) -> str:

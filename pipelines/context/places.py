@@ -15,14 +15,26 @@ class Places:
         logs: how daily notes are named, as curate.toml says; empty for `Logs/{YYYY}-{MM}-{DD}.md`.
         theirs: name → the person's own file that plays that part beside the runs' one, or in its place.
         only_theirs: the names for which there is only the person's file.
+        more: folders with documents of the person's that can be a project's, each with `/` at its end.
     """
 
-    __slots__ = ("home", "logs", "only_theirs", "theirs")
+    __slots__ = ("home", "logs", "more", "only_theirs", "theirs")
 
     def __init__(
-        self, home: str = "", logs: str = "", theirs: dict[str, str] | None = None, only_theirs: tuple[str, ...] = ()
+        self,
+        home: str = "",
+        logs: str = "",
+        theirs: dict[str, str] | None = None,
+        only_theirs: tuple[str, ...] = (),
+        more: tuple[str, ...] = (),
     ) -> None:
-        self.home, self.logs, self.theirs, self.only_theirs = home, logs, theirs or {}, only_theirs
+        self.home, self.logs, self.theirs = home, logs, theirs or {}
+        self.only_theirs, self.more = only_theirs, more
+
+    @property
+    def projects(self) -> tuple[str, ...]:
+        """The folders in which documents of projects stand."""
+        return f"{self.home}Projects/", *self.more
 
     def documents(self, name: str) -> list[str]:
         """Return the files that play SOUL.md, USER.md or MEMORY.md, the person's own in front."""
@@ -57,8 +69,9 @@ class Places:
         """Return it as lines of the cache; none where every file has its own name."""
         if not self.home:
             return []
-        theirs = [f"={name}\t{path}" for name, path in self.theirs.items()]
-        return [f"=home\t{self.home}", f"=logs\t{self.logs}", *theirs, *(f"=only\t{name}" for name in self.only_theirs)]
+        lists = [*(("only", name) for name in self.only_theirs), *(("more", folder) for folder in self.more)]
+        told = [("home", self.home), ("logs", self.logs), *self.theirs.items(), *lists]
+        return [f"={key}\t{value}" for key, value in told]
 
 
 def read_places(rows: list[str]) -> Places:
@@ -66,6 +79,7 @@ def read_places(rows: list[str]) -> Places:
     if not rows:
         return Places()
     told = [row[1:].partition("\t") for row in rows]
-    plain = {key: value for key, _, value in told if key != "only"}
+    plain = {key: value for key, _, value in told if key not in {"only", "more"}}
     home, logs = plain.pop("home", ""), plain.pop("logs", "")
-    return Places(home, logs, plain, tuple(value for key, _, value in told if key == "only"))
+    only, more = (tuple(value for key, _, value in told if key == wanted) for wanted in ("only", "more"))
+    return Places(home, logs, plain, only, more)

@@ -77,7 +77,7 @@ def list_files(root: Path, folder: str, suffix: str) -> list[str]:
 
 def _named(root: Path, names: Names, folder: str, suffix: str) -> Iterator[str]:
     """Yield the same of a memory that was adopted in place, by what the program calls them."""
-    for real in _walk(root, names.start(folder), suffix, names.leads):
+    for real in _walk(root, names.start(folder), suffix, lambda below: names.leads(below, folder)):
         path = names.canonical(real)
         if path is not None and path.startswith(f"{folder}/"):
             yield path

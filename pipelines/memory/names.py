@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -101,11 +102,19 @@ class Names:
         """The person's files that play MEMORY.md or USER.md and are opted in."""
         return frozenset(real for own, real in self.theirs.items() if own != SOUL and self.is_opted_in(real))
 
-    def leads(self, folder: str) -> bool:
-        """Whether a part of the memory may stand below a real folder."""
-        if folder == self.home or f"{folder}/".startswith(f"{self.home}/") or self.home.startswith(f"{folder}/"):
+    @property
+    def open_folders(self) -> tuple[str, ...]:
+        """The folders, with `/` at their ends, that the globs of what is opted in name first."""
+        globs = [glob.split("/")[:-1] for glob in self.opted_in if not glob.startswith("!")]
+        plain = ["/".join(takewhile(lambda part: not set("*?[") & set(part), parts)) for parts in globs]
+        return tuple(dict.fromkeys(f"{folder}/" for folder in plain if folder))
+
+    def leads(self, folder: str, wanted: str = "") -> bool:
+        """Whether a part of the memory, or of what the program calls `wanted`, may stand below a real folder."""
+        if f"{folder}/".startswith(f"{self.home}/") or self.home.startswith(f"{folder}/"):
             return True
-        return may_hold(folder, (*self.notes, *self.opted_in, self.days.glob))
+        globs = (self.days.glob,) if wanted == LOGS else (*self.notes, *self.opted_in, self.days.glob)
+        return may_hold(folder, globs)
 
     def start(self, folder: str) -> str:
         """Return the real folder below which everything of a canonical folder stands; empty for the top."""

@@ -22,7 +22,7 @@ def is_tracked(root: Path, path: str) -> bool:
 def tracked_files(root: Path) -> list[str]:
     """Return the files that the memory commits, by what the program calls them; links are passed over."""
     names = names_of(root)
-    found = own_files(root, TRACKED if names is None else (*TRACKED, NOTES))
+    found = own_files(root, (*TRACKED, NOTES) if names is not None and names.opted_in else TRACKED)
     return found if names is None else [path for path in found if names.is_tracked(path)]
 
 
