@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.adopting.daily import named_day, read_vault, written_pattern
 from pipelines.adopting.kinds import Kind
-from pipelines.errors import BadSettings, UsageFault
-from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USER
+from pipelines.errors import UsageFault
+from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, USER
 from pipelines.memory.names import SOUL
 from pipelines.memory.naming_rules import layout_faults, layout_names
 
@@ -67,8 +67,7 @@ def plan_in_place(found: Source, kind: Kind, home: str, opted_in: Sequence[str])
         opted_in: globs of the files into which ids and items may be written.
 
     Raises:
-        UsageFault: the folder cannot be adopted in place; the sentence says why.
-        BadSettings: a glob or the home is no good.
+        UsageFault: the folder cannot be adopted in place, or not so; the sentence says why.
     """
     if os.path.lexists(found.root / home):
         raise UsageFault(f"{found.root / home} is there already.", "Name another folder for what runs make: --home.")
@@ -78,7 +77,7 @@ def plan_in_place(found: Source, kind: Kind, home: str, opted_in: Sequence[str])
     layout |= {key: name for key, name in _ROLES.items() if name in top}
     layout |= {"notes": _notes(kind, vault), "opted_in": list(opted_in)}
     if faults := layout_faults(layout, found.root):
-        raise BadSettings(found.root / SETTINGS, faults)
+        raise UsageFault(f"{found.root} cannot be adopted so: {'; '.join(faults)}.", "Mend --home or --opt-in.")
     names = layout_names(layout)
     own = {one.path: names.canonical(one.path) or "" for one in found.files}
     opened = tuple(path for path in own if names.is_opted_in(path) and not own[path].startswith(f"{LOGS}/"))

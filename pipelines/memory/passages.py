@@ -109,7 +109,7 @@ def _open_in_place(root: Path, name: str, today: Callable[[], str]) -> tuple[str
     names = names_of(root)
     day = today() if name.casefold() == "today" else name
     own = log_path(day) if log_day(f"{day}.md") else name
-    for path in (name, own, *(f"{one}.md" for one in (name, own) if not one.endswith(_SUFFIXES))):
+    for path in (one if one.endswith(_SUFFIXES) else f"{one}.md" for one in (name, own)):
         _check(path)
         for real in (path, real_path(root, path)):
             told = names.canonical(real) if names else None

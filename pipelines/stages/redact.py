@@ -92,11 +92,8 @@ def left_in_place(clean: Clean, shown: Callable[[str], str]) -> Clean:
 
     A file with a secret is held uncommitted, and named when the run is over; one with something private is named here.
     """
-    told = [
-        f"{shown(path)} holds something marked as private; it is left as it is, not committed, and that is not read"
-        for path in clean.hidden
-    ]
-    return Clean(clean.logs, clean.partials, {}, (), tuple(f"{one}." for one in told))
+    why = "has something marked as private in it; it is left as it is and not committed, and that is not read"
+    return Clean(clean.logs, clean.partials, told=tuple(f"{shown(path)} {why}." for path in clean.hidden))
 
 
 def _was_read(records: Sequence[LogProgress], data: bytes) -> bool:
