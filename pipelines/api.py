@@ -11,6 +11,7 @@ import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -205,7 +206,7 @@ class Memory:
         from pipelines.memory.snapshot import read_documents  # noqa: PLC0415  as above
 
         documents = read_documents(self.root)
-        paths = named_documents(documents, document) if document else list(documents)
+        paths = named_documents(documents, document, partial(real_path, self.root)) if document else list(documents)
         return [
             Held(placed.item, real_path(self.root, path), placed.line + 1)
             for path in sorted(paths)

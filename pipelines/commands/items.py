@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -33,7 +34,7 @@ def command(*, kind: str | None, document: str | None, status: str | None, as_js
     root = memory_root(memory)
     documents = read_documents(root)
     if document is not None:
-        documents = {path: documents[path] for path in named_documents(documents, document)}
+        documents = {path: documents[path] for path in named_documents(documents, document, partial(real_path, root))}
     found = [
         (path, placed.item)
         for path in sorted(documents)

@@ -185,7 +185,7 @@ def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str
     names = names_of(snapshot.root)
     told = git.run(
         "log", "-m", "--format=%x00%H", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
-        "--no-renames", "--relative", "--", *(_DOCUMENTS if names is None else (".",)),
+        "--no-renames", "--relative", "--", *(_DOCUMENTS if names is None else names.pathspecs),
     )  # fmt: skip
     commit = path = ""
     for raw in told.split(b"\n"):

@@ -103,6 +103,17 @@ class Names:
         return frozenset(real for own, real in self.theirs.items() if own != SOUL and self.is_opted_in(real))
 
     @property
+    def forsaken(self) -> dict[str, str]:
+        """The files in the home that the person's own took the place of when they were opted in: theirs by path."""
+        return {f"{self.home}/{own}": real for own, real in self.theirs.items() if real in self.opened}
+
+    @property
+    def pathspecs(self) -> tuple[str, ...]:
+        """What git is told to look at for everything that holds items."""
+        globs = (glob for glob in self.opted_in if not glob.startswith("!"))
+        return self.home, *self.opened, *(f":(glob){glob}" for glob in globs)
+
+    @property
     def open_folders(self) -> tuple[str, ...]:
         """The folders, with `/` at their ends, that the globs of what is opted in name first."""
         globs = [glob.split("/")[:-1] for glob in self.opted_in if not glob.startswith("!")]
@@ -124,7 +135,8 @@ class Names:
 
     def link(self, path: str) -> str:
         """Return a path as a link in MEMORY.md leads to it: from the folder in which that stands."""
-        return os.path.relpath(self.real(path), Path(self.real(BRIEFING)).parent)
+        told = os.path.relpath(self.real(path), Path(self.real(BRIEFING)).parent)
+        return told.replace(" ", "%20")
 
     def _is_note(self, real: str) -> bool:
         hidden = any(part.startswith(".") for part in real.split("/"))

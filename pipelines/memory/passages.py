@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile, UsageFault
@@ -117,7 +118,7 @@ def _open_in_place(root: Path, name: str, today: Callable[[], str]) -> tuple[str
                 return real, file
     if own != name:
         raise UsageFault(f"There is no log of {day}.", "A search finds the days that speak of something.")
-    paths = _called(root, name) or named_documents(read_documents(root), name)
+    paths = _called(root, name) or named_documents(read_documents(root), name, partial(real_path, root))
     if len(paths) > 1:
         shown = ", ".join(sorted(real_path(root, path) for path in paths)[:5])
         raise UsageFault(f"More than one document is called {name}: {shown}.", "Give its path.")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.memory.documents import Placed
+    from pipelines.memory.names import Names
 
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
 
@@ -103,8 +104,17 @@ def read_snapshot(root: Path) -> Snapshot:
             (partials if partial else logs)[path] = data
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
     if names is not None:
-        warnings = [replace(warned, shown=names.real(warned.path)) for warned in warnings]
+        warnings = [replace(warned, shown=names.real(warned.path)) for warned in warnings] + _forsaken(root, names)
     return Snapshot(root, documents, logs, partials, state, tuple(warnings))
+
+
+def _forsaken(root: Path, names: Names) -> list[Warned]:
+    """Return a warning for what runs made and nobody reads any more, because the person opted in a file of theirs."""
+    return [
+        Warned(path, f"is not read since {real} is opted in; move its items there by hand and remove it", pending=True)
+        for path, real in names.forsaken.items()
+        if os.path.lexists(root / path)
+    ]
 
 
 def _is_log(path: str) -> str:

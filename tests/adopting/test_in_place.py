@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -64,6 +65,18 @@ class Place:
         said = self._capsys.readouterr()
         assert code == exits, said.out + said.err
         return said.out + said.err
+
+    @property
+    def mine(self) -> Memory:
+        return Memory(self.root, self._capsys)
+
+    def below(self, folder: str) -> Place:
+        return Place(self.root / folder, self._capsys)
+
+    def init(self) -> str:
+        self._capsys.readouterr()
+        assert run_command(["init", str(self.root)]) == 0
+        return self._capsys.readouterr().out
 
     @property
     def memory(self) -> Memory:
@@ -139,7 +152,7 @@ def test_people_are_shown_the_names_on_the_disk(
     assert "\tAreas/" not in said
     assert "Notes/" not in said
     for link in _links(memory.read("Curated/MEMORY.md")):
-        assert (memory.root / "Curated" / link).is_file()
+        assert (memory.root / "Curated" / unquote(link)).is_file()
 
 
 def _links(text: str) -> list[str]:
@@ -241,7 +254,7 @@ def test_another_layout_after_a_kill_sends_nothing_into_other_files(place: Place
 
 def test_a_repository_that_is_there_keeps_its_history_its_staged_changes_and_its_hooks(place: Place) -> None:
     vault(place.root)
-    mine = Memory(place.root, None)  # type: ignore[arg-type]  only git is asked
+    mine = place.mine
     for words in (
         ("init", "-q", "-b", "trunk"),
         ("config", "user.name", "Mara"),
@@ -276,9 +289,9 @@ def test_a_repository_that_is_there_keeps_its_history_its_staged_changes_and_its
 def test_a_folder_inside_a_repository_is_adopted_with_its_place_in_it(place: Place) -> None:
     vault(place.root / "notes")
     (place.root / "other.md").write_text("- Fact: not of this memory\n")
-    outer = Memory(place.root, None)  # type: ignore[arg-type]  only git is asked
+    outer = place.mine
     outer.git("init", "-q")
-    inner = Place(place.root / "notes", place._capsys)
+    inner = place.below("notes")
     inner.adopt("--yes", "--opt-in", "Projects/*.md")
     inner.memory.curate("run", "--now", "2026-03-01T02:00")
     assert "Everything is accounted for" in inner.memory.curate("check")
@@ -286,19 +299,13 @@ def test_a_folder_inside_a_repository_is_adopted_with_its_place_in_it(place: Pla
     assert "notes/Curated/State/progress.jsonl" in held
     assert "other.md" not in held
     assert not (inner.root / ".git").exists()
-    assert "Nothing is missing" in _init(inner)
+    assert "Nothing is missing" in inner.init()
     assert not (inner.root / ".git").exists()
-
-
-def _init(place: Place) -> str:
-    place._capsys.readouterr()
-    assert run_command(["init", str(place.root)]) == 0
-    return place._capsys.readouterr().out
 
 
 def test_a_repository_that_ignores_the_settings_is_refused_before_anything_is_written(place: Place) -> None:
     vault(place.root)
-    Memory(place.root, None).git("init", "-q")  # type: ignore[arg-type]  only git is asked
+    place.mine.git("init", "-q")
     (place.root / ".gitignore").write_text("*\n")
     before = fingerprint(place.root)
     assert "ignores" in place.adopt("--yes", exits=2)
@@ -484,3 +491,41 @@ def test_a_hand_written_item_that_goes_from_an_opted_in_page_is_retracted(place:
     assert "seats 80" not in memory.curate("items")
     assert memory.read("Projects/Spring concert.md") == "".join(kept)
     assert "Everything is accounted for" in memory.curate("check")
+
+
+def test_a_file_that_is_opted_in_later_leaves_no_item_behind_unsaid(place: Place) -> None:
+    vault(place.root)
+    place.adopt("--yes")
+    memory = place.memory
+    memory.curate("add", "fact", "The", "gate", "is", "of", "oak.", "--now", "2026-03-01T08:00")
+    settings = memory.read("curate.toml")
+    (place.root / "curate.toml").write_text(settings.replace("opted_in = []", 'opted_in = ["MEMORY.md"]'))
+    told = memory.curate("run", "--now", "2026-03-02T02:00", exits=1)
+    assert "Curated/MEMORY.md is not read since MEMORY.md is opted in" in told
+    item = next(line for line in memory.read("Curated/MEMORY.md").splitlines(keepends=True) if "of oak" in line)
+    memory.write("MEMORY.md", memory.read("MEMORY.md") + item)
+    (place.root / "Curated/MEMORY.md").unlink()
+    memory.curate("run", "--now", "2026-03-03T02:00")
+    assert "The gate is of oak." in memory.curate("items")
+    assert "Everything is accounted for" in memory.curate("check")
+
+
+def test_a_document_is_meant_by_its_name_on_the_disk(place: Place) -> None:
+    vault(place.root)
+    place.adopt("--yes", "--opt-in", "Projects/*.md")
+    memory = place.memory
+    page = "Projects/Spring concert.md"
+    told = memory.curate("add", "fact", "The", "gate", "is", "of", "oak.", "--document", page)
+    assert told.endswith(f" in {page}.\n")
+    assert "of oak" in memory.curate("items", "--document", page)
+    assert "There are: Curated/MEMORY, " in memory.curate("items", "--document", "nothing", exits=2)
+    assert "Mended: 1 ids given." in memory.curate("check", "--fix")
+    assert "There was nothing to mend" in memory.curate("check", "--fix")
+
+
+def test_days_in_a_folder_with_a_blank_are_linked_so_that_the_link_leads_there(place: Place) -> None:
+    lay(place.root, {".obsidian/app.json": "{}", "Daily notes/2026-02-03.md": "- Decision: Sing Tallis in May.\n"})
+    place.adopt("--yes")
+    place.memory.curate("run", "--now", "2026-03-01T02:00")
+    links = _links(place.memory.read("Curated/MEMORY.md"))
+    assert links == ["../Daily%20notes/2026-02-03.md"]
