@@ -11,11 +11,13 @@ import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import IndexUnusable, NoMemory, UsageFault
 from pipelines.memory.layout import SETTINGS, find_memory
+from pipelines.memory.names import real_path
 from pipelines.memory.passages import Passage, read_passage
 
 if TYPE_CHECKING:
@@ -187,7 +189,7 @@ class Memory:
         when = moment(now.isoformat() if now else None, settings)
         day = day_of(when, settings)
         line = log_line(f"{when:%H:%M}", _plain(text), _plain(project))
-        path = append_line(self.root, day, line)
+        path = real_path(self.root, append_line(self.root, day, line))
         return Written(path, _last_line(self.root / path, line), line, day)
 
     def items(self, *, type: str = "", status: str = "", document: str = "") -> list[Held]:  # noqa: A002  the item's word
@@ -205,9 +207,9 @@ class Memory:
         from pipelines.memory.snapshot import read_documents  # noqa: PLC0415  as above
 
         documents = read_documents(self.root)
-        paths = named_documents(documents, document) if document else list(documents)
+        paths = named_documents(documents, document, partial(real_path, self.root)) if document else list(documents)
         return [
-            Held(placed.item, path, placed.line + 1)
+            Held(placed.item, real_path(self.root, path), placed.line + 1)
             for path in sorted(paths)
             for placed in documents[path].items
             if type.casefold() in {"", placed.item.type.casefold()}

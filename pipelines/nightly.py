@@ -13,6 +13,7 @@ from pipelines.memory.git import Author, Git
 from pipelines.memory.history import run_id
 from pipelines.memory.journal import Signature, apply_changes, recover
 from pipelines.memory.lock import run_lock
+from pipelines.memory.names import real_path
 from pipelines.memory.secrets.held import still_held
 from pipelines.memory.template import make_missing_folders
 from pipelines.models.calling import total
@@ -112,8 +113,9 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
                 raise
             _commit_edits(night, git, run)
         else:
-            told = [f"{path} was changed while the run wrote it; both are in it." for path in applied.merged]
-            report = replace(report, merged=applied.merged, warnings=(*report.warnings, *told))
+            merged = tuple(real_path(night.root, path) for path in applied.merged)
+            told = [f"{path} was changed while the run wrote it; both are in it." for path in merged]
+            report = replace(report, merged=merged, warnings=(*report.warnings, *told))
             return report, applied.commit or ""
     raise AssertionError  # the loop returns or raises
 

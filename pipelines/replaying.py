@@ -105,7 +105,7 @@ def lay_out(git: Git, commit: str, folder: Path) -> Path:
     blobs = read_blobs(git, {blob for mode, blob in tree.values()})
     for path, (mode, blob) in tree.items():
         if blob in blobs:
-            _put(memory / path, mode, blobs[blob])
+            _put(memory / git.real(path), mode, blobs[blob])
     return memory
 
 

@@ -6,7 +6,7 @@ and a run that failed or found nothing new has nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pipelines.memory.git import Git
     from pipelines.memory.history import RunCommit
-    from pipelines.memory.standings import ItemChange
+    from pipelines.memory.standings import ItemChange, Standing
 
 
 class Ended(StrEnum):
@@ -133,8 +133,14 @@ def whole(run: Run, git: Git) -> RunDetail:
     if run.commit:
         before, after = changed_documents(git, run.commit)
         changes = item_changes(understood(before, after), after)
+        changes = [replace(one, before=_shown(git, one.before), after=_shown(git, one.after)) for one in changes]
     warnings = run.told("warnings")
     return RunDetail(run, tuple(changes), tuple(map(str, warnings)) if isinstance(warnings, list) else ())
+
+
+def _shown(git: Git, one: Standing | None) -> Standing | None:
+    """Return where an item stands by what people call the file."""
+    return replace(one, path=git.real(one.path)) if one else None
 
 
 def _committed(commit: RunCommit, report: Mapping[str, object] | None, undone: str) -> Run:

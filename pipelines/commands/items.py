@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,7 @@ from pipelines.commands.output import say_json, say_table
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.git import Git
 from pipelines.memory.items import ItemType, Status
+from pipelines.memory.names import real_path
 from pipelines.memory.naming import named_documents
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def command(  # noqa: PLR0913  what a list can be narrowed down by
     root = memory_root(memory)
     documents, note = documents_on(root, Git(root), known_on or "")
     if document is not None and not note:
-        documents = {path: documents[path] for path in named_documents(documents, document)}
+        documents = {path: documents[path] for path in named_documents(documents, document, partial(real_path, root))}
     updated = days_updated(documents)
     found = [
         (one.path, one.item)
@@ -59,9 +61,11 @@ def command(  # noqa: PLR0913  what a list can be narrowed down by
             click.echo(told, err=True)
     if as_json:
         quotes = Quotes(root)
-        say_json([item_json(path, item, quotes) for path, item in found])
+        say_json([item_json(real_path(root, path), item, quotes) for path, item in found])
     else:
-        rows = [(item.id[:8], item.type, item.status, item.since, path, item.text) for path, item in found]
+        rows = [
+            (item.id[:8], item.type, item.status, item.since, real_path(root, path), item.text) for path, item in found
+        ]
         say_table(("id", "type", "status", "since", "document", "text"), rows)
 
 

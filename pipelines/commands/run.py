@@ -13,8 +13,10 @@ from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import dollars, on_terminal, say, say_json
 from pipelines.commands.progress import watch_for_people
 from pipelines.errors import UsageFault
+from pipelines.memory.files import list_files
 from pipelines.memory.git import Git
-from pipelines.memory.layout import BATCHES, REPLIES, log_day, log_path
+from pipelines.memory.layout import BATCHES, LOGS, REPLIES, day_of_log, log_day, log_path
+from pipelines.memory.names import names_of
 from pipelines.nightly import curate_night
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
@@ -62,7 +64,7 @@ def command(  # noqa: PLR0913  one a flag of the verb
     Running again with nothing new changes nothing.
     """
     root = memory_root(memory)
-    if again and not (log_day(f"{again}.md") and (root / log_path(again)).is_file()):
+    if again and not (log_day(f"{again}.md") and _is_told(root, again)):
         raise UsageFault(f"There is no log of {again}.", "Name a day as YYYY-MM-DD whose log is in Logs.")
     night, replies = _night(root, now, again, provider, batch=batch)
     if estimate:
@@ -78,6 +80,13 @@ def command(  # noqa: PLR0913  one a flag of the verb
     else:
         _tell(report)
     return report.exit_code
+
+
+def _is_told(root: Path, day: str) -> bool:
+    """Whether a log tells of a day; in a memory that was adopted in place, several can."""
+    if names_of(root) is None:
+        return (root / log_path(day)).is_file()
+    return any(day_of_log(path) == day for path in list_files(root, LOGS, ".md"))
 
 
 def _night(root: Path, now: str | None, again: str, provider: str, *, batch: bool | None) -> tuple[Night, Replies]:
@@ -111,7 +120,7 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
     if night.batches:
         night = replace(night, extractor=night.batches.rehearse(night.extractor, night.again))
     plan = plan_night(night, git, Watch())
-    diff = diff_of(plan.changes)
+    diff = diff_of(night.root, plan.changes)
     if as_json:
         say_json({**plan.report.to_json(), "diff": diff})
     else:

@@ -59,7 +59,7 @@ def status_facts(root: Path, now: str | None) -> dict[str, object]:
         "last_run": {key: last[key] for key in ("run", "now", "exit_code", "commit", "error") if key in last}
         if last
         else None,
-        "days_waiting": [day.day for day in waiting if day.fresh],
+        "days_waiting": list(dict.fromkeys(day.day for day in waiting if day.fresh)),
         "briefing": {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing},
         "items": sum(1 for _ in snapshot.items()),
         "documents": len(snapshot.documents),

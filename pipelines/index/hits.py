@@ -45,6 +45,7 @@ class Hit:
         until: the first day on which an item held no more, or empty.
         known_as: by what its uses are counted: an item's id, else a hash of what it says and of when it is.
         factors: what the score came of, by name; empty unless asked for.
+        own_path: what the program calls the file, where that is not its name on the disk; else empty.
     """
 
     path: str
@@ -64,17 +65,18 @@ class Hit:
     until: str = field(default="", kw_only=True)
     known_as: str = field(default="", kw_only=True)
     factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+    own_path: str = field(default="", kw_only=True)
 
     @property
     def kind(self) -> Literal["log", "session", "document"]:
         """Whether it tells what happened (a log, a session) or what is held to be so (a document)."""
-        top, _, _ = self.path.partition("/")
+        top, _, _ = (self.own_path or self.path).partition("/")
         return "log" if top == LOGS else "session" if top == SESSIONS else "document"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
         told = asdict(self) | {"kind": self.kind, "score": round(self.score, 6)}
-        del told["known_as"]
+        del told["known_as"], told["own_path"]
         factors = {name: round(value, 6) for name, value in told.pop("factors").items()}
         return told | ({"factors": factors} if factors else {})
 

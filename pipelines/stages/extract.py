@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import FailureKind, ModelFailed
-from pipelines.memory.layout import LOGS, log_day
+from pipelines.memory.layout import day_of_log
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.progress import LogProgress, entries_digest, file_hash
 from pipelines.memory.quotes import quote_stands
@@ -108,7 +108,7 @@ def days_to_read(
     """
     found = []
     for path, data in logs.items():
-        day = log_day(path.removeprefix(f"{LOGS}/"))
+        day = day_of_log(path)
         records = progress.get(path, ())
         due = due_again(records, today) if rereads else frozenset()
         is_known = any(record.file == file_hash(data) and not _reopened(record, day, today) for record in records)
