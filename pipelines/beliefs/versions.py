@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from pipelines.memory.git import Git
     from pipelines.memory.items import Item
 
-DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *FOLDERS)
+DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *(f"{folder}/*.md" for folder in FOLDERS))
 _TRAILERS: Final = ("Run-Id", "Undoes", "Extractor")
 _FORMAT: Final = "%x00" + "%x1f".join(
-    ["%H", "%cI", "%an", "%s", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS)]
+    ["%H", "%cI", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS), "%an", "%s"]
 )
+_FIELDS: Final = 4 + len(_TRAILERS)
 _OWNER: Final = "owner"
 
 
@@ -76,16 +77,20 @@ def commits_of(git: Git, ident: str) -> list[Commit]:
     if git.head() is None:
         return []
     told = git.run(
-        "log", f"--format={_FORMAT}", f"-G{ident}", "--patch", "--unified=0", "--no-color", "--no-ext-diff",
+        "log", f"--format={_FORMAT}", f"-G{ident}", "--text", "--patch", "--unified=0", "--no-color", "--no-ext-diff",
         "--no-textconv", "--no-renames", "--relative", "--", *DOCUMENTS,
     )  # fmt: skip
     found = [_commit(part, ident) for part in told.split(b"\0")[1:]]
-    return [one for one in reversed(found) if one.removed or one.added]
+    return [one for one in reversed(found) if one and (one.removed or one.added)]
 
 
-def _commit(told: bytes, ident: str) -> Commit:
+def _commit(told: bytes, ident: str) -> Commit | None:
+    """Return one commit of what git told, or None for the rest of a patch that holds the mark between two."""
     head, _, patch = told.partition(b"\n")
-    commit, when, name, subject, run, undoes, reader = head.decode(errors="replace").split("\x1f")
+    fields = head.decode(errors="replace").split("\x1f", _FIELDS - 1)
+    if len(fields) < _FIELDS:
+        return None
+    commit, when, run, undoes, reader, name, subject = fields
     removed: list[tuple[str, Item]] = []
     added: list[tuple[str, Item]] = []
     unnumbered: list[Item] = []

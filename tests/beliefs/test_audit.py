@@ -55,6 +55,13 @@ def test_all_of_a_document_is_sorted_by_how_well_it_stands(linked: Memory) -> No
         assert line in text
 
 
+def test_what_waits_to_be_filed_in_a_document_is_told_with_it(linked: Memory) -> None:
+    linked.write("Review.md", WAITING.replace(" against=k2222222222", ""))
+    told = asked(linked, "audit", "Alpha")
+    assert said(told["waiting"]) == ["k7"]
+    assert len(told["contradicting"]) == 1
+
+
 def test_a_topic_in_words_brings_what_was_superseded_and_what_contradicts(linked: Memory) -> None:
     told = asked(linked, "audit", "sqlite")
     assert "k1" in said(told["current"])

@@ -109,7 +109,9 @@ def test_history_goes_on_to_what_is_not_committed_and_to_what_was_deleted(memory
     gone = known["The host is kiel."]
     told = asked(memory, "history", gone)
     assert told["gone"] == {"day": "2026-03-12", "reason": "deleted"}
-    assert [one["changed"] for one in told["versions"]] == [["filed"], ["taken out"]]
+    assert [(one["changed"], one["commit"] is None) for one in told["versions"]] == [
+        (["filed"], False), (["taken out"], False),
+    ]  # fmt: skip
     assert "It stands nowhere: it was deleted on 2026-03-12." in memory.curate("history", gone)
     said = memory.curate("why", gone, exits=1)
     assert f"{gone} stands nowhere: it was deleted on 2026-03-12. `curate history {gone}`" in said
@@ -165,6 +167,20 @@ def test_a_memory_in_a_folder_of_a_repository_has_its_own_history(memory: Memory
     assert asked(inner, "why", ident)["brought"]["day"] == "2026-03-11"
     assert [one["id"] for one in asked(inner, "items", "--known-on", "2026-03-11")] == [ident]
     assert asked(inner, "items", "--known-on", "2026-03-10") == []
+
+
+def test_what_people_put_into_commits_and_attributes_blinds_no_history(memory: Memory) -> None:
+    memory.write(".gitattributes", "*.md binary\n")
+    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    (item,) = asked(memory, "items")
+    path = item["document"]
+    memory.write(path, memory.read(path).replace("8080", "9090") + "a\0b\n")
+    memory.git("add", "-A")
+    memory.git("-c", "user.name=A\x1fda", "-c", "user.email=a@localhost", "commit", "-qm", "more\x1fports")
+    versions = asked(memory, "history", item["id"])["versions"]
+    assert [one["changed"] for one in versions] == [["filed"], ["reworded"]]
+    assert versions[1]["by"] == "person"
 
 
 def test_ids_that_are_none_or_many_are_said(memory: Memory) -> None:
