@@ -84,7 +84,8 @@ ASKS = st.builds(
     WORDS, st.integers(), st.floats(allow_nan=False, allow_infinity=False), WORDS, WORDS,
 )  # fmt: skip
 NOTES = st.builds(
-    Note, st.from_regex(r"[0-9a-f]{32}", fullmatch=True), st.sampled_from(State), WORDS, WORDS, WORDS, WORDS, WORDS,
+    Note, st.from_regex(r"[0-9a-f]{32}", fullmatch=True), st.sampled_from(State), WORDS, WORDS, WORDS,
+    st.datetimes(timezones=st.just(UTC)).map(datetime.isoformat), WORDS,
     st.lists(ASKS, max_size=3).map(tuple), WORDS, st.integers(0, 9), st.builds(Usage, st.integers(0, 9)),
     st.none() | st.floats(0, 9), st.lists(st.tuples(WORDS, st.integers(0, 9)), max_size=2).map(tuple),
 )  # fmt: skip
@@ -127,6 +128,19 @@ def test_a_note_under_another_name_is_none(tmp_path: Path) -> None:
     notes.save(note("a"))
     (tmp_path / BATCHES / f"{'a' * 32}.json").rename(tmp_path / BATCHES / f"{'b' * 32}.json")
     assert (notes.all(), notes.odd()) == ([], [f"{BATCHES}/{'b' * 32}.json"])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("at", "yesterday"), ("at", "2026-03-20T02:00:00"), ("state", "lost"), ("asks", 3), ("asks", [{}]), ("form", 2),
+     ("usage", None), ("failures", [1]), ("more", 1), ("id", "x")],
+)  # fmt: skip
+def test_a_note_that_somebody_changed_is_none(tmp_path: Path, key: str, value: object) -> None:
+    notes = Notes(tmp_path)
+    notes.save(note("a"))
+    file = tmp_path / BATCHES / f"{'a' * 32}.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), key: value}))
+    assert (notes.all(), notes.odd()) == ([], [f"{BATCHES}/{file.name}"])
 
 
 # ---------------------------------------------------------------- logs that went on

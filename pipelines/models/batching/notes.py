@@ -10,6 +10,7 @@ import json
 import os
 import re
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -194,9 +195,13 @@ def _note(found: dict[str, Any]) -> Note:
     row["state"] = State(row["state"])
     row["failures"] = tuple((str(kind), int(count)) for kind, count in row["failures"])
     row |= {key: str(row[key]) for key in ("id", "name", "source", "base_url", "at", "day", "ident")}
+    if datetime.fromisoformat(row["at"]).tzinfo is None:
+        raise ValueError(row["at"])
     return Note(**row)
 
 
 def _ask(found: dict[str, Any]) -> Ask:
     entries = tuple((str(key), int(first), int(last)) for key, first, last in found["entries"])
-    return Ask(**{**found, "entries": entries})
+    words = {key: str(value) for key, value in found.items()}
+    numbers = {key: int(found[key]) for key in ("prompt_version", "tokens")}
+    return Ask(**{**words, **numbers, "usd": float(found["usd"]), "entries": entries})  # type: ignore[arg-type]  # each of its field's type
