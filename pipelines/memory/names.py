@@ -88,6 +88,11 @@ class Names:
             return self.is_opted_in(rest)
         return top in {SETTINGS, LOGS} or (top in MADE and top != SESSIONS)
 
+    def tracked(self, real: str) -> str | None:
+        """Return what the program calls a file that the memory commits, or None for any other."""
+        path = self.canonical(real)
+        return path if path is not None and self.is_tracked(path) else None
+
     def is_writable(self, path: str) -> bool:
         """Whether a run may write a file: what runs make, and what the person opted in. Never a log."""
         top, _, rest = path.partition("/")
