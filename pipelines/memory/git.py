@@ -106,11 +106,8 @@ class Git:
         names = names_of(self.root)
         return path if names is None else names.real(path)
 
-    def own(self, real: str) -> str | None:
-        """Return what the program calls a file of git's; None for a person's that is no part of what it commits."""
-        return self._own_names()(real)
-
     def _own_names(self) -> Callable[[str], str | None]:
+        """Return how the program calls a file of git's; None for a person's that is no part of what it commits."""
         names = names_of(self.root)
         return str if names is None else names.tracked
 
