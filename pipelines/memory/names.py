@@ -174,13 +174,18 @@ def _read(root: Path) -> Names | None:
         data = file.read_bytes()
     except OSError:
         return None
-    if not _MENTION.search(data):
+    if b"layout" not in data:
         return None
     from pipelines.errors import BadSettings  # noqa: PLC0415  most memories have no layout
     from pipelines.faults import read_toml  # noqa: PLC0415  as above
     from pipelines.memory.naming_rules import layout_faults, layout_names  # noqa: PLC0415  as above
 
-    told = read_toml(file).get("layout")
+    try:
+        told = read_toml(file).get("layout")
+    except BadSettings:
+        if _MENTION.search(data):
+            raise
+        return None  # whoever needs the settings says what is wrong with them
     if told is None:
         return None
     if faults := layout_faults(told, root):
