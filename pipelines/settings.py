@@ -118,6 +118,9 @@ def load_settings(root: Path) -> Settings:
 
 
 def _layout_faults(layout: object, root: Path) -> list[str]:
-    from pipelines.memory.naming_rules import layout_faults  # noqa: PLC0415  most memories have no layout
+    from pipelines.memory.names import names_of  # noqa: PLC0415  most memories have no layout
+    from pipelines.memory.naming_rules import layout_faults  # noqa: PLC0415  as above
 
-    return layout_faults(layout, root)
+    return layout_faults(layout, root) or (
+        [] if names_of(root) else ["layout: write its name as it is, without escapes"]
+    )

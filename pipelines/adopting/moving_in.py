@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING
 from pipelines.adopting.in_place import settings_text
 from pipelines.errors import UsageFault
 from pipelines.memory.edits import commit_edits, find_edits
-from pipelines.memory.files import create_file, writing
+from pipelines.memory.files import create_file
 from pipelines.memory.git import Author, Git
-from pipelines.memory.layout import PRIVATE, SESSIONS, SETTINGS
+from pipelines.memory.layout import BRIEFING, SETTINGS
 from pipelines.memory.lock import run_lock
 from pipelines.memory.names import real_path
 from pipelines.memory.template import lay_down, template_files
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pipelines.adopting.copying import Making
     from pipelines.adopting.in_place import InPlace
 
 
-def repository_of(root: Path) -> Path | None:
+def repository_of(root: Path, plan: InPlace) -> Path | None:
     """Return the top of the git repository that a folder stands in, or None where it stands in none.
 
     Raises:
-        UsageFault: the repository's ignore rules leave out what a memory must commit.
+        UsageFault: the repository ignores what a memory must commit, or has it go through a filter.
         DetachedHead, GitFault: no commit can be made in it.
     """
     git = Git(root)
@@ -38,7 +39,20 @@ def repository_of(root: Path) -> Path | None:
             f"The repository at {git.repository.top} ignores {root / SETTINGS}.",
             "A memory needs git: change the ignore rules, or copy the notes, without --in-place.",
         )
+    _refuse_filters(git, [SETTINGS, f"{plan.names.home}/{BRIEFING}", *plan.logs, *plan.opted_in])
     return git.repository.top
+
+
+def _refuse_filters(git: Git, paths: Sequence[str]) -> None:
+    """Refuse a repository that encrypts or otherwise filters files: commits of a memory hold them as they stand."""
+    told = git.run("check-attr", "-z", "--stdin", "filter", data=b"".join(os.fsencode(path) + b"\0" for path in paths))
+    fields = [os.fsdecode(field) for field in told.split(b"\0")]
+    for path, value in zip(fields[::3], fields[2::3], strict=False):
+        if value not in {"unspecified", "unset"}:
+            raise UsageFault(
+                f"The repository at {git.repository.top} has {path} go through the filter {value}.",
+                "Commits of a memory would hold it unfiltered: copy the notes, without --in-place.",
+            )
 
 
 def move_in(plan: InPlace, root: Path, making: Making) -> tuple[str, ...]:
@@ -55,10 +69,9 @@ def move_in(plan: InPlace, root: Path, making: Making) -> tuple[str, ...]:
         GitFault: git refused.
     """
     git = Git(root)
-    if repository_of(root) is None:
+    if repository_of(root, plan) is None:
         git.init()
         git.check()
-    _leave_out(git, plan.names.home)
     template = template_files(making.template)[SETTINGS].decode()
     if not create_file(root, SETTINGS, settings_text(template, making.timezone, plan.layout).encode()):
         raise UsageFault(f"{root / SETTINGS} is there already.", f"`curate init {root}` adds what it lacks.")
@@ -68,17 +81,3 @@ def move_in(plan: InPlace, root: Path, making: Making) -> tuple[str, ...]:
         author = Author(*(git.identity() or making.author), making.now)
         commit_edits(root, git, f"Adopt {plan.kind.called} in place\n", author, edits)
     return tuple(real_path(root, path) for path in edits.held)
-
-
-def _leave_out(git: Git, home: str) -> None:
-    """Tell git to ignore what is private, where no file of the person's says so: in the repository's own list."""
-    wanted = [f"/{git.prefix}{PRIVATE}/", f"/{git.prefix}{home}/{SESSIONS}/"]
-    file = git.repository.common_dir / "info" / "exclude"
-    with writing(file):
-        file.parent.mkdir(exist_ok=True)
-        there = file.read_text(errors="surrogateescape") if file.exists() else ""
-        missing = [line for line in wanted if line not in there.splitlines()]
-        if missing:
-            gap = "" if not there or there.endswith("\n") else "\n"
-            with file.open("a") as out:
-                out.write(gap + "".join(f"{line}\n" for line in missing))

@@ -67,7 +67,8 @@ def adopt_here_or_show(wanted: WantedHere) -> None:
         found = read_source(source)
     if not found.files:
         raise UsageFault(f"There is nothing to adopt in {source}.", "It holds no note, no PDF file and no image.")
-    plan, top = plan_in_place(found, kind, wanted.home, wanted.opted_in), repository_of(source)
+    plan = plan_in_place(found, kind, wanted.home, wanted.opted_in)
+    top = repository_of(source, plan)
     if not wanted.as_json:
         _show(plan, source, top)
     going = not wanted.only_print and (wanted.sure or _agreed(wanted, source))

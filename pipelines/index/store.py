@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.index.schema import VERSION
+from pipelines.memory.files import keep_out_of_git
 from pipelines.memory.layout import PRIVATE
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ def writer_lock(root: Path, patience: float) -> Iterator[None]:
     """
     try:
         (root / PRIVATE).mkdir(mode=0o700, exist_ok=True)
+        keep_out_of_git(root)
         descriptor = os.open(root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise NotWritable(INDEX, (error.strerror or str(error)).lower()) from error

@@ -192,6 +192,7 @@ def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str
         if raw.startswith(b"\0"):
             commit = os.fsdecode(raw[1:])
         elif raw.startswith(b"--- a/"):
-            path = git.own(os.fsdecode(raw[6:]).rstrip("\t")) or ""
+            path = os.fsdecode(raw[6:]).rstrip("\t")
+            path = path if names is None else names.tracked(path) or ""
         elif raw.startswith(b"-") and b"<!-- k" in raw and (names is None or kind_of(path)):
             yield commit, path, raw[1:].decode(errors="replace")

@@ -14,7 +14,7 @@ from pipelines.memory.layout import PARTIAL, day_of_log
 from pipelines.memory.names import at
 from pipelines.memory.private import is_private
 from pipelines.memory.secrets.files import inspect
-from pipelines.memory.tracked import is_tracked, tracked_files
+from pipelines.memory.tracked import only_tracked, tracked_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     Files are compared by the hash that git would give them, without filters and without its index, so that neither an
     attribute nor what the person has staged changes the answer. Ignored files count only if HEAD holds them.
     """
-    tree = {path: entry for path, entry in git.tree(head).items() if is_tracked(root, path)}
+    tree = only_tracked(root, git.tree(head))
     there = tracked_files(root)
     changed = [path for path in there if path in tree and _differs(root, path, tree[path][1])]
     fresh = [path for path in there if path not in tree]

@@ -143,7 +143,23 @@ def make_folders(root: Path, folder: Path) -> None:
         # What a person has no need to share is theirs alone, and so is the folder above it while it is made.
         alone = any(at(root, own) in {folder, *folder.parents} for own in _OWN)
         folder.mkdir(mode=0o700 if alone else 0o777, exist_ok=True)
+        if alone:
+            keep_out_of_git(root)
         sync_folder(folder.parent)
+
+
+def keep_out_of_git(root: Path) -> None:
+    """Let git pass over what is private in a memory that was adopted in place, on every machine that has it.
+
+    Elsewhere the memory's .gitignore says so; in place that is a person's file, or there is none.
+    """
+    if names_of(root) is None:
+        return
+    for folder in (at(root, own) for own in _OWN):
+        file = folder / ".gitignore"
+        if folder.is_dir() and not os.path.lexists(file):
+            with contextlib.suppress(FileExistsError), file.open("xb") as out:
+                out.write(b"*\n")
 
 
 def write_synced(path: Path, data: bytes, mode: int = 0o644) -> None:

@@ -20,7 +20,7 @@ from pipelines.memory.names import names_of
 from pipelines.memory.stale_locks import Repository, clear_stale_locks, wait_for_locks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -92,12 +92,13 @@ class Git:
         prefix = self.prefix
         listed = self.run("ls-tree", "-r", "-z", "--full-tree", commit, *([prefix] if prefix else []))
         out: dict[str, tuple[str, str]] = {}
+        own = self._own_names()
         for row in listed.split(b"\0"):
             if row:
                 about, _, path = row.partition(b"\t")
                 mode, _, blob = about.decode().split(" ")
-                if (own := self.own(os.fsdecode(path).removeprefix(prefix))) is not None:
-                    out[own] = (mode, blob)
+                if (name := own(os.fsdecode(path).removeprefix(prefix))) is not None:
+                    out[name] = (mode, blob)
         return out
 
     def real(self, path: str) -> str:
@@ -105,13 +106,10 @@ class Git:
         names = names_of(self.root)
         return path if names is None else names.real(path)
 
-    def own(self, real: str) -> str | None:
-        """Return what the program calls a file of git's; None for a person's that is no part of what it commits."""
+    def _own_names(self) -> Callable[[str], str | None]:
+        """Return how the program calls a file of git's; None for a person's that is no part of what it commits."""
         names = names_of(self.root)
-        if names is None:
-            return real
-        path = names.canonical(real)
-        return path if path is not None and names.is_tracked(path) else None
+        return str if names is None else names.tracked
 
     def show(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes at a commit, or None where it is not there."""
@@ -275,13 +273,13 @@ class Git:
 
     def _staged(self) -> dict[str, tuple[str, str]]:
         listed = self.run("ls-files", "--stage", "-z")
-        out = {}
+        out, own = {}, self._own_names()
         for row in listed.split(b"\0"):
             if row:
                 about, _, path = row.partition(b"\t")
                 mode, blob, _ = about.decode().split(" ")
-                if (own := self.own(os.fsdecode(path))) is not None:
-                    out[own] = (mode, blob)
+                if (name := own(os.fsdecode(path))) is not None:
+                    out[name] = (mode, blob)
         return out
 
     # ------------------------------------------------------------ running

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import LockHeld
-from pipelines.memory.files import writing
+from pipelines.memory.files import keep_out_of_git, writing
 from pipelines.memory.layout import PRIVATE
 
 if TYPE_CHECKING:
@@ -121,4 +121,5 @@ def private_folder(root: Path) -> Path:
         folder.mkdir(mode=0o700, exist_ok=True)
         if folder.stat().st_mode & 0o077:  # made by hand, or by a version that knew less
             folder.chmod(0o700)
+        keep_out_of_git(root)
     return folder

@@ -88,6 +88,11 @@ class Names:
             return self.is_opted_in(rest)
         return top in {SETTINGS, LOGS} or (top in MADE and top != SESSIONS)
 
+    def tracked(self, real: str) -> str | None:
+        """Return what the program calls a file that the memory commits, or None for any other."""
+        path = self.canonical(real)
+        return path if path is not None and self.is_tracked(path) else None
+
     def is_writable(self, path: str) -> bool:
         """Whether a run may write a file: what runs make, and what the person opted in. Never a log."""
         top, _, rest = path.partition("/")
@@ -169,13 +174,18 @@ def _read(root: Path) -> Names | None:
         data = file.read_bytes()
     except OSError:
         return None
-    if not _MENTION.search(data):
+    if b"layout" not in data:
         return None
     from pipelines.errors import BadSettings  # noqa: PLC0415  most memories have no layout
     from pipelines.faults import read_toml  # noqa: PLC0415  as above
     from pipelines.memory.naming_rules import layout_faults, layout_names  # noqa: PLC0415  as above
 
-    told = read_toml(file).get("layout")
+    try:
+        told = read_toml(file).get("layout")
+    except BadSettings:
+        if _MENTION.search(data):
+            raise
+        return None  # whoever needs the settings says what is wrong with them
     if told is None:
         return None
     if faults := layout_faults(told, root):

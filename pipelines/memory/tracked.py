@@ -9,14 +9,23 @@ from pipelines.memory.layout import NOTES, TRACKED
 from pipelines.memory.names import at, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+    Entry = tuple[str, str]
 
 
 def is_tracked(root: Path, path: str) -> bool:
     """Whether the memory commits the file that the program calls `path`."""
     names = names_of(root)
     return path.partition("/")[0] in TRACKED if names is None else names.is_tracked(path)
+
+
+def only_tracked(root: Path, tree: Mapping[str, Entry]) -> dict[str, Entry]:
+    """Return those of a commit's files that the memory commits."""
+    if names_of(root) is not None:
+        return dict(tree)  # git has told of no other
+    return {path: entry for path, entry in tree.items() if path.partition("/")[0] in TRACKED}
 
 
 def tracked_files(root: Path) -> list[str]:

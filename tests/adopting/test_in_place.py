@@ -315,6 +315,31 @@ def test_a_repository_that_ignores_the_settings_is_refused_before_anything_is_wr
 # ---------------------------------------------------------------- asked first
 
 
+def test_a_repository_that_filters_notes_is_refused_before_anything_is_written(place: Place) -> None:
+    vault(place.root)
+    place.mine.git("init", "-q")
+    (place.root / ".gitattributes").write_text("Daily/** filter=git-crypt\n")
+    before = fingerprint(place.root)
+    assert "Daily/2026-02-03.md go through the filter git-crypt" in place.adopt("--yes", exits=2)
+    assert fingerprint(place.root) == before
+
+
+def test_what_is_private_stays_out_of_a_clone_that_commits_everything(place: Place, tmp_path: Path) -> None:
+    vault(place.root)
+    place.adopt("--yes")
+    (tmp_path / "session.jsonl").write_text(TURNS)
+    place.mine.git("clone", "-q", ".", str(tmp_path / "clone"))
+    clone = place.mine.aside(tmp_path / "clone")
+    clone.curate("capture", str(tmp_path / "session.jsonl"), "--now", "2026-03-04T10:00")
+    clone.curate("run", "--now", "2026-03-05T02:00")
+    clone.git("add", "-A")
+    told = clone.git("ls-files")
+    assert ".curate" not in told
+    assert "Sessions/" not in told
+    assert "Daily/2026-03-04.md" in told
+    assert (clone.root / "Curated/Sessions/2026-03-04").is_dir()
+
+
 def test_it_is_shown_first_and_nothing_is_written_without_consent(place: Place) -> None:
     before = fingerprint(vault(place.root))
     told = place.adopt()

@@ -157,6 +157,29 @@ def test_without_a_layout_every_name_is_its_own(tmp_path: Path) -> None:
     assert at(tmp_path, "MEMORY.md") == tmp_path / "MEMORY.md"
 
 
+@pytest.mark.parametrize("written", ['"layout" = {', "layout = {", "[ layout ]\n", "layout.home = 'Curated'\nlayout."])
+def test_however_its_key_is_written_it_counts(tmp_path: Path, written: str) -> None:
+    keys = 'logs = "Daily/{YYYY}-{MM}-{DD}.md"'
+    home = "" if "home" in written else 'home = "Curated"' + (", " if "{" in written else "\n")
+    (tmp_path / "curate.toml").write_text(f"{written}{home}{keys}{'}' if '{' in written else ''}\n")
+    load_settings(tmp_path)
+    assert real_path(tmp_path, "MEMORY.md") == "Curated/MEMORY.md"
+
+
+def test_a_key_that_is_not_seen_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "curate.toml").write_text(LAYOUT.replace("[layout]", '["l\\u0061yout"]'))
+    with pytest.raises(BadSettings, match="without escapes"):
+        load_settings(tmp_path)
+
+
+def test_a_broken_file_that_only_speaks_of_it_is_no_layout(tmp_path: Path) -> None:
+    (tmp_path / "curate.toml").write_text("# no layout\ntimezone = \n")
+    assert names_of(tmp_path) is None
+    (tmp_path / "curate.toml").write_text("[layout]\nhome = \n")
+    with pytest.raises(BadSettings):
+        names_of(tmp_path)
+
+
 def test_a_layout_is_read_again_when_it_changes(tmp_path: Path) -> None:
     settings = tmp_path / "curate.toml"
     settings.write_text(LAYOUT)
