@@ -22,7 +22,9 @@ _MOST: Final = 0.6
 
 _ATTRIBUTES: Final = frozenset(map(stem, "deadline date time start end price cost name location room version".split()))
 """What a value is of, which the older sentence may have told by its verb alone."""
-_SINCE: Final = re.compile(r"\b(?:as of|effective|effective from|starting|starting from|starting in|from|since) $", re.IGNORECASE)
+_SINCE: Final = re.compile(
+    r"\b(?:as of|effective|effective from|starting|starting from|starting in|from|since) $", re.IGNORECASE
+)
 
 
 def corrects(old: Sentence, new: Sentence) -> str:

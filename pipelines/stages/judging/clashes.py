@@ -54,9 +54,7 @@ def _apart(old: Sentence, new: Sentence) -> tuple[list[Value], list[Value]]:
     )
 
 
-def _one_value(
-    old: Sentence, new: Sentence, values: list[Value], others: list[Value], kind: ItemType | None
-) -> bool:
+def _one_value(old: Sentence, new: Sentence, values: list[Value], others: list[Value], kind: ItemType | None) -> bool:
     kinds = {one.base for one in (*values, *others)}
     if not values or len(values) != len(others) or len(kinds) != 1:
         return False

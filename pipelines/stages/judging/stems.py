@@ -88,11 +88,7 @@ def _undoubled(word: str) -> str:
     return word[:-1] if len(word) > 2 and word[-1] == word[-2] and word[-1] not in "lsz" else word  # noqa: PLR2004
 
 
-_SAME: Final = {
-    _bare_stem(word): _bare_stem(group.split()[0])
-    for group in _GROUPS
-    for word in group.split()
-}
+_SAME: Final = {_bare_stem(word): _bare_stem(group.split()[0]) for group in _GROUPS for word in group.split()}
 LIGHT: Final = frozenset(_SAME.get(found, found) for found in map(_bare_stem, _LIGHT))
 
 
