@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import ACTIVE, ItemType, Status, Trust
+from pipelines.memory.items import ACTIVE, ItemType, Status
 from pipelines.memory.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 from pipelines.memory.wording import folded
 from pipelines.stages.judging.stems import STOP, stem
@@ -19,7 +19,7 @@ from pipelines.stages.judging.stems import STOP, stem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipelines.memory.items import Item
+    from pipelines.memory.items import Item, Trust
     from pipelines.models.extraction import Candidate
 
 NEAREST: Final = 12

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from pipelines.memory.items import ItemType
 from pipelines.stages.judging.opposites import are_opposite
 from pipelines.stages.judging.stems import stem
 from pipelines.stages.judging.values import comparable, same_value
-from pipelines.stages.judging.verbs import BE, OFTEN, OWNING, PREPOSITIONS, VERBS
+from pipelines.stages.judging.verbs import BE, OFTEN, OWNING, PREPOSITIONS, SINGLE, VERBS
 
 if TYPE_CHECKING:
     from pipelines.stages.judging.sentence import Sentence, Word
-    from pipelines.stages.judging.stems import stem
-from pipelines.stages.judging.values import Value
+    from pipelines.stages.judging.values import Value
 
 _MOST_LEFT, _MOST_NEW = 3, 6
 """Words of the older sentence that the newer may leave unsaid, and words that it may add."""
@@ -27,21 +27,31 @@ _SINCE: Final = re.compile(
 )
 
 
-def corrects(old: Sentence, new: Sentence) -> str:
-    """Return why the newer sentence takes the place of the older, or an empty string where it does not."""
+def corrects(old: Sentence, new: Sentence, kind: ItemType | None = None) -> str:
+    """Return why the newer sentence takes the place of the older, or an empty string where it does not.
+
+    A task is corrected only where a day or a number in it is another, or where it names what it was before.
+    """
     if not new.marked.changed:
         return ""
     if new.was and (why := _replaces(old, new)):
         return why
+    left, more = old.keys - new.keys, new.keys - old.keys
+    if len(left) > _MOST_LEFT or len(more) > _MOST_NEW:
+        return ""
     if not _same_subject(old, new) or (new.was and not _known(old, new.was)):
         return ""
     if _denies(old, new):
         return "it says that this holds no longer"
-    if not _same_verb(old, new):
-        return ""
+    return _says_other(old, new, kind) if _same_verb(old, new) else ""
+
+
+def _says_other(old: Sentence, new: Sentence, kind: ItemType | None) -> str:
+    left, more = old.keys - new.keys, new.keys - old.keys
     if other_value(old, new):
         return "it says another value of the same, and that it changed"
-    left, more = old.keys - new.keys, new.keys - old.keys
+    if kind in {ItemType.TODO, ItemType.RISK}:
+        return ""
     if are_opposite(left, more):
         return "it says the opposite, and that it changed"
     return "it says that the same changed" if _other_words(old, new, left, more) else ""
@@ -83,10 +93,18 @@ def _same_subject(old: Sentence, new: Sentence) -> bool:
     if marks != {w.value.key for w in new.subject_words if w.value and w.value.kind == "mark"}:
         return False
     if old.is_order or new.is_order:
-        return True
+        return _same_object(old, new)
     if old.subject & new.subject:
         return True
     return old.verb_key in OWNING
+
+
+def _same_object(old: Sentence, new: Sentence) -> bool:
+    """Whether two orders are about the same numbers, where those are what something is done to: `accept erratum 6`."""
+    if not (old.is_order and new.is_order) or old.verb_key in SINGLE or new.verb_key in SINGLE:
+        return True
+    counted = [[w.value for w in s.subject_words if w.value] for s in (old, new)]
+    return all(any(same_value(one, other) for other in counted[1]) for one in counted[0])
 
 
 def _is_taken_over(old: Sentence, new: Sentence) -> bool:
@@ -146,7 +164,7 @@ def _counted(sentence: Sentence, value: Value) -> str:
 def _other_words(old: Sentence, new: Sentence, left: frozenset[str], more: frozenset[str]) -> bool:
     """Whether it gives other words where only one can hold: the older one's are gone, and the newer's in their place."""
     verbs = {old.verb_key, new.verb_key}
-    if not more - VERBS or len(left) > _MOST_LEFT or len(more) > _MOST_NEW:
+    if not more - VERBS:
         return False
     if verbs & OFTEN and new.marked.turn < 0:
         return False

@@ -13,8 +13,7 @@ from pipelines.stages.judging.verbs import DIRECT, EVENTS, OFTEN, OWNING, PREPOS
 
 if TYPE_CHECKING:
     from pipelines.stages.judging.sentence import Sentence, Word
-    from pipelines.stages.judging.stems import stem
-from pipelines.stages.judging.values import Value
+    from pipelines.stages.judging.values import Value
 
 _LONGEST: Final = 3
 """Words that one value may have."""

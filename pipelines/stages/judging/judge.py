@@ -46,7 +46,7 @@ def judge(old: str, new: str, kind: ItemType | None = None) -> Judgement:
     before, after = read_sentence(old), read_sentence(new)
     if repeats(before, after):
         return Judgement(Relation.DUPLICATE, "it says the same in other words")
-    if why := corrects(before, after):
+    if why := corrects(before, after, kind):
         return Judgement(Relation.SUPERSEDE, why)
     if why := clashes(before, after, kind):
         return Judgement(Relation.CONTRADICT, why)

@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from typing import Final
 
 _FLAGS: Final = re.IGNORECASE
+# In the past, or in the making, anywhere; as a plain verb only where an order begins: `the change required by`.
 _VERBS: Final = (
     r"(?:mov|chang|migrat|relocat|rais|increas|reduc|decreas|postpon|renam|upgrad|downgrad|updat|revis|reschedul|"
-    r"replac|supersed|reassign|reset|rewrit)(?:e|es|ed|ing|ten)|(?:switch|shift|transfer(?:r)?|lower|bump(?:p)?|extend|"
-    r"shorten|delay|push|adjust|revert|convert|hand|lift|amend)(?:s|es|ed|ing)|(?:went|going|gone) (?:up|down)|"
-    r"cut|brought forward|grew|rose|fell|became|has become"
+    r"replac|supersed|reassign|reset|rewrit)(?:ed|ing|ten)|(?:switch|shift|transfer(?:r)?|lower|bump(?:p)?|extend|"
+    r"shorten|delay|push|adjust|revert|convert|hand|lift|amend)(?:ed|ing)|(?:replac|supersed)es|"
+    r"(?:went|going|gone) (?:up|down)|cut|brought forward|grew|rose|fell|became|has become"
+)
+_ORDERS: Final = (
+    r"^(?:(?:we|let us|let['’]s|please) )?(?:mov|chang|migrat|relocat|rais|increas|reduc|decreas|postpon|renam|upgrad|"
+    r"downgrad|replac|switch|shift|lower|bump|extend|shorten|delay|revert|convert)e?s?\b"
 )
 _TOWARDS: Final = r"(?=(?:\W+[\w.'’-]+){0,7}?\W+(?:to|from|into|with|by|back|forward|over|up|down|until)\b)"
 # How each says it: it only tells that something is new, it is the verb by which it changed, or it denies what was.
@@ -28,6 +33,7 @@ _MARKS: Final = tuple(
         (_TELLS, r"\b(?:as of |right )?now(?: that)?\b(?! and then)|\bnowadays\b|\bthese days\b"),
         (_TELLS, r"\bcorrect(?:ion|ed)\b|\bupdate\s*:|\bedit\s*:"),
         (_TURNS, rf"(?:\b(?:was|were|been|being|got|be|has|have|is|are) )*\b(?:{_VERBS})\b{_TOWARDS}"),
+        (_TURNS, rf"{_ORDERS}{_TOWARDS}"),
         (_TURNS, r"\b(?:has|have|was|were) (?:been )?(?:renamed|replaced|superseded|rescheduled|postponed|upgraded)\b"),
         (_TURNS, r"\b(?:took|takes?|taken|taking) over\b"),
         (_TELLS, r"\bas of(?= )|\beffective(?: from)?\b|^starting(?: from| in| on)?\b"),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.quotes import fold_markdown
-from pipelines.stages.judging.marks import Marked, read_marks
+from pipelines.stages.judging.marks import read_marks
 from pipelines.stages.judging.stems import is_content, stem
-from pipelines.stages.judging.values import Value, find_values
+from pipelines.stages.judging.values import find_values
 from pipelines.stages.judging.verbs import BE, DIRECT, HAVE, HELPERS, NOUNS_TOO, PREPOSITIONS, PRONOUNS, VERBS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from pipelines.stages.judging.marks import Marked
+    from pipelines.stages.judging.values import Value
 
 _WORD: Final = re.compile(r"[^\W_](?:[\w'’+#]|[.@](?=\w))*")
 _CONTRACTED: Final = (
@@ -33,6 +36,7 @@ _REASON: Final = re.compile(
     r"|\bsince\s+(?=(?:it|they|we|he|she|the|that|there)\b)",
     re.IGNORECASE,
 )
+_SPEAKER: Final = re.compile(r"[\w.-]+:\s+(?=(?:i|we|to|let|yes|no|please)\b)|[\w.-]+ (?=to [a-z])", re.IGNORECASE)
 _SWITCH: Final = re.compile(r"\b(?:on|off|up|down)\b(?=\s*(?:$|[.,;!]))", re.IGNORECASE)
 _COLON: Final = re.compile(r"^(?:[^\s:]+ ){0,5}[^\s:]+(?P<at>:|\s[-–—])\s")
 _ENDS: Final = frozenset(".!?:;")
@@ -119,10 +123,18 @@ class Sentence:
         """The place of its main verb among its words, or -1."""
         colon = _COLON.match(self.marked.text)
         found = _main_verb(self.words)
+        if self.speaker and found >= 0:
+            return found
         before_colon = [at for at, w in enumerate(self.words) if colon and w.start < colon.start("at")]
         if before_colon and (found < 0 or found > before_colon[-1] or not self.words[found].raw.endswith("s")):
             return before_colon[-1] + 1 if before_colon[-1] + 1 < len(self.words) else -1
         return found
+
+    @cached_property
+    def speaker(self) -> int:
+        """Where the words begin of a line that names who speaks, or who is to act: `anna: I will update it`."""
+        found = _SPEAKER.match(self.text)
+        return found.end() if found else 0
 
     @cached_property
     def verb_key(self) -> str:
@@ -143,7 +155,8 @@ class Sentence:
     def subject_words(self) -> tuple[Word, ...]:
         """What stands before the verb; of an imperative the object, or what `for` and the like add to a chosen value."""
         cut = self._cut()
-        before = [w for w in self.words if w.content and w.start < cut and not self.marked.names(w.start)]
+        begin = self.speaker
+        before = [w for w in self.words if w.content and begin <= w.start < cut and not self.marked.names(w.start)]
         if any(not w.value for w in before):
             return tuple(before)
         after = [w for w in self.words if w.start >= cut and w.start < self.end and not self.marked.names(w.start)]
@@ -173,6 +186,7 @@ def read_sentence(text: str) -> Sentence:
 
 def _words(marked: Marked) -> Iterator[Word]:
     text, at = marked.text, 0
+    last: Word | None = None
     values = [*find_values(text), *(v for v in find_values(marked.whole) if marked.names(v.start))]
     taken = sorted({v.start: v for v in values}.values(), key=lambda v: v.start)
     switches = {found.start() for found in _SWITCH.finditer(text)}
@@ -181,11 +195,27 @@ def _words(marked: Marked) -> Iterator[Word]:
             raw = found[0].lower()
             named = _is_named(found[0], text, found.start())
             content = named or is_content(raw) or found.start() in switches
-            yield Word(stem(raw), raw, found.start(), content, named)
+            last = Word(stem(raw), raw, found.start(), content, named)
+            yield last
         if value:
+            value = _as_mark(value, last)
             key = f"{value.base}:{value.key}"
             yield Word(key, text[value.start : value.end].lower(), value.start, content=True, named=False, value=value)
             at = max(at, value.end)
+
+
+def _as_mark(value: Value, last: Word | None) -> Value:
+    """Return a number behind a noun as the mark that it is: `erratum 6` is another one than `erratum 2`."""
+    if value.kind != "number" or last is None or not last.raw.isalpha() or not last.content or last.named:
+        return value
+    behind = value.start - last.start - len(last.raw) == 1
+    measured = last.key in VERBS or last.key in _MEASURES or "." in value.key
+    return value if measured or not behind else replace(value, kind="mark")
+
+
+_MEASURES: Final = frozenset(
+    map(stem, "port version level limit size age score maximum minimum least most total count up down".split())
+)
 
 
 def _is_named(word: str, text: str, start: int) -> bool:

@@ -38,7 +38,8 @@ _UNITS: Final = {
 _UNIT: Final = "|".join(f"(?P<u{at}>{forms})" for at, forms in enumerate(_UNITS.values()))
 _HOURS_IN_WORDS: Final = "one two three four five six seven eight nine ten eleven twelve".split()
 _FORM: Final = re.compile(
-    rf"(?P<iso>{_YEAR}-\d\d-\d\d)\b"
+    rf"(?P<url>\bhttps?://\S*[\w/])"
+    rf"|(?P<iso>{_YEAR}-\d\d-\d\d)\b"
     rf"|\b(?P<d1>\d\d?){_TH}\s+(?:of\s+)?(?P<m1>{_MONTH})(?![a-z])(?:,?\s+(?P<y1>{_YEAR})\b)?"
     rf"|\b(?P<m2>{_MONTH})\s+(?P<d2>\d\d?)(?:st|nd|rd|th)?(?![\d:])(?:,?\s+(?P<y2>{_YEAR})\b)?"
     rf"|\b(?P<m3>{_MONTH})(?![a-z])(?:,?\s+(?P<y3>{_YEAR})\b)?"
@@ -101,6 +102,8 @@ def _read(found: re.Match[str], before: str) -> tuple[str, str]:
             return "date", f"{told.get(f'y{at}', '')}-{_month(month):02}-{int(day):02}"
         if month:
             return "", ""
+    if "url" in told:
+        return "mark", told["url"].lower()
     if "iso" in told:
         return "date", told["iso"]
     if "h" in told or "h2" in told:
