@@ -9,7 +9,7 @@ from pipelines.memory.items import ItemType
 from pipelines.stages.judging.opposites import are_opposite
 from pipelines.stages.judging.stems import stem
 from pipelines.stages.judging.values import comparable, same_value
-from pipelines.stages.judging.verbs import BE, OFTEN, OWNING, PREPOSITIONS, SINGLE, VERBS
+from pipelines.stages.judging.verbs import BE, EVENTS, OFTEN, OWNING, PREPOSITIONS, SINGLE, VERBS
 
 if TYPE_CHECKING:
     from pipelines.stages.judging.sentence import Sentence, Word
@@ -73,6 +73,12 @@ def _replaces(old: Sentence, new: Sentence) -> str:
 
 def _value_words(sentence: Sentence) -> frozenset[str]:
     return frozenset(w.key for w in sentence.core if w.named)
+
+
+def tells_event(sentence: Sentence) -> bool:
+    """Whether it tells what happened once, which nothing later makes untrue."""
+    first = next((w for w in sentence.words if w.content or w.value), None)
+    return first is not None and first.raw in EVENTS
 
 
 def _known(old: Sentence, was: tuple[Word, ...]) -> bool:
@@ -164,7 +170,7 @@ def _counted(sentence: Sentence, value: Value) -> str:
 def _other_words(old: Sentence, new: Sentence, left: frozenset[str], more: frozenset[str]) -> bool:
     """Whether it gives other words where only one can hold: the older one's are gone, and the newer's in their place."""
     verbs = {old.verb_key, new.verb_key}
-    if not more - VERBS:
+    if not more - VERBS or tells_event(old):
         return False
     if verbs & OFTEN and new.marked.turn < 0:
         return False

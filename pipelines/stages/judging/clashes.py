@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.items import ItemType
-from pipelines.stages.judging.changes import other_value
+from pipelines.stages.judging.changes import other_value, tells_event
 from pipelines.stages.judging.opposites import are_opposite
 from pipelines.stages.judging.stems import stem
 from pipelines.stages.judging.values import comparable, same_value
-from pipelines.stages.judging.verbs import DIRECT, EVENTS, OFTEN, OWNING, PREPOSITIONS, SINGLE
+from pipelines.stages.judging.verbs import DIRECT, OFTEN, OWNING, PREPOSITIONS, SINGLE
 
 if TYPE_CHECKING:
     from pipelines.stages.judging.sentence import Sentence, Word
     from pipelines.stages.judging.values import Value
 
+_LEAST: Final = 2
+"""Words that must be left to compare."""
 _LONGEST: Final = 3
 """Words that one value may have."""
 
@@ -25,12 +27,13 @@ def clashes(old: Sentence, new: Sentence, kind: ItemType | None = None) -> str:
     Everything but one value must be the same, and the value must be one that a thing has once: its price, its place, who
     owns it. Two tasks and two events never clash; two days by which the same is due do.
     """
-    if old.limits != new.limits or _tells_event(old) or _tells_event(new):
+    if old.limits != new.limits or any(tells_event(one) or _is_any(one) for one in (old, new)):
         return ""
     left, more = old.keys - new.keys, new.keys - old.keys
     values, others = _apart(old, new)
     if old.denials != new.denials:
-        return "one denies what the other says" if not (left | more) and not values and not others else ""
+        alike = not (left | more) and not values and not others
+        return "one denies what the other says" if alike and len(old.core) >= _LEAST else ""
     if left == more == frozenset():
         return "they differ in one value" if _one_value(old, new, values, others, kind) else ""
     if values or others or kind is ItemType.TODO:
@@ -40,9 +43,9 @@ def clashes(old: Sentence, new: Sentence, kind: ItemType | None = None) -> str:
     return "they differ in one value" if _one_span(old, new, left, more) else ""
 
 
-def _tells_event(sentence: Sentence) -> bool:
-    first = next((w for w in sentence.words if w.content or w.value), None)
-    return first is not None and first.raw in EVENTS
+def _is_any(sentence: Sentence) -> bool:
+    """Whether it is about some thing rather than one that is known: two photos of a sunset may differ."""
+    return bool(sentence.words) and sentence.words[0].raw in {"a", "an", "some", "another"}
 
 
 def _apart(old: Sentence, new: Sentence) -> tuple[list[Value], list[Value]]:

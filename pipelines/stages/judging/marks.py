@@ -10,8 +10,10 @@ _FLAGS: Final = re.IGNORECASE
 # In the past, or in the making, anywhere; as a plain verb only where an order begins: `the change required by`.
 _VERBS: Final = (
     r"(?:mov|chang|migrat|relocat|rais|increas|reduc|decreas|postpon|renam|upgrad|downgrad|updat|revis|reschedul|"
-    r"replac|supersed|reassign|reset|rewrit)(?:ed|ing|ten)|(?:switch|shift|transfer(?:r)?|lower|bump(?:p)?|extend|"
-    r"shorten|delay|push|adjust|revert|convert|hand|lift|amend)(?:ed|ing)|(?:replac|supersed)es|"
+    r"replac|supersed|reassign|reset|rewrit)(?:ed|ten)|(?:switch|shift|transfer(?:r)?|lower|bump(?:p)?|extend|"
+    r"shorten|delay|push|adjust|revert|convert|hand|lift|amend)ed|"
+    r"(?<=(?:.is|are|['’]re) )(?:mov|chang|migrat|rais|increas|switch|replac|postpon|upgrad|lower|extend|shift)ing|"
+    r"(?:replac|supersed)es|"
     r"(?:went|going|gone) (?:up|down)|cut|brought forward|grew|rose|fell|became|has become"
 )
 _ORDERS: Final = (
@@ -36,7 +38,8 @@ _MARKS: Final = tuple(
         (_TURNS, rf"{_ORDERS}{_TOWARDS}"),
         (_TURNS, r"\b(?:has|have|was|were) (?:been )?(?:renamed|replaced|superseded|rescheduled|postponed|upgraded)\b"),
         (_TURNS, r"\b(?:took|takes?|taken|taking) over\b"),
-        (_TELLS, r"\bas of(?= )|\beffective(?: from)?\b|^starting(?: from| in| on)?\b"),
+        (_TELLS, r"\bas of(?= )|\beffective(?: from)?\b|^starting(?: from| in| on)? (?=\d|next\b|this\b|today\b|"
+         r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))"),
         (_TELLS, r"\bactually\b|\bin fact\b|\b(?:it )?turn(?:s|ed) out(?: that)?\b|\b(?:was|were) wrong\b|\bmistaken\b"),
         (_TELLS, r"\bscratch that\b|\bon second thoughts?\b|\bchanged \w+ mind\b|\bchange of plans?\b"),
         (_TELLS, r"\bused to\b|\bformerly\b|\bpreviously\b|\buntil now\b|\bso far\b"),
@@ -62,7 +65,7 @@ _REPLACED: Final = tuple(
         rf"\breplac(?:e|es|ed|ing)\s+(?P<was>.+?){_STOP_AT}",
         rf"(?P<was>[\w.+#-]+(?: [\w.+#-]+)?)\s+(?:was|were|is|are|has been|have been|gets?)\s+replaced\b",
         rf"\bover\b[^,;]*?\bfrom\s+(?P<was>.+?){_STOP_AT}",
-        rf"\b(?:stop(?:ped|s)?|drop(?:ped|s)?)\s+(?P<was>.+?){_STOP_AT}",
+        rf"(?:^|[,;:]\s|\b(?:we|i|they|to)\s)(?:have\s)?(?:stop(?:ped|s)?|drop(?:ped|s)?)\s+(?P<was>.+?){_STOP_AT}",
         r"\b(?:was|were)\s+(?P<was>[^,;.]+?)(?:,| but)\s+(?:(?:it|they)\s+)?(?:is |are )?now\b",
         rf"\bprefer\w*\s+[^,;.]+?\s+(?:to|over)\s+(?P<was>.+?){_STOP_AT}",
         rf"\b(?P<was>[\w.'’-]+)\s+has left\b",

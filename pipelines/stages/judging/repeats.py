@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from pipelines.stages.judging.sentence import Sentence, Word
     from pipelines.stages.judging.values import Value
 
+_LEAST: Final = 2
+"""Words that must be left to compare: `I like it` says nothing of what."""
 _FEWEST, _DROPPED = 4, 0.34
 """A shortened repeat shares so many words at least, and leaves out so small a part of the older one."""
 _RELATING: Final = frozenset("than over with from into before after".split())
@@ -24,12 +26,18 @@ def repeats(old: Sentence, new: Sentence) -> bool:
     the same order, or moved as a whole. What the newer leaves out is a reason, or a little of a long sentence. A reason
     that only the newer gives is no other statement.
     """
-    if not same_guards(old, new) or not new.core:
+    if not same_guards(old, new) or len(new.core) < _LEAST or _people(old) != _people(new):
         return False
     if new.keys - old.keys or not _same_order(old, new):
         return False
     left = old.keys - new.keys
     return not left or _is_shortened(old, new, left)
+
+
+def _people(sentence: Sentence) -> frozenset[str]:
+    """Return whose the sentence is, where both are said: mine, yours, or of others."""
+    said = {w.raw for w in sentence.words if w.start < sentence.end}
+    return frozenset({"you"} if said & {"you", "your", "yours"} else ())
 
 
 def same_guards(old: Sentence, new: Sentence) -> bool:

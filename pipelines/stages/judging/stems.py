@@ -12,7 +12,7 @@ STOP: Final = frozenset(
     here hers him his i if in into is it its itself just let like likewise may me might mine must my of off on onto or
     other our ours out over own per please shall she should so some still such than that the their them then there
     these they this those through to today together too toward towards under up upon us via was we were what when where
-    which while who whom whose why will with would yes yet you your yours be am are is was were only not no never none
+    which gonna wanna gotta while who whom whose why will with would yes yet you your yours be am are is was were only not no never none
     neither nor without unless except until before after""".split()
 )
 """Words that carry no subject; what they do (deny, limit, compare) is read by rules of its own."""

@@ -59,7 +59,7 @@ VERBS: Final = (
 PRONOUNS: Final = frozenset("we i you they he she it".split())
 PREPOSITIONS: Final = frozenset("in on at to with by from as into for onto via through under over behind near".split())
 EVENTS: Final = frozenset(
-    """met paid bought sold went saw sent took made told said wrote spent called had got gave found fixed merged upgraded
+    """won lost met paid bought sold went saw sent took made told said wrote spent called had got gave found fixed merged upgraded
     deployed visited attended finished shipped released tested booked ordered signed received talked discussed
     decided approved closed opened added removed moved submitted published created installed reviewed""".split()
 )
