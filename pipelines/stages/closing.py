@@ -13,6 +13,7 @@ from pipelines.memory.documents import edited
 from pipelines.memory.items import Evidence, Status, quote_digest
 from pipelines.memory.layout import Kind
 from pipelines.stages.judging.sentence import read_sentence
+from pipelines.stages.judging.stems import stem
 from pipelines.stages.judging.values import same_value
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ class _Said:
 
     entry: Entry
     line: int
-    text: str
     sentence: Sentence
+    marked: bool
 
 
 def close_todos(documents: Mapping[str, Document], entries: Iterable[Entry]) -> Closed:
@@ -100,12 +101,9 @@ def _told(entries: Iterable[Entry]) -> Iterator[_Said]:
             if _OPEN.search(bare):
                 continue
             for part in _SENTENCE.split(_TICKED.sub("", bare).replace("~~", "")):
-                if not _DOUBT.search(part) and (ticked or _DONE.search(part) or _begins_in_past(part)):
-                    yield _Said(entry, number, part, read_sentence(part))
-
-
-def _begins_in_past(text: str) -> bool:
-    return bool(_PAST.match(text))
+                marked = ticked or bool(_DONE.search(part))
+                if (marked or _PAST.match(part)) and not _DOUBT.search(part):
+                    yield _Said(entry, number, read_sentence(part), marked)
 
 
 _PAST: Final = re.compile(
@@ -130,15 +128,23 @@ def _score(said: _Said, item: Item) -> float:
         return 0.0
     todo, told = read_sentence(item.text), said.sentence
     wanted, there = _keys(todo), _keys(told)
+    if said.marked and todo.is_order and todo.verb_key in _DOING and len(wanted) > _FEWEST:
+        wanted -= {todo.verb_key}
     shared = wanted & there
     if len(shared) < min(_FEWEST, len(wanted)) or len(shared) < _MOST * len(wanted) or not wanted:
         return 0.0
-    if not (_DONE.search(said.text) or _TICKED.search(said.text)) and _first(todo) not in there:
+    if not said.marked and _first(todo) not in there:
         return 0.0
     names = {w.key for w in (*todo.words, *told.words) if w.named and w.content}
     if names & (wanted ^ there) or not _agree(todo, told):
         return 0.0
     return len(shared) / len(wanted) + len(shared) / 1000
+
+
+_DOING: Final = frozenset(
+    map(stem, "write finish do make create prepare fix build implement add complete draft finalise clean update".split())
+)
+"""What one does to a thing that is done; who reviews it is not done when it is."""
 
 
 def _is_same_place(evidence: Evidence, said: _Said) -> bool:

@@ -198,21 +198,24 @@ def _words(marked: Marked) -> Iterator[Word]:
             last = Word(stem(raw), raw, found.start(), content, named)
             yield last
         if value:
-            value = _as_mark(value, last)
+            value = _as_mark(value, last, text)
             key = f"{value.base}:{value.key}"
             yield Word(key, text[value.start : value.end].lower(), value.start, content=True, named=False, value=value)
             at = max(at, value.end)
 
 
-def _as_mark(value: Value, last: Word | None) -> Value:
+def _as_mark(value: Value, last: Word | None, text: str) -> Value:
     """Return a number behind a noun as the mark that it is: `erratum 6` is another one than `erratum 2`."""
     if value.kind != "number" or last is None or not last.raw.isalpha() or not last.content or last.named:
         return value
     behind = value.start - last.start - len(last.raw) == 1
+    if (counted := _COUNTED.match(text, value.end)) and is_content(counted[1]):
+        return value
     measured = last.key in VERBS or last.key in _MEASURES or "." in value.key
     return value if measured or not behind else replace(value, kind="mark")
 
 
+_COUNTED: Final = re.compile(r" ([a-z]+)")
 _MEASURES: Final = frozenset(
     map(stem, "port version level limit size age score maximum minimum least most total count up down".split())
 )

@@ -32,7 +32,7 @@ _UNITS: Final = {
     "week": r"weeks?|wks?", "month": r"months?", "year": r"years?|yrs?", "%": r"%|percent|per cent",
     "degree": r"°\s?[CF]?|degrees?", "MB": r"mb|megabytes?", "GB": r"gb|gigabytes?", "TB": r"tb|terabytes?",
     "KB": r"kb|kilobytes?", "ms": r"ms|milliseconds?", "euro": r"eur|euros?|€", "dollar": r"usd|dollars?|bucks",
-    "franc": r"chf|francs?", "pound": r"gbp|pounds?", "km": r"km|kilomet(?:er|re)s?", "m": r"met(?:er|re)s?",
+    "franc": r"chf|francs?", "pound": r"gbp|pounds?", "times": r"times|x", "km": r"km|kilomet(?:er|re)s?", "m": r"met(?:er|re)s?",
     "kg": r"kg|kilos?|kilograms?", "ton": r"tons?|tonnes?", "person": r"people|persons?|employees|members",
 }  # fmt: skip
 _UNIT: Final = "|".join(f"(?P<u{at}>{forms})" for at, forms in enumerate(_UNITS.values()))
