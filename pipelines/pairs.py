@@ -1,7 +1,8 @@
 """The deterministic review scored on pairs of sentences whose relation is known.
 
-A line of the file is `{"old": "...", "new": "...", "type": "Fact", "label": "supersede"}`; `type` may be missing, and `why`
-says what the two differ in. A hash of the pair decides whether it is held back: rules are tuned on the others alone.
+A line of the file is `{"old": "...", "new": "...", "type": "Fact", "label": "supersede"}`; `type` may be missing, and
+`why` says what the two differ in. A hash of the pair decides whether it is held back: rules are tuned on
+the others alone.
 """
 
 from __future__ import annotations

@@ -182,7 +182,8 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     read = advanced_progress(progress, extracted.read, night.today, extracted.fallback) if extracted.read else progress
     state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}
     return _Decided(
-        snapshot, clean, captured, reconciled, answered, extracted, verdicts, promoted, settled, pruned, documents, state
+        snapshot, clean, captured, reconciled, answered, extracted, verdicts, promoted, settled, pruned, documents,
+        state,
     )  # fmt: skip
 
 

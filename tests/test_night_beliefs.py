@@ -156,7 +156,9 @@ def test_two_projects_have_beliefs_of_their_own(memory: Memory) -> None:
 
 def test_a_todo_is_closed_by_what_the_log_says(memory: Memory) -> None:
     night(memory, "2026-03-02", "Todo: Write the migration guide for 2.0.", "Todo: Ask Lena about the invoice.")
-    told = night(memory, "2026-03-05", "the migration guide for 2.0 is done", "still have to ask Lena about the invoice")
+    told = night(
+        memory, "2026-03-05", "the migration guide for 2.0 is done", "still have to ask Lena about the invoice"
+    )
     assert told["items"]["closed"] == 1
     found = items(memory)
     done, still = found["Write the migration guide for 2.0."][1], found["Ask Lena about the invoice."][1]

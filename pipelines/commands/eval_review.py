@@ -21,8 +21,8 @@ def command(file: Path, *, wrong: bool, as_json: bool) -> None:
     """Score the review on FILE, one pair a line: {"old": "...", "new": "...", "label": "supersede"}.
 
     The labels are duplicate, supersede, contradict and distinct. The pairs are scored in two parts, by a hash of each:
-    two thirds to tune rules on, and one third that is held back. What was merged wrongly is counted by itself; "guarded"
-    are pairs whose "why" says that they differ in a number, a date, a name or a negation.
+    two thirds to tune rules on, and one third that is held back. What was merged wrongly is counted by itself;
+    "guarded" are pairs whose "why" says that they differ in a number, a date, a name or a negation.
     """
     from pipelines.pairs import read_pairs, score_pairs  # noqa: PLC0415  the verb's work, not its help
 

@@ -1,4 +1,4 @@
-"""Archiving: a project of which all is done, and of which nobody spoke for long, is proposed for Archives in Review.md."""
+"""Archiving: a project of which all is done, and of which nobody spoke for long, is proposed for Archives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CLOSED: Final = frozenset({"done", "closed", "archived", "finished", "inactive"
 def propose_archives(
     documents: Mapping[str, Document], logs: Mapping[str, bytes], today: str, idle_days: int
 ) -> tuple[Document | None, tuple[str, ...]]:
-    """Return Review.md with an entry for each project to be archived, and the paths of those; None where there are none.
+    """Return Review.md with an entry for each project to be archived, and their paths; None where there are none.
 
     Such a project had Todos and has none open, and no item and no log of the last days tells of it. It is asked about
     once, and again only when something was said of it after a person chose to keep it.

@@ -36,8 +36,8 @@ _DONE: Final = re.compile(
 )
 _DOUBT: Final = re.compile(
     r"\?|n['’]t\b|\b(?:not|never|no|nothing|almost|nearly|half|part(?:ly|ially)?|still|yet|needs?|must|should|will|would|"
-    r"to be|to do|once|when|if|until|till|unless|before|after|tomorrow|soon|next|plans?|planned|going to|wants?|could|can|"
-    r"hopefully|maybe|perhaps|expect\w*|try|tried|trying|attempt\w*|reopen\w*|revert\w*|except|only|started|blocked|"
+    r"to be|to do|once|when|if|until|till|unless|before|after|tomorrow|soon|next|plans?|planned|going to|wants?|could|"
+    r"can|hopefully|maybe|perhaps|expect\w*|try|tried|trying|attempt\w*|reopen\w*|revert\w*|except|only|started|blocked|"
     r"waiting|remains?|left|undone|unfinished|instead|half-done|so far|first)\b",
     re.IGNORECASE,
 )
@@ -107,8 +107,8 @@ def _told(entries: Iterable[Entry]) -> Iterator[_Said]:
 
 
 _PAST: Final = re.compile(
-    r"(?:(?:i|we|[A-Z]\w+) )?(?:have |has |just |finally )?(?:\w+ed|sent|wrote|written|paid|bought|met|told|sold|made|built|"
-    r"set|put|took|got|found|ran|began|spoke|gave)\b",
+    r"(?:(?:i|we|[A-Z]\w+) )?(?:have |has |just |finally )?(?:\w+ed|sent|wrote|written|paid|bought|met|told|sold|made|"
+    r"built|set|put|took|got|found|ran|began|spoke|gave)\b",
     re.IGNORECASE,
 )
 
@@ -128,10 +128,10 @@ def _score(said: _Said, item: Item) -> float:
         return 0.0
     todo, told = read_sentence(item.text), said.sentence
     wanted, there = _keys(todo), _keys(told)
-    if said.marked and todo.is_order and todo.verb_key in _DOING and len(wanted) > _FEWEST:
+    if said.marked and todo.is_order and todo.verb_key in _DOING and len(wanted) + len(todo.values) > _FEWEST:
         wanted -= {todo.verb_key}
     shared = wanted & there
-    if len(shared) < min(_FEWEST, len(wanted)) or len(shared) < _MOST * len(wanted) or not wanted:
+    if len(wanted) + len(todo.values) < _FEWEST or len(shared) < max(1, _MOST * len(wanted)):
         return 0.0
     if not said.marked and _first(todo) not in there:
         return 0.0
@@ -142,7 +142,9 @@ def _score(said: _Said, item: Item) -> float:
 
 
 _DOING: Final = frozenset(
-    map(stem, "write finish do make create prepare fix build implement add complete draft finalise clean update".split())
+    map(
+        stem, "write finish do make create prepare fix build implement add complete draft finalise clean update".split()
+    )
 )
 """What one does to a thing that is done; who reviews it is not done when it is."""
 

@@ -1,7 +1,7 @@
 """What the memory holds, as the review looks it up: by the same words, and by the nearest ones.
 
-The words of all items are looked up in a small index that is made anew when a night has something to judge; no vector is
-needed, and the cost of a night follows what is new.
+The words of all items are looked up in a small index that is made anew when a night has something to judge; no vector
+is needed, and the cost of a night follows what is new.
 """
 
 from __future__ import annotations
@@ -106,20 +106,27 @@ class Known:
         return min(found, key=lambda one: not one.current, default=None)
 
     def near(self, candidate: Candidate) -> list[Belief]:
-        """Return the items that share the most telling words with a candidate, the nearest first."""
+        """Return the items that share the most telling words with a candidate, the nearest first.
+
+        What is believed and what is closed are ranked apart, so that a long history hides nothing that holds.
+        """
         if self._words is None:
             self._words = {}
             for at, one in enumerate(self._all):
                 self._enter(at, one)
-        scores: dict[int, float] = {}
-        for word in _words(candidate.text):
-            places = self._words.get(word, ())
-            if len(places) <= _COMMON:
-                for at in places:
-                    scores[at] = scores.get(at, 0.0) + 1 / (1 + len(places))
         family = BELIEFS if candidate.type in BELIEFS else {candidate.type}
-        ranked = sorted(scores, key=lambda at: (-round(scores[at], 9), at))
-        return [self._all[at] for at in ranked if self._all[at].type in family][:NEAREST]
+        postings = [self._words.get(word, ()) for word in _words(candidate.text)]
+        found = []
+        for current in (True, False):
+            scores: dict[int, float] = {}
+            for places in postings:
+                mine = [at for at in places if self._all[at].current is current and self._all[at].type in family]
+                if len(mine) <= _COMMON:
+                    for at in mine:
+                        scores[at] = scores.get(at, 0.0) + 1 / (1 + len(mine))
+            ranked = sorted(scores, key=lambda at: (-round(scores[at], 9), at))
+            found += [self._all[at] for at in ranked[:NEAREST]]
+        return found
 
     def _enter(self, at: int, one: Belief) -> None:
         words = self._words if self._words is not None else {}

@@ -149,7 +149,7 @@ class _Books:
 
 
 def promote(verdicts: Iterable[Verdict], shelves: Shelves) -> Promoted:
-    """Add, confirm and supersede items in their documents, each once; a project that was named and is not there is made.
+    """Add, confirm and supersede items in their documents, each once; a project that is named and not there is made.
 
     What contradicts an item is in no document: it is a question.
     """

@@ -110,6 +110,18 @@ def _verdict(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> _
         return _against(VerdictKind.DUPLICATE, one, same, "it says the same words")
     if same is None and buried(candidate):
         return Verdict(VerdictKind.NOISE, candidate, one.document, reason="a person took it out"), None
+    return _by_neighbours(one, known, same)
+
+
+def _by_neighbours(one: Filed, known: Known, same: Belief | None) -> _Found:
+    """Judge a candidate that no current item says word for word.
+
+    Args:
+        one: the candidate.
+        known: what the memory holds.
+        same: a closed item with the same words.
+    """
+    candidate = one.candidate
     judged = [(belief, _judged(belief, candidate)) for belief in known.near(candidate)]
     repeated = _repeated(one, judged)
     if repeated and repeated.current:

@@ -1,4 +1,4 @@
-"""Settling: what the promoted items mean for others: Todos that are done, projects that are over, what a person decides."""
+"""Settling: what a night means for others: Todos that are done, projects that are over, what a person decides."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Settled:
     archives: tuple[str, ...] = ()
 
 
-def settle_beliefs(  # noqa: PLR0913, PLR0917  what a day's end looks at
+def settle_beliefs(
     promoted: Promoted,
     entries: Iterable[Entry],
     logs: Mapping[str, bytes],

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _MOST_LEFT, _MOST_NEW = 3, 6
 """Words of the older sentence that the newer may leave unsaid, and words that it may add."""
 _MOST: Final = 0.6
+_FEW: Final = 2
+"""Words that may say more of how it ended: `cancelled by Anna`."""
 
 
 _ATTRIBUTES: Final = frozenset(map(stem, "deadline date time start end price cost name location room version".split()))
@@ -126,7 +128,7 @@ def _denies(old: Sentence, new: Sentence) -> bool:
     if old.denials == new.denials or any(not _among(value, old.values) for value in new.values):
         return False
     more = new.keys - old.keys
-    return len(more) <= 2 and len(new.keys & old.keys) >= max(1, len(more))  # noqa: PLR2004  "it was cancelled by Anna"
+    return len(more) <= _FEW and len(new.keys & old.keys) >= max(1, len(more))
 
 
 def _among(value: Value, values: tuple[Value, ...]) -> bool:
@@ -168,7 +170,7 @@ def _counted(sentence: Sentence, value: Value) -> str:
 
 
 def _other_words(old: Sentence, new: Sentence, left: frozenset[str], more: frozenset[str]) -> bool:
-    """Whether it gives other words where only one can hold: the older one's are gone, and the newer's in their place."""
+    """Whether it gives other words where only one can hold: the older ones are gone, the newer in their place."""
     verbs = {old.verb_key, new.verb_key}
     if not more - VERBS or tells_event(old):
         return False

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pipelines.stages.judging.sentence import Sentence, Word
     from pipelines.stages.judging.values import Value
 
+_ON_A_DAY: Final = frozenset({"date", "time", "weekday"})
 _LEAST: Final = 2
 """Words that must be left to compare."""
 _LONGEST: Final = 3
@@ -24,8 +25,8 @@ _LONGEST: Final = 3
 def clashes(old: Sentence, new: Sentence, kind: ItemType | None = None) -> str:
     """Return why the two cannot both hold, or an empty string.
 
-    Everything but one value must be the same, and the value must be one that a thing has once: its price, its place, who
-    owns it. Two tasks and two events never clash; two days by which the same is due do.
+    Everything but one value must be the same, and the value must be one that a thing has once: its price, its place,
+    who owns it. Two tasks and two events never clash; two days by which the same is due do.
     """
     if old.limits != new.limits or any(tells_event(one) or _is_any(one) for one in (old, new)):
         return ""
@@ -62,8 +63,10 @@ def _one_value(old: Sentence, new: Sentence, values: list[Value], others: list[V
         return False
     if any(_stands_before_verb(old, value) for value in values):
         return False
+    if kinds <= _ON_A_DAY and {old.verb_key, new.verb_key} & OFTEN:
+        return False
     if kind is ItemType.TODO or (old.is_order and old.verb_key not in SINGLE | {"be"}):
-        return kinds <= {"date", "time", "weekday"} and all(_is_due(old, value) for value in values)
+        return kinds <= _ON_A_DAY and all(_is_due(old, value) for value in values)
     if kinds == {"mark"}:
         return not old.is_order and old.verb_key in SINGLE
     return all(comparable(one, other) for one, other in zip(values, others, strict=True)) and other_value(old, new)

@@ -21,6 +21,9 @@ _ORDERS: Final = (
     r"downgrad|replac|switch|shift|lower|bump|extend|shorten|delay|revert|convert)e?s?\b"
 )
 _TOWARDS: Final = r"(?=(?:\W+[\w.'’-]+){0,7}?\W+(?:to|from|into|with|by|back|forward|over|up|down|until)\b)"
+_DAYS: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_MONTHS: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+_ENDED: Final = r"cancell?ed|scrapped|abandoned|discontinued|retired|revoked|withdrawn|called off"
 # How each says it: it only tells that something is new, it is the verb by which it changed, or it denies what was.
 _TELLS, _TURNS, _DENIES, _ENDS = "tells", "turns", "denies", "ends"
 _TURNING: Final = frozenset({_TURNS, _ENDS})
@@ -38,14 +41,14 @@ _MARKS: Final = tuple(
         (_TURNS, rf"{_ORDERS}{_TOWARDS}"),
         (_TURNS, r"\b(?:has|have|was|were) (?:been )?(?:renamed|replaced|superseded|rescheduled|postponed|upgraded)\b"),
         (_TURNS, r"\b(?:took|takes?|taken|taking) over\b"),
-        (_TELLS, r"\bas of(?= )|\beffective(?: from)?\b|^starting(?: from| in| on)? (?=\d|next\b|this\b|today\b|"
-         r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))"),
-        (_TELLS, r"\bactually\b|\bin fact\b|\b(?:it )?turn(?:s|ed) out(?: that)?\b|\b(?:was|were) wrong\b|\bmistaken\b"),
+        (_TELLS, r"\bas of(?= )|\beffective(?: from)?\b"),
+        (_TELLS, rf"^starting(?: from| in| on)? (?=\d|next\b|this\b|today\b|{_DAYS}|{_MONTHS})"),
+        (_TELLS, r"\bactually\b|\bin fact\b"),
+        (_TELLS, r"\b(?:it )?turn(?:s|ed) out(?: that)?\b|\b(?:was|were) wrong\b|\bmistaken\b"),
         (_TELLS, r"\bscratch that\b|\bon second thoughts?\b|\bchanged \w+ mind\b|\bchange of plans?\b"),
         (_TELLS, r"\bused to\b|\bformerly\b|\bpreviously\b|\buntil now\b|\bso far\b"),
-        (_ENDS, r"\b(?:has |have |was |were |is |are )?(?:been )?(?:cancell?ed|scrapped|abandoned|discontinued|retired|"
-                r"revoked|withdrawn|called off)\b"),
-        (_DENIES, r"^(?:we |i |they |please )?(?:have |will )?(?:decided to |agreed to )?(?:stop|drop|quit)(?:p?ed|s)?\b"),
+        (_ENDS, rf"\b(?:has |have |was |were |is |are )?(?:been )?(?:{_ENDED})\b"),
+        (_DENIES, r"^(?:we |i |they |please )?(?:have |will )?(?:decided to )?(?:stop|drop|quit)(?:p?ed|s)?\b"),
         (_TELLS, r"(?<=[,;] )(?:we |i )?(?:stopped|dropped)\b"),
         (_TELLS, r"^(?:our|the|my|their|his|her)? ?new\b"),
         (_TURNS, r"\b(?:has|have|was|were) been made\b|\bis being (?:re)?written\b"),
@@ -60,20 +63,20 @@ _REPLACED: Final = tuple(
     for pattern in (
         rf"\b(?:instead of|rather than|in place of|no longer|away from|moved off)\s+(?P<was>.+?){_STOP_AT}",
         rf"(?:,|\bbut|\band|;)\s+not\s+(?P<was>.+?){_STOP_AT}",
-        rf"\bnot\s+(?P<was>[^,.;]+?)\s+but\b",
-        rf"\bfrom\s+(?P<was>[^,;]+?)\s+(?:to|into)\b",
+        r"\bnot\s+(?P<was>[^,.;]+?)\s+but\b",
+        r"\bfrom\s+(?P<was>[^,;]+?)\s+(?:to|into)\b",
         rf"\breplac(?:e|es|ed|ing)\s+(?P<was>.+?){_STOP_AT}",
-        rf"(?P<was>[\w.+#-]+(?: [\w.+#-]+)?)\s+(?:was|were|is|are|has been|have been|gets?)\s+replaced\b",
+        r"(?P<was>[\w.+#-]+(?: [\w.+#-]+)?)\s+(?:was|were|is|are|has been|have been|gets?)\s+replaced\b",
         rf"\bover\b[^,;]*?\bfrom\s+(?P<was>.+?){_STOP_AT}",
         rf"(?:^|[,;:]\s|\b(?:we|i|they|to)\s)(?:have\s)?(?:stop(?:ped|s)?|drop(?:ped|s)?)\s+(?P<was>.+?){_STOP_AT}",
         r"\b(?:was|were)\s+(?P<was>[^,;.]+?)(?:,| but)\s+(?:(?:it|they)\s+)?(?:is |are )?now\b",
         rf"\bprefer\w*\s+[^,;.]+?\s+(?:to|over)\s+(?P<was>.+?){_STOP_AT}",
-        rf"\b(?P<was>[\w.'’-]+)\s+has left\b",
+        r"\b(?P<was>[\w.'’-]+)\s+has left\b",
     )
 )
 _AFRESH: Final = re.compile(
-    r"^(?:(?:(?:as agreed|as decided|as said)(?: before| earlier)?|(?:as a )?reminder|again|(?:re)?confirmed|note|fyi|update|"
-    r"edit|correction|change of plans?|new (?:rule|plan|policy)|actually|by the way|btw)\s*[:,]|still(?: true)?|"
+    r"^(?:(?:(?:as agreed|as decided|as said)(?: before| earlier)?|(?:as a )?reminder|again|(?:re)?confirmed|note|fyi|"
+    r"update|edit|correction|change of plans?|new (?:rule|plan|policy)|actually|by the way|btw)\s*[:,]|still(?: true)?|"
     r"actually|correction)\s+(?:that )?",
     _FLAGS,
 )

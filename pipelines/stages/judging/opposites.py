@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SIDES: Final = (
-    ("enable activate on", "disable deactivate off"), ("allow permit accept", "forbid ban prohibit disallow reject refuse"),
+    ("enable activate on", "disable deactivate off"),
+    ("allow permit accept", "forbid ban prohibit disallow reject refuse"),
     ("public open", "private closed close internal secret"), ("mandatory required compulsory", "optional voluntary"),
     ("pass succeed work", "fail break crash"), ("increase raise grow rise", "decrease reduce lower shrink fall"),
     ("always", "never"), ("fixed works working intact whole", "broken faulty defective"), ("before", "after"),
     ("love like enjoy", "hate dislike detest"), ("safe", "unsafe dangerous"), ("cheap", "expensive"),
     ("hot warm", "cold cool"), ("early", "late"), ("morning", "evening afternoon"), ("left", "right"),
-    ("single", "married double"), ("manual manually", "automatic automatically"), ("sync synchronous", "async asynchronous"),
+    ("single", "married double"), ("manual manually", "automatic automatically"),
+    ("sync synchronous", "async asynchronous"),
     ("paid", "unpaid free"), ("available", "unavailable"), ("finished done complete", "unfinished incomplete pending"),
     ("alive", "dead"), ("full", "empty"), ("fast", "slow"), ("minimum least", "maximum most"), ("win", "lose"),
     ("include", "exclude"), ("indoor indoors", "outdoor outdoors"), ("online", "offline"), ("add", "remove"),

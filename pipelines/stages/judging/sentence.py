@@ -111,7 +111,8 @@ class Sentence:
         return len(found) + self.marked.denies
 
     def _leads(self, word: Word, befores: set[int]) -> bool:
-        return any(0 < first - word.start - len(word.raw) <= 2 for first in befores) and word.raw == "not"  # noqa: PLR2004
+        behind = word.start + len(word.raw) + 1
+        return word.raw == "not" and bool(befores & {behind, behind + 1})
 
     @cached_property
     def limits(self) -> frozenset[str]:
@@ -153,7 +154,7 @@ class Sentence:
 
     @cached_property
     def subject_words(self) -> tuple[Word, ...]:
-        """What stands before the verb; of an imperative the object, or what `for` and the like add to a chosen value."""
+        """What stands before the verb; of an order its object, or what `for` and the like add to a chosen value."""
         cut = self._cut()
         begin = self.speaker
         before = [w for w in self.words if w.content and begin <= w.start < cut and not self.marked.names(w.start)]
@@ -198,9 +199,9 @@ def _words(marked: Marked) -> Iterator[Word]:
             last = Word(stem(raw), raw, found.start(), content, named)
             yield last
         if value:
-            value = _as_mark(value, last, text)
-            key = f"{value.base}:{value.key}"
-            yield Word(key, text[value.start : value.end].lower(), value.start, content=True, named=False, value=value)
+            told = _as_mark(value, last, text)
+            key = f"{told.base}:{told.key}"
+            yield Word(key, text[value.start : value.end].lower(), value.start, content=True, named=False, value=told)
             at = max(at, value.end)
 
 

@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import Final
 
 STOP: Final = frozenset(
-    """a about again ago all also an and any are as at be because been being both but by can could did do does doing done
-    down each either else ever every everybody everyone for from further get gets getting got had has have having he her
-    here hers him his i if in into is it its itself just let like likewise may me might mine must my of off on onto or
-    other our ours out over own per please shall she should so some still such than that the their them then there
-    these they this those through to today together too toward towards under up upon us via was we were what when where
-    which gonna wanna gotta while who whom whose why will with would yes yet you your yours be am are is was were only not no never none
-    neither nor without unless except until before after""".split()
+    """a about again ago all also an and any are as at be because been being both but by can could did do does doing
+    done down each either else ever every everybody everyone for from further get gets getting got had has have
+    having he her here hers him his i if in into is it its itself just let like likewise may me might mine must my
+    of off on onto or other our ours out over own per please shall she should so some still such than that the their
+    them then there these they this those through to today together too toward towards under up upon us via was we
+    were what when where which gonna wanna gotta while who whom whose why will with would yes yet you your yours am
+    only not no never none neither nor without unless except until before after""".split()
 )
 """Words that carry no subject; what they do (deny, limit, compare) is read by rules of its own."""
 
@@ -43,6 +43,8 @@ _IRREGULAR: Final = {
     "status": "status", "always": "always", "analysis": "analysis", "bus": "bus", "gas": "gas", "lens": "lens",
 }  # fmt: skip
 # One word for those that mean the same; by their stems.
+_SHORT: Final = 4
+"""A word with fewer letters has no ending to take away; of `use` and `dies` it is part of the word."""
 _GROUPS: Final = (
     "use choose pick select adopt utilise utilize employ", "start begin commence", "end finish conclude expire",
     "gift present", "child kid", "database db", "production prod", "certificate cert", "repository repo",
@@ -55,7 +57,8 @@ _GROUPS: Final = (
     "authentication auth", "pr pullrequest", "colour color", "centre center", "licence license", "shop store",
     "house home", "fast quick quickly", "meeting meet", "price pricing cost", "location located", "mandatory required",
     "disable deactivate", "enable activate", "broken faulty", "needle needles", "responsible responsibility",
-    "deliver delivery", "register registration", "wife spouse husband", "illness sickness", "job occupation", "movie film", "sofa couch", "wed marry",
+    "deliver delivery", "register registration", "wife spouse husband",
+    "illness sickness", "job occupation", "sofa couch", "wed marry",
 )  # fmt: skip
 
 
@@ -69,23 +72,24 @@ def stem(word: str) -> str:
 def _bare_stem(word: str) -> str:
     word = re.sub(r"['’]s?$", "", word)
     word = _IRREGULAR.get(word, word)
-    if len(word) <= 3 or not word.isalpha():  # noqa: PLR2004  nothing to take away
+    if len(word) < _SHORT or not word.isalpha():
         return word
-    if word.endswith("ies") and len(word) > 4:  # noqa: PLR2004  "dies" keeps its stem
+    if word.endswith("ies") and len(word) > _SHORT:
         word = word[:-3] + "y"
     elif word.endswith(("sses", "shes", "ches", "xes", "zes")):
         word = word[:-2]
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     for ending in ("ingly", "ing", "edly", "ed"):
-        if word.endswith(ending) and re.search(r"[aeiouy]", word[: -len(ending)]) and len(word) - len(ending) >= 2:  # noqa: PLR2004
-            word = _undoubled(word[: -len(ending)])
+        rest = word[: -len(ending)]
+        if word.endswith(ending) and len(rest) > 1 and re.search(r"[aeiouy]", rest):
+            word = _undoubled(rest)
             break
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word  # noqa: PLR2004  "use" and "using" meet
+    return word[:-1] if word.endswith("e") and len(word) >= _SHORT else word
 
 
 def _undoubled(word: str) -> str:
-    return word[:-1] if len(word) > 2 and word[-1] == word[-2] and word[-1] not in "lsz" else word  # noqa: PLR2004
+    return word[:-1] if word[-1:] == word[-2:-1] and word[-1] not in "lsz" else word
 
 
 _SAME: Final = {_bare_stem(word): _bare_stem(group.split()[0]) for group in _GROUPS for word in group.split()}
@@ -94,4 +98,4 @@ LIGHT: Final = frozenset(_SAME.get(found, found) for found in map(_bare_stem, _L
 
 def is_content(word: str) -> bool:
     """Whether a word in small letters tells something of what a sentence is about."""
-    return word not in STOP and stem(word) not in LIGHT and not (word.endswith("ly") and len(word) > 5)  # noqa: PLR2004
+    return word not in STOP and stem(word) not in LIGHT and not (word.endswith("ly") and len(word) > _SHORT + 1)

@@ -32,7 +32,8 @@ _UNITS: Final = {
     "week": r"weeks?|wks?", "month": r"months?", "year": r"years?|yrs?", "%": r"%|percent|per cent",
     "degree": r"°\s?[CF]?|degrees?", "MB": r"mb|megabytes?", "GB": r"gb|gigabytes?", "TB": r"tb|terabytes?",
     "KB": r"kb|kilobytes?", "ms": r"ms|milliseconds?", "euro": r"eur|euros?|€", "dollar": r"usd|dollars?|bucks",
-    "franc": r"chf|francs?", "pound": r"gbp|pounds?", "times": r"times|x", "km": r"km|kilomet(?:er|re)s?", "m": r"met(?:er|re)s?",
+    "franc": r"chf|francs?", "pound": r"gbp|pounds?", "times": r"times|x",
+    "km": r"km|kilomet(?:er|re)s?", "m": r"met(?:er|re)s?",
     "kg": r"kg|kilos?|kilograms?", "ton": r"tons?|tonnes?", "person": r"people|persons?|employees|members",
 }  # fmt: skip
 _UNIT: Final = "|".join(f"(?P<u{at}>{forms})" for at, forms in enumerate(_UNITS.values()))
@@ -58,8 +59,8 @@ _FORM: Final = re.compile(
 _OF_TIME: Final = re.compile(r"\b(?:at|until|till) $")
 _OF_YEAR: Final = re.compile(r"\b(?:in|since|until|of|for|by|from|spring|summer|autumn|winter) $")
 _NAMES: Final = re.compile(
-    r"(?:issue|ticket|pull request|pr|invoice|room|sensor|batch|release|flight|platform|step|phase|chapter|page|section|"
-    r"sample|gate|order|case|task|bug|line|number|no\.?|lot|exhibit|sprint|milestone|version of|apollo|sample) $"
+    r"(?:issue|ticket|pull request|pr|invoice|room|sensor|batch|release|flight|platform|step|phase|chapter|page|"
+    r"section|sample|gate|order|case|task|bug|line|number|no\.?|lot|exhibit|sprint|milestone) $"
 )
 _HOURS: Final = 24
 
@@ -96,27 +97,38 @@ def find_values(text: str) -> Iterator[Value]:
 
 def _read(found: re.Match[str], before: str) -> tuple[str, str]:
     told = {name: part for name, part in found.groupdict().items() if part}
-    for at in "123":
-        if (month := told.get(f"m{at}")) and (month.lower() != "may" or month == "May"):
-            day = told.get(f"d{at}", "0")
-            return "date", f"{told.get(f'y{at}', '')}-{_month(month):02}-{int(day):02}"
-        if month:
-            return "", ""
+    if any(f"m{at}" in told for at in "123"):
+        return _date(told)
     if "url" in told:
         return "mark", told["url"].lower()
     if "iso" in told:
         return "date", told["iso"]
-    if "h" in told or "h2" in told:
-        return "time", str(_minutes(told))
-    if hour := told.get("h3") or told.get("h4"):
-        number = _NUMBER_WORDS.get(hour.lower()) or float(hour)
-        late = told.get("half3", "morning").lower() != "morning" and number < _HOURS / 2
-        return "time", str(int(number + 12 * late) % 24 * 60)
-    if "clock" in told:
-        return "time", "720" if told["clock"].lower() == "noon" else "0"
+    if (minutes := _clock(told)) is not None:
+        return "time", str(minutes)
     if "weekday" in told:
         return "weekday", told["weekday"].lower().removesuffix("s")
     return _number(told, before)
+
+
+def _clock(told: dict[str, str]) -> int | None:
+    """Return the minutes of the day that a time says, or None where it is none."""
+    if "h" in told or "h2" in told:
+        return _minutes(told)
+    if hour := told.get("h3") or told.get("h4"):
+        number = _NUMBER_WORDS.get(hour.lower()) or float(hour)
+        late = told.get("half3", "morning").lower() != "morning" and number < _HOURS / 2
+        return int(number + 12 * late) % 24 * 60
+    if "clock" in told:
+        return 720 if told["clock"].lower() == "noon" else 0
+    return None
+
+
+def _date(told: dict[str, str]) -> tuple[str, str]:
+    at = next(at for at in "123" if f"m{at}" in told)
+    month = told[f"m{at}"]
+    if month.lower() == "may" and month != "May":  # `may 3 of us` is no day
+        return "", ""
+    return "date", f"{told.get(f'y{at}', '')}-{_month(month):02}-{int(told.get(f'd{at}', '0')):02}"
 
 
 def _month(name: str) -> int:

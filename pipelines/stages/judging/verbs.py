@@ -19,9 +19,9 @@ DIRECT: Final = _stems("use prefer name call target cost charge want favour weig
 """Their object is their value: `prefer tea`, `use Kafka`."""
 
 SINGLE: Final = DIRECT | _stems(
-    """run live work store host deploy write send start end close open base locate sit lie ship expire leave arrive depart
-    belong keep set cap limit retry pin schedule meet serve display return own lead manage sign store place print read
-    build born bear park hang train wake graduate land"""
+    """run live work store host deploy write send start end close open base locate sit lie ship expire leave arrive
+    depart belong keep set cap limit retry pin schedule meet serve display return own lead manage sign store place print
+    read build born bear park hang train wake graduate land"""
 )
 """Of one subject they hold once: it lives in one place, and starts at one time."""
 
@@ -59,8 +59,9 @@ VERBS: Final = (
 PRONOUNS: Final = frozenset("we i you they he she it".split())
 PREPOSITIONS: Final = frozenset("in on at to with by from as into for onto via through under over behind near".split())
 EVENTS: Final = frozenset(
-    """won lost met paid bought sold went saw sent took made told said wrote spent called had got gave found fixed merged upgraded
-    deployed visited attended finished shipped released tested booked ordered signed received talked discussed
-    decided approved closed opened added removed moved submitted published created installed reviewed""".split()
+    """won lost met paid bought sold went saw sent took made told said wrote spent called had got gave found fixed
+    merged upgraded deployed visited attended finished shipped released tested booked ordered signed received
+    talked discussed decided approved closed opened added removed moved submitted published created installed
+    reviewed""".split()
 )
 """At the head of a sentence they tell what happened once: the next time does not make it untrue."""
