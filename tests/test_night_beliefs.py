@@ -226,3 +226,17 @@ def test_a_cycle_of_links_corrupts_nothing(memory: Memory) -> None:
     live = [item.text for _, item in items(memory).values() if item.active]
     assert sorted(live) == ["The lab has moved to Geneva.", "The office has moved to Zurich."]
     assert json.loads(memory.curate("check", "--json")) == []
+
+
+def test_a_circle_of_successors_is_named_and_harms_nothing(memory: Memory) -> None:
+    night(memory, "2026-03-02", "Fact: The office is in Bern.")
+    night(memory, "2026-03-05", "Fact: The office has moved to Zurich.")
+    old, new = (items(memory)[text][1] for text in ("The office is in Bern.", "The office has moved to Zurich."))
+    text = memory.read("Projects/kestrel.md").replace(
+        "- Fact: The office has moved to Zurich.", "- ~~Fact: The office has moved to Zurich.~~"
+    )
+    memory.write("Projects/kestrel.md", text.replace(f"<!-- {new.id} ", f"<!-- {new.id} superseded-by={old.id} "))
+    night(memory, "2026-03-08", "Fact: The office has moved to Geneva.")
+    faults = json.loads(memory.curate("check", "--json", exits=1))
+    assert {fault["kind"] for fault in faults} == {"circle"}
+    assert [item.text for _, item in items(memory).values() if item.active] == ["The office has moved to Geneva."]
