@@ -85,10 +85,26 @@ def test_texts_that_share_their_words_and_say_another_thing(old: str, new: str) 
         ("Close issue #13.", "Close issue #14."),
         ("The mobile app supports offline mode.", "The mobile app now supports push messages."),
         ("I like tea.", "I like coffee."),
+        ("The office is in Bern.", "I left the office at 5."),
     ],
 )
 def test_what_can_hold_together_is_distinct(old: str, new: str) -> None:
     assert judge(old, new).relation is Relation.DISTINCT
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I have two dogs.", "I have three dogs now."),
+        ("I live in Boston.", "I recently moved to Denver."),
+        ("Tom works at Google.", "Tom left Google and joined Microsoft."),
+        ("The meeting is at noon.", "The meeting got moved to 3 pm."),
+        ("We use Slack for alerts.", "Alerts go to Matrix now, we dropped Slack."),
+    ],
+)
+def test_what_people_say_of_a_change(old: str, new: str) -> None:
+    assert judge(old, new).relation is Relation.SUPERSEDE
+    assert judge(new, old).relation is not Relation.DUPLICATE
 
 
 def test_two_tasks_clash_only_in_the_day_by_which_they_are_due() -> None:

@@ -9,7 +9,7 @@ from pipelines.memory.items import ItemType
 from pipelines.stages.judging.opposites import are_opposite
 from pipelines.stages.judging.stems import stem
 from pipelines.stages.judging.values import comparable, same_value
-from pipelines.stages.judging.verbs import BE, EVENTS, OFTEN, OWNING, PREPOSITIONS, SINGLE, VERBS
+from pipelines.stages.judging.verbs import BE, EVENTS, OFTEN, OWNING, PREPOSITIONS, PRONOUNS, SINGLE, VERBS
 
 if TYPE_CHECKING:
     from pipelines.stages.judging.sentence import Sentence, Word
@@ -66,7 +66,9 @@ def _replaces(old: Sentence, new: Sentence) -> str:
     was = {w.key for w in new.was}
     rest = old.keys - was - new.keys
     about = (old.keys & (new.keys | new.subject)) - was
-    alone = len(old.keys - was) <= 1 or not (new.keys - VERBS - _value_words(new))
+    alone = (len(old.keys - was) <= 1 and (old.is_order or not was <= old.subject)) or not (
+        new.keys - VERBS - _value_words(new)
+    )
     shares = not new.subject - was or new.subject & old.keys or len(about) > 1 or alone
     if len(rest) <= _MOST_LEFT and (about or alone) and shares:
         return "it names what was before"
@@ -94,6 +96,8 @@ def _known(old: Sentence, was: tuple[Word, ...]) -> bool:
 
 def _same_subject(old: Sentence, new: Sentence) -> bool:
     """Whether what the newer sentence is about stands in the older, and is what that is about."""
+    if _moved(old, new):
+        return True
     about = new.subject - (_ATTRIBUTES if other_value(old, new) else frozenset())
     if not about or not about <= old.keys:
         return _is_taken_over(old, new)
@@ -107,11 +111,26 @@ def _same_subject(old: Sentence, new: Sentence) -> bool:
     return old.verb_key in OWNING
 
 
+def _moved(old: Sentence, new: Sentence) -> bool:
+    """Whether who lived or worked somewhere says, of the same person, `I moved to …`."""
+    turn = new.marked.turn
+    bare = turn >= 0 and re.match(r"(?:\w+ )?moved to\b", new.text[turn:], re.IGNORECASE)
+    return (
+        bool(bare)
+        and old.verb_key in _STAYING
+        and old.words[0].raw == new.words[0].raw
+        and old.words[0].raw in PRONOUNS
+    )
+
+
+_STAYING: Final = frozenset(map(stem, "live reside base stay".split()))
+
+
 def _same_object(old: Sentence, new: Sentence) -> bool:
     """Whether two orders are about the same numbers, where those are what something is done to: `accept erratum 6`."""
     if not (old.is_order and new.is_order) or old.verb_key in SINGLE or new.verb_key in SINGLE:
         return True
-    counted = [[w.value for w in s.subject_words if w.value] for s in (old, new)]
+    counted = [[w.value for w in s.subject_words if w.value and not _counted(s, w.value)] for s in (old, new)]
     return all(any(same_value(one, other) for other in counted[1]) for one in counted[0])
 
 

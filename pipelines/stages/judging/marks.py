@@ -24,6 +24,7 @@ _TOWARDS: Final = r"(?=(?:\W+[\w.'’-]+){0,7}?\W+(?:to|from|into|with|by|back|f
 _DAYS: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MONTHS: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _ENDED: Final = r"cancell?ed|scrapped|abandoned|discontinued|retired|revoked|withdrawn|called off"
+_PARTED: Final = r"left|quit|traded(?: in)?|ditched|swapped|gave up|got rid of"
 # How each says it: it only tells that something is new, it is the verb by which it changed, or it denies what was.
 _TELLS, _TURNS, _DENIES, _ENDS = "tells", "turns", "denies", "ends"
 _TURNING: Final = frozenset({_TURNS, _ENDS})
@@ -51,6 +52,7 @@ _MARKS: Final = tuple(
         (_DENIES, r"^(?:we |i |they |please )?(?:have |will )?(?:decided to )?(?:stop|drop|quit)(?:p?ed|s)?\b"),
         (_TELLS, r"(?<=[,;] )(?:we |i )?(?:stopped|dropped)\b"),
         (_TELLS, r"^(?:our|the|my|their|his|her)? ?new\b"),
+        (_TELLS, rf"\b(?:{_PARTED})(?= \w)"),
         (_TURNS, r"\b(?:has|have|was|were) been made\b|\bis being (?:re)?written\b"),
     )
 )  # fmt: skip
@@ -72,6 +74,7 @@ _REPLACED: Final = tuple(
         r"\b(?:was|were)\s+(?P<was>[^,;.]+?)(?:,| but)\s+(?:(?:it|they)\s+)?(?:is |are )?now\b",
         rf"\bprefer\w*\s+[^,;.]+?\s+(?:to|over)\s+(?P<was>.+?){_STOP_AT}",
         r"\b(?P<was>[\w.'’-]+)\s+has left\b",
+        rf"\b(?:{_PARTED})\s+(?:my |the |our |his |her )?(?P<was>.+?){_STOP_AT}",
     )
 )
 _AFRESH: Final = re.compile(
