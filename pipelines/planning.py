@@ -14,6 +14,7 @@ from pipelines.errors import BrokenChangeSet
 from pipelines.memory.baseline import last_run_baseline
 from pipelines.memory.changes import Change, check_documents, document_changes
 from pipelines.memory.documents import Document
+from pipelines.memory.evidence import Quotes
 from pipelines.memory.history import run_id
 from pipelines.memory.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
 from pipelines.memory.logs import parse_entries
@@ -30,7 +31,7 @@ from pipelines.resources import resource
 from pipelines.stages.answers import apply_answers
 from pipelines.stages.capture import capture
 from pipelines.stages.extract import advanced_progress, days_to_read, extract
-from pipelines.stages.filing import Shelves, named_document
+from pipelines.stages.filing import Shelves, home_of, named_document
 from pipelines.stages.promote import promote
 from pipelines.stages.prune import prune
 from pipelines.stages.quality import with_quality
@@ -38,6 +39,7 @@ from pipelines.stages.reconcile import reconcile
 from pipelines.stages.redact import clean_logs, left_in_place
 from pipelines.stages.rereading import counting, settle
 from pipelines.stages.review import Filed, review
+from pipelines.stages.settling import settle_beliefs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.memory.git import Git
+    from pipelines.memory.items import Evidence
     from pipelines.memory.snapshot import Snapshot
     from pipelines.memory.tombstones import Tombstone
     from pipelines.models.batching.sitting import Batching
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from pipelines.stages.reconcile import Reconciled
     from pipelines.stages.redact import Clean
     from pipelines.stages.review import Verdict
+    from pipelines.stages.settling import Settled
     from pipelines.watch import Watch
 
 
@@ -111,6 +115,7 @@ class _Decided:
     extracted: Extracted
     verdicts: tuple[Verdict, ...]
     promoted: Promoted
+    settled: Settled
     pruned: Pruned
     documents: Mapping[str, Document]
     state: Mapping[str, bytes]
@@ -132,7 +137,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     found = {**snapshot.documents, **_template_documents(template)}
     decided = _decide(night, git, snapshot, found, watch)
     gone = frozenset(stone.id for stone in decided.stones)
-    added = [item.id for _, item in decided.promoted.added]
+    added = [item.id for _, item in decided.promoted.added] + [one.item.id for one in decided.promoted.questions]
     caps = night.settings.caps
     if faults := check_documents(found, decided.documents, caps.briefing, added=added, gone=gone):
         raise BrokenChangeSet(faults)
@@ -167,21 +172,37 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         extracted = extract(days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once)
     with watch.stage("review"):
         candidates = [replace(one, text=veil(one.text)) for one in extracted.candidates]
-        filed = [Filed(candidate, named_document(candidate, shelves)) for candidate in candidates]
+        filed = [filed_in(candidate, shelves) for candidate in candidates]
         items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
         is_reread = _is_reread(days, night.again)
-        unsettled, settled = settle(filed, items, is_reread)
-        verdicts = (*settled, *review(unsettled, items, _buried(stones, night.again, is_reread)))
+        unsettled, known = settle(filed, items, is_reread)
+        verdicts = (*known, *review(unsettled, items, _buried(stones, night.again, is_reread)))
     with watch.stage("promote"):
         promoted = promote(counting(verdicts, is_reread), shelves)
+        fresh = [entry for day in extracted.read for entry in day.fresh]
+        idle = night.settings.review.idle_days
+        settled = settle_beliefs(promoted, fresh, captured.logs, _quoted(night.root), night.today, idle)
     with watch.stage("prune"):
-        pruned = prune(promoted.documents, night.settings.caps, shelves.closed, snapshot.link)
+        pruned = prune(settled.documents, night.settings.caps, shelves.closed, snapshot.link)
         documents = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
     read = advanced_progress(progress, extracted.read, night.today, extracted.fallback) if extracted.read else progress
     state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}
     return _Decided(
-        snapshot, clean, captured, reconciled, answered, extracted, verdicts, promoted, pruned, documents, state
+        snapshot, clean, captured, reconciled, answered, extracted, verdicts, promoted, settled, pruned, documents,
+        state,
     )  # fmt: skip
+
+
+def filed_in(one: Candidate, shelves: Shelves) -> Filed:
+    """Return a candidate with the document that it names, and the one where it would stand."""
+    named = named_document(one, shelves)
+    return Filed(one, named, named or home_of(one.type, one.text, one.confidence, shelves))
+
+
+def _quoted(root: Path) -> Callable[[Evidence], str]:
+    """Return how to find the words that evidence names."""
+    quotes = Quotes(root)
+    return lambda evidence: quotes.found(evidence).quote or ""
 
 
 def _is_reread(days: list[DayToRead], again: str) -> Callable[[Candidate], bool]:
@@ -287,7 +308,9 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         numbered=len(decided.reconciled.numbered),
         retracted=len(decided.stones),
         restored=len(decided.answered.restored),
-        asked=len(decided.reconciled.asked),
+        asked=len(decided.reconciled.asked) + len(promoted.questions) + len(decided.settled.archives),
+        superseded=len(promoted.superseded),
+        closed=len(decided.settled.closed),
         briefing_bytes=documents[BRIEFING].size if BRIEFING in documents else 0,
         briefing_cap=night.settings.caps.briefing,
         evicted=[
@@ -307,6 +330,11 @@ def _warnings(git: Git, decided: _Decided) -> list[str]:
     if asked := len(decided.reconciled.asked):
         review = decided.snapshot.shown(REVIEW)
         notes.append(f"{asked} items are gone from their documents; {review} asks whether to retract or restore them.")
+    if questions := len(decided.promoted.questions):
+        count = "1 new item contradicts" if questions == 1 else f"{questions} new items contradict"
+        notes.append(f"{count} what stands; {decided.snapshot.shown(REVIEW)} asks which holds.")
+    if archives := [decided.snapshot.shown(path) for path in decided.settled.archives]:
+        notes.append(f"{' and '.join(archives)} may be over; {decided.snapshot.shown(REVIEW)} asks whether to archive.")
     notes += [told(root, note) for note in decided.answered.notes]
     return [*notes, *(veil(told(root, note)) for note in decided.extracted.notes)]
 

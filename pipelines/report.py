@@ -73,6 +73,8 @@ class RunReport:
         recovered: whether an earlier, interrupted run was finished first.
         merged: files in which somebody's edit during the run was merged.
         commit: the run's commit, or empty where nothing changed.
+        superseded: items that another took the place of.
+        closed: Todos that the log says are done.
     """
 
     run: str
@@ -119,6 +121,8 @@ class RunReport:
     recovered: bool = False
     merged: Sequence[str] = ()
     commit: str = ""
+    superseded: int = 0
+    closed: int = 0
 
     @property
     def added(self) -> int:
@@ -128,7 +132,15 @@ class RunReport:
     @property
     def changed(self) -> int:
         """How many items that stood already are different now, or elsewhere, or gone."""
-        return self.confirmed + len(self.evicted) + self.edited + self.numbered + self.retracted + self.restored
+        return (
+            self.confirmed
+            + len(self.evicted)
+            + self.edited
+            + self.numbered
+            + self.retracted
+            + self.restored
+            + (self.superseded + self.closed)
+        )
 
     @property
     def usd(self) -> float | None:
@@ -157,6 +169,8 @@ class RunReport:
             "items": {
                 "added": self.added,
                 "confirmed": self.confirmed,
+                "superseded": self.superseded,
+                "closed": self.closed,
                 "by_type": dict(self.types),
                 "by_document": dict(self.documents),
             },
@@ -211,6 +225,8 @@ class RunReport:
             return f"Nothing new as of {self.day}"
         parts = [f"{self.added} {'item' if self.added == 1 else 'items'} added"]
         parts += [f"{self.confirmed} confirmed"] if self.confirmed else []
+        parts += [f"{self.superseded} superseded"] if self.superseded else []
+        parts += [f"{self.closed} closed"] if self.closed else []
         parts += [f"{len(self.evicted)} moved out"] if self.evicted else []
         parts += [f"{self.edited + self.numbered} by hand"] if self.edited + self.numbered else []
         parts += [f"{self.retracted} retracted"] if self.retracted else []

@@ -60,6 +60,12 @@ class Commit(_Strict):
     author: Annotated[str, AfterValidator(_person)] = "memcurate <memcurate@localhost>"
 
 
+class Review(_Strict):
+    """What the review may decide, and when it asks."""
+
+    idle_days: Annotated[int, Field(ge=1, le=36_500)] = 60
+
+
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -90,6 +96,7 @@ class Settings(_Strict):
     caps: Caps = Caps()
     commit: Commit = Commit()
     search: Search = Search()
+    review: Review = Review()
 
     @property
     def author(self) -> tuple[str, str]:

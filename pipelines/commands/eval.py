@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.commands.eval_extract import command as extract_command
+from pipelines.commands.eval_review import command as review_command
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json, say_table
 
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 
 @click.group("eval")
 def command() -> None:
-    """Measure search on questions of your own, and extraction on logs whose items you know."""
+    """Measure search, extraction and the review on questions, logs and pairs whose answers you know."""
 
 
 command.add_command(extract_command)
+command.add_command(review_command)
 
 
 @command.command("search")

@@ -18,7 +18,7 @@ from pipelines.memory.names import names_of, real_path
 from pipelines.memory.tombstones import read_tombstones
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pipelines.memory.documents import Document, Placed
     from pipelines.memory.git import Git
@@ -37,7 +37,8 @@ class Fault:
         path: the file.
         line: its line, counted from 1; 0 where no line can be named.
         item: the id of the item concerned, or empty.
-        kind: `vanished`, `duplicate-id`, `dangling-link`, `broken-comment`, `front-matter`, `over-cap` or `unreadable`.
+        kind: `vanished`, `duplicate-id`, `dangling-link`, `circle`, `broken-comment`, `front-matter`, `over-cap` or
+            `unreadable`.
         what: the end of a sentence that begins with the place.
         mendable: whether there is one right answer, which `curate check --fix` gives.
     """
@@ -85,6 +86,7 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
     faults = [fault for path in sorted(snapshot.documents) for fault in _of_document(snapshot.documents[path])]
     faults += _duplicates(snapshot)
     faults += _dangling(snapshot)
+    faults += _circles(snapshot.documents)
     faults += [
         Fault(
             one.path,
@@ -152,6 +154,21 @@ def _dangling(snapshot: Snapshot) -> list[Fault]:
         for ident in placed.item.linked
         if ident not in known
     ]
+
+
+def _circles(documents: Mapping[str, Document]) -> list[Fault]:
+    """Return the items that stand in their own place, through however many others: a chain has an end that holds."""
+    places = {p.item.id: (path, p) for path in sorted(documents) for p in documents[path].items if p.item.id}
+    faults = []
+    for ident, (path, placed) in places.items():
+        seen, at = {ident}, placed.item.superseded_by
+        while at in places and at not in seen:
+            seen.add(at)
+            at = places[at][1].item.superseded_by
+        if at == ident:
+            what = "is superseded by itself, through those that took its place; name another in superseded-by"
+            faults.append(Fault(path, placed.line + 1, ident, "circle", what, mendable=False))
+    return faults
 
 
 def buried_ids(snapshot: Snapshot) -> frozenset[str]:

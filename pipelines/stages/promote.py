@@ -1,17 +1,22 @@
-"""Promote: what the review lets in becomes lines of documents; what it knows already is confirmed where it stands."""
+"""Promote: what the review lets in becomes lines of documents; what it knows already is confirmed where it stands.
+
+What takes the place of an item stands in its document, and the older one moves to the History.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pipelines.memory.documents import Block, Document, edited
-from pipelines.memory.items import Evidence, Item, ItemType, Status, Trust, fold, new_id, quote_digest
+from pipelines.memory.items import Evidence, Item, ItemType, Status, fold, new_id, quote_digest
 from pipelines.memory.layout import document_id, kind_of
 from pipelines.memory.wording import folded
 from pipelines.stages.extract import evidence_lines
 from pipelines.stages.filing import home_of
-from pipelines.stages.review import VerdictKind
+from pipelines.stages.questions import Question
+from pipelines.stages.review import VerdictKind, trust_of
+from pipelines.stages.succession import following, history_of, last_of, leaving, succeeded, successor
 from pipelines.templating import render
 
 if TYPE_CHECKING:
@@ -31,43 +36,135 @@ class Promoted:
         added: path and item of each one that is new.
         confirmed: the ids of items that gained evidence.
         made: paths of documents that were made.
+        superseded: id of each item that holds no longer → id of the one in its place.
+        questions: what Review.md is to ask; its items are among no others.
     """
 
     documents: Mapping[str, Document]
     added: tuple[tuple[str, Item], ...]
     confirmed: tuple[str, ...]
     made: tuple[str, ...]
+    superseded: Mapping[str, str] = field(default_factory=dict)
+    questions: tuple[Question, ...] = ()
+
+
+@dataclass(slots=True)
+class _Books:
+    """What the verdicts come to, one after the other."""
+
+    shelves: Shelves
+    places: Mapping[str, tuple[str, Item]]
+    taken: set[str]
+    added: dict[str, tuple[str, Item]] = field(default_factory=dict)
+    changed: dict[str, Item] = field(default_factory=dict)
+    confirmed: dict[str, None] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    born: dict[Candidate, str] = field(default_factory=dict)
+    newest: dict[tuple[ItemType, str], str] = field(default_factory=dict)
+    followed: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, tuple[str, Item, str, str]] = field(default_factory=dict)
+
+    def take(self, verdict: Verdict) -> None:
+        """Do what a verdict says."""
+        candidate = verdict.candidate
+        meant = verdict.known or self.born.get(verdict.earlier or candidate, "")
+        if verdict.kind is VerdictKind.ADD:
+            self._add(candidate, self._home(verdict))
+        elif verdict.kind is VerdictKind.SUPERSEDE and self.item(meant):
+            self._supersede(candidate, meant)
+        elif verdict.kind is VerdictKind.CONTRADICT and self.item(meant):
+            self._ask(verdict, meant)
+        elif verdict.kind is VerdictKind.DUPLICATE:
+            key = (candidate.type, folded(candidate.text))
+            self._confirm(candidate, meant or self.newest.get(key, ""))
+
+    def item(self, ident: str) -> Item | None:
+        """Return an item as it stands now."""
+        if ident in self.added:
+            return self.added[ident][1]
+        if ident in self.asked:
+            return self.asked[ident][1]
+        return self.changed.get(ident) or (self.places[ident][1] if ident in self.places else None)
+
+    def put(self, item: Item) -> None:
+        """Let an item stand anew where it stood."""
+        if item.id in self.added:
+            self.added[item.id] = (self.added[item.id][0], item)
+        elif item.id in self.asked:
+            self.asked[item.id] = (self.asked[item.id][0], item, *self.asked[item.id][2:])
+        else:
+            self.changed[item.id] = item
+
+    def _home(self, verdict: Verdict) -> str:
+        one = verdict.candidate
+        return verdict.document or home_of(one.type, one.text, one.confidence, self.shelves)
+
+    def _born(self, candidate: Candidate, path: str) -> Item:
+        item = _born(candidate, path, self.taken)
+        self.taken.add(item.id)
+        self.born[candidate] = self.newest[candidate.type, folded(candidate.text)] = item.id
+        return item
+
+    def _add(self, candidate: Candidate, path: str) -> Item:
+        item = self._born(candidate, path)
+        self.added[item.id] = (path, item)
+        self.titles.setdefault(path, candidate.entry.project or candidate.new_project)
+        return item
+
+    def _confirm(self, candidate: Candidate, ident: str) -> None:
+        if item := self.item(ident):
+            after = _confirmed(item, candidate)
+            if after != item:
+                self.put(after)
+                self.confirmed |= {ident: None} if ident in self.places else {}
+
+    def _supersede(self, candidate: Candidate, old: str) -> None:
+        """Let a new item stand where the old one stood, which is history from its day on."""
+        path = self.added[old][0] if old in self.added else self.places[old][0]
+        item = self._add(candidate, path)
+        self.put(successor(item, old))
+        if before := self.item(old):
+            self.put(succeeded(before, item.id, candidate.entry.day))
+        self.followed[old] = item.id
+
+    def _ask(self, verdict: Verdict, rival: str) -> None:
+        path = self._home(verdict)
+        item = self._born(verdict.candidate, path)
+        self.asked[item.id] = (path, item, rival, verdict.reason)
+
+    def follow(self) -> None:
+        """Let links lead to what stands now."""
+        for ident in [*self.places, *self.added]:
+            item = self.item(ident)
+            if item and (after := following(item, self.followed)) != item:
+                self.put(after)
+
+    def questions(self) -> tuple[Question, ...]:
+        """Return what is to be asked, of what stands now."""
+        rows = [
+            (item, home, self.item(last_of(rival, self.followed)), why)
+            for home, item, rival, why in self.asked.values()
+        ]
+        return tuple(Question(item, home, rival, why) for item, home, rival, why in rows if rival)
 
 
 def promote(verdicts: Iterable[Verdict], shelves: Shelves) -> Promoted:
-    """Add and confirm items in their documents, each once; a project that was named and is not there is made."""
+    """Add, confirm and supersede items in their documents, each once; a project that is named and not there is made.
+
+    What contradicts an item is in no document: it is a question.
+    """
     documents = dict(shelves.documents)
     places = {p.item.id: (path, p.item) for path, doc in documents.items() for p in doc.items if p.item.id}
-    taken = set(places)
-    added: dict[str, tuple[str, Item]] = {}
-    changed: dict[str, Item] = {}
-    newest: dict[tuple[ItemType, str], str] = {}
-    titles: dict[str, str] = {}
+    books = _Books(shelves, places, set(places))
     for verdict in verdicts:
-        candidate = verdict.candidate
-        key = (candidate.type, folded(candidate.text))
-        if verdict.kind is VerdictKind.ADD:
-            path = verdict.document or home_of(candidate.type, candidate.text, candidate.confidence, shelves)
-            item = _born(candidate, path, taken)
-            taken.add(item.id)
-            added[item.id] = (path, item)
-            newest[key] = item.id
-            titles.setdefault(path, candidate.entry.project or candidate.new_project)
-        elif verdict.kind is VerdictKind.DUPLICATE:
-            ident = verdict.known or newest.get(key, "")
-            if ident in added:
-                path, item = added[ident]
-                added[ident] = (path, _confirmed(item, candidate))
-            elif ident in places:
-                changed[ident] = _confirmed(changed.get(ident, places[ident][1]), candidate)
-    changed = {ident: item for ident, item in changed.items() if item != places[ident][1]}
-    made = _write(documents, added, {i: (places[i][0], item) for i, item in changed.items()}, titles)
-    return Promoted(documents, tuple(added.values()), tuple(changed), tuple(made))
+        books.take(verdict)
+    if books.followed:
+        books.follow()
+    changed = {i: (places[i][0], item) for i, item in books.changed.items() if item != places[i][1]}
+    made = _write(documents, books.added, changed, books.titles)
+    return Promoted(
+        documents, tuple(books.added.values()), tuple(books.confirmed), tuple(made), books.followed, books.questions()
+    )  # fmt: skip
 
 
 def _write(
@@ -77,21 +174,37 @@ def _write(
     titles: Mapping[str, str],
 ) -> list[str]:
     """Put items into `documents`, making those that are missing, and return the paths that were made."""
-    made = []
+    made: list[str] = []
+    histories: dict[str, list[Block]] = {}
     for path in sorted({path for path, _ in (*added.values(), *changed.values())}):
-        if path not in documents:
-            documents[path] = new_document(path, titles.get(path, ""), _first_day(path, added))
-            made.append(path)
-        documents[path] = edited(
-            documents[path],
-            add=[Block(item) for place, item in added.values() if place == path],
-            replace={ident: item for ident, (place, item) in changed.items() if place == path},
-        )
+        document = _home_for(path, documents, titles, _first_day(path, added), made)
+        mine = {ident: item for ident, (place, item) in changed.items() if place == path}
+        ended = {ident: item for ident, item in mine.items() if item.status is Status.SUPERSEDED}
+        document, gone = leaving(document, ended)
+        young = [Block(item) for place, item in added.values() if place == path]
+        gone += [block for block in young if block.item.status is Status.SUPERSEDED]
+        histories.setdefault(history_of(path), []).extend(gone)
+        kept = [block for block in young if block.item.status is not Status.SUPERSEDED]
+        documents[path] = edited(document, add=kept, replace={i: item for i, item in mine.items() if i not in ended})
+    for path, blocks in histories.items():
+        if blocks:
+            days = [block.item.since for block in blocks]
+            documents[path] = edited(_home_for(path, documents, titles, min(days), made), add=blocks)
     return made
 
 
+def _home_for(
+    path: str, documents: Mapping[str, Document], titles: Mapping[str, str], day: str, made: list[str]
+) -> Document:
+    """Return the document at `path`, made where it is missing."""
+    if path in documents:
+        return documents[path]
+    made.append(path)
+    return new_document(path, titles.get(path, ""), day)
+
+
 def _first_day(path: str, added: Mapping[str, tuple[str, Item]]) -> str:
-    return min(item.since for place, item in added.values() if place == path)
+    return min((item.since for place, item in added.values() if place == path), default="")
 
 
 def new_document(path: str, title: str, day: str) -> Document:
@@ -115,7 +228,7 @@ def _born(candidate: Candidate, path: str, taken: Container[str]) -> Item:
         text=candidate.text,
         status=(Status.DONE if candidate.closed else Status.OPEN) if todo else Status.LIVE,
         since=candidate.entry.day,
-        trust=Trust.SELF,
+        trust=trust_of(candidate),
         confidence=candidate.confidence,
         evidence=(_evidence(candidate),),
         by=candidate.by,
@@ -132,6 +245,7 @@ def _confirmed(item: Item, candidate: Candidate) -> Item:
     return replace(
         item,
         status=Status.DONE if done else item.status,
+        until=candidate.entry.day if done else item.until,
         confirmed=max(item.confirmed, candidate.entry.day),
         evidence=(*item.evidence[:1], place),
         seen=max(item.seen, len(item.evidence)) + 1,

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.layout import BRIEFING, GENERAL, USER, Kind, kind_of
+from pipelines.memory.items import Confidence, ItemType, Status, Trust
 from pipelines.memory.wording import folded
+from pipelines.stages.judging import Relation, judge
+from pipelines.stages.known import Belief, Known, repeats_there, speaks_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pipelines.memory.items import Item, ItemType
+    from pipelines.memory.items import Item
     from pipelines.models.extraction import Candidate
+    from pipelines.stages.judging import Judgement
 
 
 class VerdictKind(StrEnum):
@@ -29,10 +32,16 @@ class VerdictKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """A candidate and the document that it is meant for; empty where nothing was said."""
+    """A candidate, the document that it names (empty where nothing was said), and the one where it would be filed."""
 
     candidate: Candidate
     document: str
+    home: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it would stand."""
+        return self.document or self.home
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +52,9 @@ class Verdict:
         kind: what becomes of it.
         candidate: what was judged.
         document: the document that it is meant for, or empty.
-        known: for a duplicate, the id of the item that says it already; empty where that item is new in this run.
+        known: the id of the item that it repeats, supersedes or contradicts; empty where that item is new in this run.
         reason: why.
+        earlier: the candidate of which this run made that item, where it is new.
     """
 
     kind: VerdictKind
@@ -52,6 +62,16 @@ class Verdict:
     document: str = ""
     known: str = ""
     reason: str = ""
+    earlier: Candidate | None = None
+
+
+_ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
+"""What is barely believed corrects nothing, and no person is asked about it."""
+
+
+def trust_of(candidate: Candidate) -> Trust:  # noqa: ARG001  a log entry is the agent's own journal, whoever speaks in it
+    """Return whose word a candidate rests on."""
+    return Trust.SELF
 
 
 def review(
@@ -59,44 +79,130 @@ def review(
 ) -> tuple[Verdict, ...]:
     """Judge the candidates in order: what is new is added, what is known confirms the item that says it.
 
-    Two texts are the same when they differ in case, punctuation and Markdown alone. A candidate that names a document
-    repeats an item of that document, or of one that speaks for all; one that names none repeats any.
+    A candidate that names a document repeats an item of that document, or of one that speaks for all; one that names
+    none repeats any. It supersedes or contradicts only what is believed, in the document where it would be filed. What
+    this run lets in counts for the candidates after it.
 
     Args:
-        filed: the candidates, with the documents that their entries name.
+        filed: the candidates in order of their days, with the documents that their entries name.
         items: document path and item, of every item in the memory, whatever its status: what was superseded or done
             is not learnt anew from an old log.
         buried: whether a person deleted or undid an item that said the same; it is never proposed again.
     """
-    known: dict[tuple[ItemType, str], list[tuple[str, str]]] = {}
-    for document, item in items:
-        known.setdefault((item.type, folded(item.text)), []).append((document, item.id))
+    known = Known(items)
     verdicts = []
     for one in filed:
-        candidate = one.candidate
-        key = (candidate.type, folded(candidate.text))
-        if not key[1]:
-            verdicts.append(Verdict(VerdictKind.NOISE, candidate, one.document, reason="it has no words"))
-            continue
-        same = _same(known.get(key, ()), one.document)
-        if same is None and buried(candidate):
-            verdicts.append(Verdict(VerdictKind.NOISE, candidate, one.document, reason="a person took it out"))
-        elif same is None:
-            known.setdefault(key, []).append((one.document, ""))
-            verdicts.append(Verdict(VerdictKind.ADD, candidate, one.document))
-        else:
-            verdicts.append(Verdict(VerdictKind.DUPLICATE, candidate, one.document, same, "it says the same words"))
+        verdict, other = _verdict(one, known, buried)
+        _take(verdict, one, known, other)
+        verdicts.append(verdict)
     return tuple(verdicts)
 
 
-def _same(places: Sequence[tuple[str, str]], document: str) -> str | None:
-    """Return the id of the item that a candidate for `document` repeats, or None where it is new."""
-    for place, ident in places:
-        if not document or place in {document, ""} or _is_shared(place):
-            return ident
+_Found = tuple[Verdict, Belief | None]
+
+
+def _verdict(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> _Found:
+    candidate = one.candidate
+    if not folded(candidate.text):
+        return Verdict(VerdictKind.NOISE, candidate, one.document, reason="it has no words"), None
+    same = known.same(candidate.type, candidate.text, one.document)
+    if same and same.current:
+        return _against(VerdictKind.DUPLICATE, one, same, "it says the same words")
+    if same is None and buried(candidate):
+        return Verdict(VerdictKind.NOISE, candidate, one.document, reason="a person took it out"), None
+    return _by_neighbours(one, known, same)
+
+
+def _by_neighbours(one: Filed, known: Known, same: Belief | None) -> _Found:
+    """Judge a candidate that no current item says word for word.
+
+    Args:
+        one: the candidate.
+        known: what the memory holds.
+        same: a closed item with the same words.
+    """
+    candidate = one.candidate
+    judged = [(belief, _judged(belief, candidate)) for belief in known.near(candidate)]
+    repeated = _repeated(one, judged)
+    if repeated and repeated.current:
+        return _against(VerdictKind.DUPLICATE, one, repeated, "it says the same in other words")
+    is_sure = candidate.confidence in _ASKED_ABOUT
+    if is_sure and (found := _corrected(one, judged, known)):
+        return found
+    if said := same or repeated:
+        return _against(VerdictKind.DUPLICATE, one, said, "it says what was closed")
+    clash = _first(Relation.CONTRADICT, one, judged) if is_sure else None
+    if clash:
+        return _against(VerdictKind.CONTRADICT, one, *clash)
+    return Verdict(VerdictKind.ADD, candidate, one.document), None
+
+
+def _judged(belief: Belief, candidate: Candidate) -> Judgement:
+    """Judge the later of the two against the earlier: a log may be read late."""
+    kind = candidate.type if belief.type is candidate.type else None
+    if belief.since > candidate.entry.day:
+        return judge(candidate.text, belief.text, kind)
+    return judge(belief.text, candidate.text, kind)
+
+
+def _repeated(one: Filed, judged: Sequence[tuple[Belief, Judgement]]) -> Belief | None:
+    """Return the item that says the same in other words, what is closed last; or None."""
+    found = [
+        belief
+        for belief, judgement in judged
+        if judgement.relation is Relation.DUPLICATE
+        and belief.type is one.candidate.type
+        and repeats_there(belief.document, one.document)
+    ]
+    return min(found, key=lambda belief: not belief.current, default=None)
+
+
+def _first(relation: Relation, one: Filed, judged: Sequence[tuple[Belief, Judgement]]) -> tuple[Belief, str] | None:
+    """Return the nearest believed item that stands so to a candidate, and why."""
+    for belief, judgement in judged:
+        of_type = belief.type is one.candidate.type or relation is Relation.SUPERSEDE
+        if judgement.relation is relation and belief.active and of_type and speaks_for(belief.document, one.place):
+            return belief, judgement.why
     return None
 
 
-def _is_shared(place: str) -> bool:
-    """Whether a document speaks for all projects, or waits for any: what it says is not said again in one of them."""
-    return place in {BRIEFING, USER, GENERAL} or kind_of(place) in {Kind.ARCHIVE, Kind.REVIEW}
+def _corrected(one: Filed, judged: Sequence[tuple[Belief, Judgement]], known: Known) -> _Found | None:
+    """Return the verdict on a candidate that corrects an item, or that a later item corrected already."""
+    found = _first(Relation.SUPERSEDE, one, judged)
+    if found is None:
+        return None
+    belief, why = found
+    if belief.since > one.candidate.entry.day:
+        return _against(VerdictKind.NOISE, one, belief, "a later entry corrected it already")
+    if not _outranks(trust_of(one.candidate), belief.trust):
+        return _against(VerdictKind.CONTRADICT, one, belief, f"{why}, but what stands is trusted more")
+    if not known.may_close(belief):
+        return _against(
+            VerdictKind.CONTRADICT, one, belief, f"{why}, but too much of the document would go in one night"
+        )
+    return _against(VerdictKind.SUPERSEDE, one, belief, why)
+
+
+def _outranks(one: Trust, other: Trust) -> bool:
+    ranks = list(Trust)
+    return ranks.index(one) <= ranks.index(other)
+
+
+def _against(kind: VerdictKind, one: Filed, belief: Belief, why: str) -> _Found:
+    return Verdict(kind, one.candidate, one.document, belief.id, why, belief.born), belief
+
+
+def _take(verdict: Verdict, one: Filed, known: Known, other: Belief | None) -> None:
+    """Let the candidates that follow see what this verdict does."""
+    candidate, day = verdict.candidate, verdict.candidate.entry.day
+    place, status = one.place, Status.LIVE
+    if verdict.kind is VerdictKind.SUPERSEDE and other:
+        known.close(other, day)
+        place = other.document
+    elif verdict.kind is VerdictKind.CONTRADICT:
+        status = Status.WAITING
+    elif verdict.kind is not VerdictKind.ADD:
+        return
+    if candidate.type is ItemType.TODO and status is Status.LIVE:
+        status = Status.DONE if candidate.closed else Status.OPEN
+    known.add(Belief(candidate.type, candidate.text, place, trust_of(candidate), day, status, born=candidate))

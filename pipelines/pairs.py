@@ -1,0 +1,151 @@
+"""The deterministic review scored on pairs of sentences whose relation is known.
+
+A line of the file is `{"old": "...", "new": "...", "type": "Fact", "label": "supersede"}`; `type` may be missing, and
+`why` says what the two differ in. A hash of the pair decides whether it is held back: rules are tuned on
+the others alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import BadFile, BadGold
+from pipelines.memory.items import ItemType
+from pipelines.stages.judging import Relation, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+GUARDED: Final = frozenset({"number", "date", "time", "version", "name", "owner", "place", "negation"})
+"""What two sentences may differ in that are never to be merged, as `why` calls it."""
+_PARTS: Final = 3
+_SHAPE: Final = '{"old": "...", "new": "...", "label": "supersede"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sentences, the older first, and how the newer stands to it."""
+
+    old: str
+    new: str
+    label: Relation
+    type: ItemType | None = None
+    why: str = ""
+
+    @property
+    def held_back(self) -> bool:
+        """Whether it belongs to the third that rules are not tuned on."""
+        return hashlib.sha256(f"{self.old}\x1f{self.new}".encode()).digest()[0] % _PARTS == 0
+
+
+@dataclass(slots=True)
+class PairScore:
+    """How many pairs were judged how.
+
+    Args:
+        counts: (label, verdict) → pairs.
+        merged: pairs that were taken for repeats and are none.
+        merged_guarded: those of them that differ in a number, a date, a name or a negation.
+        wrong: every pair that was judged wrongly, with the verdict.
+    """
+
+    counts: Counter[tuple[Relation, Relation]] = field(default_factory=Counter)
+    merged: int = 0
+    merged_guarded: int = 0
+    wrong: list[tuple[Pair, Relation]] = field(default_factory=list)
+
+    @property
+    def pairs(self) -> int:
+        """How many there are."""
+        return self.counts.total()
+
+    def of(self, relation: Relation) -> tuple[float, float, float]:
+        """Return precision, recall and F1 of one verdict; 0 where nothing is right."""
+        right = self.counts[relation, relation]
+        told = sum(count for (_, verdict), count in self.counts.items() if verdict is relation)
+        asked = sum(count for (label, _), count in self.counts.items() if label is relation)
+        return right / told if told else 0.0, right / asked if asked else 0.0, 2 * right / ((told + asked) or 1)
+
+    @property
+    def macro_f1(self) -> float:
+        """The mean of the F1 of the verdicts that the pairs are labelled with."""
+        there = [one for one in Relation if any(label is one for label, _ in self.counts)]
+        return sum(self.of(one)[2] for one in there) / len(there) if there else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json` can write."""
+        shares = {str(one): self.of(one) for one in Relation}
+        return {
+            "pairs": self.pairs,
+            "macro_f1": round(self.macro_f1, 4),
+            "merged_wrongly": self.merged,
+            "merged_wrongly_guarded": self.merged_guarded,
+            "verdicts": {
+                name: {"precision": round(p, 4), "recall": round(r, 4), "f1": round(f, 4)}
+                for name, (p, r, f) in shares.items()
+            },
+            "confusion": {f"{label}>{verdict}": count for (label, verdict), count in sorted(self.counts.items())},
+        }
+
+
+def score_pairs(pairs: Iterable[Pair]) -> PairScore:
+    """Judge every pair, and count."""
+    score = PairScore()
+    for pair in pairs:
+        verdict = judge(pair.old, pair.new, pair.type).relation
+        score.counts[pair.label, verdict] += 1
+        if verdict is not pair.label:
+            score.wrong.append((pair, verdict))
+            if verdict is Relation.DUPLICATE:
+                score.merged += 1
+                score.merged_guarded += pair.why in GUARDED
+    return score
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """Return the pairs of a file.
+
+    Raises:
+        BadFile: it cannot be read, or holds none.
+        BadGold: it has faults; all of them are named with their lines.
+    """
+    try:
+        lines = path.read_bytes().decode().splitlines()
+    except OSError as error:
+        raise BadFile(path, f"cannot be read ({error.strerror})", "Name a file of pairs.") from None
+    except UnicodeDecodeError:
+        raise BadFile(path, "is not UTF-8", "Name a file of pairs.") from None
+    pairs, faults = [], []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            found = _pair(line)
+            if isinstance(found, Pair):
+                pairs.append(found)
+            else:
+                faults.append(f"line {number}: {found}")
+    if faults:
+        raise BadGold(path, faults)
+    if not pairs:
+        raise BadFile(path, "holds no pair", f"Write one a line: {_SHAPE}.")
+    return pairs
+
+
+def _pair(line: str) -> Pair | str:
+    """Return the pair of a line, or what is wrong with it."""
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        return f"it is no JSON; write {_SHAPE}"
+    if not isinstance(told, dict) or not all(isinstance(told.get(key), str) and told[key] for key in ("old", "new")):
+        return f"it lacks its two sentences; write {_SHAPE}"
+    if told.get("label") not in frozenset(Relation):
+        return f"label should be one of {', '.join(Relation)}"
+    if told.get("type") not in {None, *ItemType}:
+        return f"type should be one of {', '.join(ItemType)}"
+    kind = ItemType(told["type"]) if told.get("type") else None
+    return Pair(told["old"], told["new"], Relation(told["label"]), kind, str(told.get("why", "")))

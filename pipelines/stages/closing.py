@@ -1,0 +1,186 @@
+"""Closing: an open Todo is done when a later line of the log says so, and names it.
+
+In doubt it stays open: a Todo that is closed by mistake is forgotten, one that stays open is seen.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.documents import edited
+from pipelines.memory.items import Evidence, Status, quote_digest
+from pipelines.memory.layout import Kind
+from pipelines.stages.judging.sentence import read_sentence
+from pipelines.stages.judging.stems import stem
+from pipelines.stages.judging.values import same_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pipelines.memory.documents import Document
+    from pipelines.memory.entries import Entry
+    from pipelines.memory.items import Item
+    from pipelines.stages.judging.sentence import Sentence, Word
+
+_MOST: Final = 0.75
+"""The part of a Todo's words that a line must name."""
+_FEWEST: Final = 2
+_LIST_MARK: Final = re.compile(r"^[ \t]*(?:[-*+>][ \t]+)*(?:\d\d?:\d\d[ \t]+)?")
+_TICKED: Final = re.compile(r"^\[[xX]\][ \t]+|^~~|[✅✔✓☑]")
+_OPEN: Final = re.compile(r"^\[ \]|\bto-?do\b", re.IGNORECASE)
+_DONE: Final = re.compile(
+    r"\b(?:done|shipped|merged|finished|fixed|closed|complete[d]?|resolved|sorted out|wrapped up|landed)\b",
+    re.IGNORECASE,
+)
+_DOUBT: Final = re.compile(
+    r"\?|n['’]t\b|\b(?:not|never|no|nothing|almost|nearly|half|part(?:ly|ially)?|still|yet|needs?|must|should|will|would|"
+    r"to be|to do|once|when|if|until|till|unless|before|after|tomorrow|soon|next|plans?|planned|going to|wants?|could|"
+    r"can|hopefully|maybe|perhaps|expect\w*|try|tried|trying|attempt\w*|reopen\w*|revert\w*|except|only|started|blocked|"
+    r"waiting|remains?|left|undone|unfinished|instead|half-done|so far|first)\b",
+    re.IGNORECASE,
+)
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+")
+_ON_A_DAY: Final = frozenset({"date", "time", "weekday"})
+_OUT_OF_SIGHT: Final = frozenset({Kind.ARCHIVE, Kind.REVIEW})
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The documents after closing, and the ids of what was closed."""
+
+    documents: Mapping[str, Document]
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A sentence of the log that says that something is done, and where it stands."""
+
+    entry: Entry
+    line: int
+    sentence: Sentence
+    marked: bool
+
+
+def close_todos(documents: Mapping[str, Document], entries: Iterable[Entry]) -> Closed:
+    """Return the documents with each open Todo done that an entry says is done.
+
+    Such a sentence names most of the Todo's words and all its numbers and names, no other number or name, and nothing
+    that would leave it in doubt; it names one Todo better than all others. The Todo gains its line as evidence.
+
+    Args:
+        documents: every document by path.
+        entries: what no run had read before, in order of days.
+    """
+    after = dict(documents)
+    todos = {
+        p.item.id: (path, p.item)
+        for path, document in sorted(documents.items())
+        if document.kind not in _OUT_OF_SIGHT
+        for p in document.items
+        if p.item.id and p.item.status is Status.OPEN
+    }
+    ids = []
+    for said in _told(entries) if todos else ():
+        found = _meant(said, [item for _, item in todos.values()])
+        if found:
+            path, item = todos.pop(found.id)
+            after[path] = edited(after[path], replace={item.id: _done(item, said)})
+            ids.append(item.id)
+    return Closed(after, tuple(ids))
+
+
+def _told(entries: Iterable[Entry]) -> Iterator[_Said]:
+    """Yield what says that something is done: by a word for it, a tick, or the past of a verb at its beginning."""
+    for entry in entries:
+        for number, line in enumerate(entry.text.split("\n"), entry.start_line):
+            bare = _LIST_MARK.sub("", line)
+            ticked = bool(_TICKED.search(bare))
+            if _OPEN.search(bare):
+                continue
+            for part in _SENTENCE.split(_TICKED.sub("", bare).replace("~~", "")):
+                marked = ticked or bool(_DONE.search(part))
+                if (marked or _PAST.match(part)) and not _DOUBT.search(part):
+                    yield _Said(entry, number, read_sentence(part), marked)
+
+
+_PAST: Final = re.compile(
+    r"(?:(?:i|we|[A-Z]\w+) )?(?:have |has |just |finally )?(?:\w+ed|sent|wrote|written|paid|bought|met|told|sold|made|"
+    r"built|set|put|took|got|found|ran|began|spoke|gave)\b",
+    re.IGNORECASE,
+)
+
+
+def _meant(said: _Said, todos: Iterable[Item]) -> Item | None:
+    """Return the one Todo that a sentence names, or None where it names none, or two alike."""
+    scored = [(score, item) for item in todos if item.since <= said.entry.day and (score := _score(said, item))]
+    scored.sort(key=lambda one: (-one[0], one[1].id))
+    if not scored or (len(scored) > 1 and scored[0][0] == scored[1][0]):
+        return None
+    return scored[0][1]
+
+
+def _score(said: _Said, item: Item) -> float:
+    """Return how well a sentence names a Todo, or 0 where it does not."""
+    if any(_is_same_place(one, said) for one in item.evidence):
+        return 0.0
+    todo, told = read_sentence(item.text), said.sentence
+    wanted, there = _keys(todo), _keys(told)
+    if said.marked and todo.is_order and todo.verb_key in _DOING and len(wanted) + len(todo.values) > _FEWEST:
+        wanted -= {todo.verb_key}
+    shared = wanted & there
+    if len(wanted) + len(todo.values) < _FEWEST or len(shared) < max(1, _MOST * len(wanted)):
+        return 0.0
+    if not said.marked and _first(todo) not in there:
+        return 0.0
+    names = {w.key for w in (*todo.words, *told.words) if w.named and w.content}
+    if names & (wanted ^ there) or not _agree(todo, told):
+        return 0.0
+    return len(shared) / len(wanted) + len(shared) / 1000
+
+
+_DOING: Final = frozenset(
+    map(
+        stem, "write finish do make create prepare fix build implement add complete draft finalise clean update".split()
+    )
+)
+"""What one does to a thing that is done; who reviews it is not done when it is."""
+
+
+def _is_same_place(evidence: Evidence, said: _Said) -> bool:
+    """Whether a Todo was found in that very line."""
+    return evidence.path == said.entry.path and evidence.start_line <= said.line <= evidence.end_line
+
+
+def _keys(sentence: Sentence) -> frozenset[str]:
+    words: Iterable[Word] = sentence.words
+    return frozenset(w.key for w in words if w.content and not w.value)
+
+
+def _first(sentence: Sentence) -> str:
+    return next((w.key for w in sentence.words if w.content and not w.value), "")
+
+
+def _agree(todo: Sentence, told: Sentence) -> bool:
+    """Whether the line has all numbers of a Todo and no others; a day on which it was done is none of them."""
+    has_all = all(
+        any(same_value(one, other) for other in told.values) for one in todo.values if one.base not in _ON_A_DAY
+    )
+    others = [one for one in told.values if one.base not in _ON_A_DAY]
+    return has_all and all(any(same_value(one, other) for other in todo.values) for one in others)
+
+
+def _done(item: Item, said: _Said) -> Item:
+    lines = said.entry.text.split("\n")
+    digest = quote_digest(lines[said.line - said.entry.start_line])
+    place = Evidence(said.entry.path, said.line, said.line, digest)
+    return replace(
+        item,
+        status=Status.DONE,
+        until=said.entry.day,
+        confirmed=max(item.confirmed, said.entry.day),
+        evidence=(*item.evidence[:1], place),
+        seen=max(item.seen, len(item.evidence)) + 1,
+    )

@@ -1,0 +1,153 @@
+"""What the memory holds, as the review looks it up: by the same words, and by the nearest ones.
+
+The words of all items are looked up in a small index that is made anew when a night has something to judge; no vector
+is needed, and the cost of a night follows what is new.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.items import ACTIVE, ItemType, Status
+from pipelines.memory.layout import BRIEFING, GENERAL, USER, Kind, kind_of
+from pipelines.memory.wording import folded
+from pipelines.stages.judging.stems import STOP, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pipelines.memory.items import Item, Trust
+    from pipelines.models.extraction import Candidate
+
+NEAREST: Final = 12
+"""So many of the nearest items are judged for each candidate."""
+_COMMON: Final = 400
+"""A word of more items than this tells nothing of any of them."""
+_WORD: Final = re.compile(r"[^\W_]+")
+_SHARED: Final = frozenset({BRIEFING, USER, GENERAL})
+BELIEFS: Final = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
+"""Types of which one may take the place of another: a decision is known as a fact once it is carried out."""
+
+
+@dataclass(slots=True)
+class Belief:
+    """An item that stands, or one that this run lets in.
+
+    Args:
+        type: what it is.
+        text: its sentence.
+        document: where it stands; empty where nothing was said of that.
+        trust: whose word it rests on.
+        since: the day it is of.
+        status: where it stands.
+        id: its id; empty where it is new in this run.
+        born: the candidate of which this run made it.
+        until: the day on which it ended.
+    """
+
+    type: ItemType
+    text: str
+    document: str
+    trust: Trust
+    since: str
+    status: Status
+    id: str = ""
+    born: Candidate | None = None
+    until: str = ""
+
+    @property
+    def active(self) -> bool:
+        """Whether it is believed now."""
+        return self.status in ACTIVE
+
+    @property
+    def current(self) -> bool:
+        """Whether it is believed or waits for a decision, as against what is closed."""
+        return self.active or self.status is Status.WAITING
+
+
+class Known:
+    """All items, to be looked up."""
+
+    def __init__(self, items: Iterable[tuple[str, Item]]) -> None:
+        self._all: list[Belief] = []
+        self._same: dict[tuple[ItemType, str], list[Belief]] = {}
+        self._words: dict[str, list[int]] | None = None
+        self._removed: Counter[str] = Counter()
+        for path, item in items:
+            one = Belief(item.type, item.text, path, item.trust, item.since, item.status, item.id, until=item.until)
+            self._all.append(one)
+            self._same.setdefault((item.type, folded(item.text)), []).append(one)
+        self._held = Counter(one.document for one in self._all if one.active)
+
+    def add(self, one: Belief) -> None:
+        """Let a new item in."""
+        if self._words is not None:
+            self._enter(len(self._all), one)
+        self._all.append(one)
+        self._same.setdefault((one.type, folded(one.text)), []).append(one)
+
+    def close(self, one: Belief, day: str) -> None:
+        """Mark an item as superseded."""
+        one.status, one.until = Status.SUPERSEDED, day
+        if one.id:
+            self._removed[one.document] += 1
+
+    def may_close(self, one: Belief) -> bool:
+        """Whether one more item of its document may be superseded tonight: a quarter of them, and three in any case."""
+        return not one.id or self._removed[one.document] < max(3, self._held[one.document] // 4)
+
+    def same(self, kind: ItemType, text: str, document: str) -> Belief | None:
+        """Return the item that says the same words in a place that counts, what is closed last; or None."""
+        found = [one for one in self._same.get((kind, folded(text)), ()) if repeats_there(one.document, document)]
+        return min(found, key=lambda one: not one.current, default=None)
+
+    def near(self, candidate: Candidate) -> list[Belief]:
+        """Return the items that share the most telling words with a candidate, the nearest first.
+
+        What is believed and what is closed are ranked apart, so that a long history hides nothing that holds.
+        """
+        if self._words is None:
+            self._words = {}
+            for at, one in enumerate(self._all):
+                self._enter(at, one)
+        family = BELIEFS if candidate.type in BELIEFS else {candidate.type}
+        postings = [self._words.get(word, ()) for word in _words(candidate.text)]
+        found = []
+        for current in (True, False):
+            scores: dict[int, float] = {}
+            for places in postings:
+                mine = [at for at in places if self._all[at].current is current and self._all[at].type in family]
+                if len(mine) <= _COMMON:
+                    for at in mine:
+                        scores[at] = scores.get(at, 0.0) + 1 / (1 + len(mine))
+            ranked = sorted(scores, key=lambda at: (-round(scores[at], 9), at))
+            found += [self._all[at] for at in ranked[:NEAREST]]
+        return found
+
+    def _enter(self, at: int, one: Belief) -> None:
+        words = self._words if self._words is not None else {}
+        for word in _words(one.text):
+            words.setdefault(word, []).append(at)
+
+
+def _words(text: str) -> set[str]:
+    return {stem(word) for word in _WORD.findall(text.lower()) if word not in STOP}
+
+
+def repeats_there(place: str, document: str) -> bool:
+    """Whether what stands in `place` is not said again in `document`: it is the same one, or speaks for all.
+
+    What waits, or is archived, speaks for all, too.
+    """
+    if not document or place in {document, ""}:
+        return True
+    return place in _SHARED or kind_of(place) in {Kind.ARCHIVE, Kind.REVIEW}
+
+
+def speaks_for(place: str, home: str) -> bool:
+    """Whether what is filed in `home` can correct what stands in `place`: one document, or two that speak for all."""
+    return place == home or (place in _SHARED and home in _SHARED)

@@ -1,0 +1,91 @@
+"""Questions: what a run cannot decide is put into Review.md, where a ticked box answers it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.documents import Document
+from pipelines.memory.items import fold
+from pipelines.memory.layout import REVIEW
+from pipelines.memory.queue import waiting, with_entry
+from pipelines.memory.secrets import veil
+from pipelines.stages.succession import AGAINST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pipelines.memory.items import Evidence, Item
+
+CONTRADICT: Final = "contradict"
+CHOICES: Final = (
+    "keep new: it holds from its day on, and what stood is history",
+    "keep old: what stands holds, and the new one is never proposed again",
+    "keep both: each holds, of something else",
+    "drop: neither is worth keeping",
+)
+_TITLE, _QUOTE = 60, 300
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A new item that speaks against one that stands.
+
+    Args:
+        item: the new one, as it would stand.
+        home: the document where it would stand.
+        rival: the one that stands meanwhile.
+        why: why both cannot hold, as the end of a sentence.
+    """
+
+    item: Item
+    home: str
+    rival: Item
+    why: str
+
+    @property
+    def waiting(self) -> Item:
+        """The new item as it waits."""
+        told = waiting(self.item, self.home)
+        return replace(told, extra=(*told.extra, (AGAINST, self.rival.id)))
+
+
+def asked(
+    queue: Document | None, questions: Iterable[Question], quote: Callable[[Evidence], str], today: str
+) -> Document:
+    """Return Review.md with an entry for each question.
+
+    Args:
+        queue: Review.md, or None where there is none.
+        questions: what is to be asked.
+        quote: the words of the log that evidence names, or an empty string where they are nowhere.
+        today: the memory's day.
+    """
+    queue = queue or Document(REVIEW, "# Review\n")
+    for one in questions:
+        title = f"{CONTRADICT}: {plain(one.item.text, _TITLE)}"
+        queue = with_entry(queue, CONTRADICT, today, title, _why(one, quote), CHOICES, [one.waiting])
+    return queue
+
+
+def _why(one: Question, quote: Callable[[Evidence], str]) -> str:
+    old = f"What stands is {one.rival.id} of {one.rival.since or 'no day'}: “{plain(one.rival.text)}”"
+    new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”"
+    why = one.why[:1].upper() + one.why[1:]
+    told = [f"{why}.", f"{old}{_grounds(one.rival, quote)}.", f"{new}{_grounds(one.item, quote)}."]
+    return f"{' '.join(told)} Until you tick a box, the older one stands."
+
+
+def _grounds(item: Item, quote: Callable[[Evidence], str]) -> str:
+    """Return where an item's last evidence stands, with its words."""
+    if not item.evidence:
+        return ", written by hand"
+    last = item.evidence[-1]
+    words = plain(veil(quote(last)))
+    return f" ({last.path} line {last.start_line}{f': “{words}”' if words else ''})"
+
+
+def plain(text: str, most: int = _QUOTE) -> str:
+    """Return words of a log as they may stand within a line of Review.md: one line, no comment, not too long."""
+    text = fold(text).replace("<!--", "<! --").replace("-->", "-- >")
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

@@ -1,0 +1,113 @@
+"""Judging two sentences: on labelled pairs, and what may never be merged whatever the words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.memory.items import ItemType
+from pipelines.pairs import read_pairs, score_pairs
+from pipelines.stages.judging import Relation, judge
+
+if TYPE_CHECKING:
+    from pipelines.pairs import Pair
+
+PAIRS = Path(__file__).parent.parent / "data" / "beliefs.jsonl"
+
+
+def test_the_labelled_pairs() -> None:
+    pairs = read_pairs(PAIRS)
+    held = score_pairs(pair for pair in pairs if pair.held_back)
+    everything = score_pairs(pairs)
+    assert everything.pairs >= 240
+    assert held.pairs * 4 >= everything.pairs
+    assert held.macro_f1 >= 0.80
+    assert (everything.merged, everything.merged_guarded) == (0, 0)
+
+
+@pytest.mark.parametrize("pair", [pair for pair in read_pairs(PAIRS) if pair.label is not Relation.DUPLICATE])
+def test_what_differs_is_never_merged_in_either_order(pair: Pair) -> None:
+    assert judge(pair.old, pair.new, pair.type).relation is not Relation.DUPLICATE
+    assert judge(pair.new, pair.old, pair.type).relation is not Relation.DUPLICATE
+
+
+@given(st.sampled_from(read_pairs(PAIRS)), st.integers(1, 998))
+def test_another_number_is_never_a_repeat(pair: Pair, more: int) -> None:
+    numbers = list(re.finditer(r"(?<![\w.,:/-])\d+(?![\w.,:/-]|\.\d)", pair.old))
+    for found in numbers:
+        other = f"{pair.old[: found.start()]}{int(found[0]) + more}{pair.old[found.end() :]}"
+        assert judge(pair.old, other, pair.type).relation is not Relation.DUPLICATE
+
+
+@given(st.sampled_from(read_pairs(PAIRS)))
+def test_a_sentence_repeats_itself(pair: Pair) -> None:
+    assert judge(pair.new, pair.new, pair.type).relation is Relation.DUPLICATE
+    assert judge(pair.new, pair.new.upper().rstrip("."), pair.type).relation is Relation.DUPLICATE
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_text_is_judged(one: str, other: str) -> None:
+    assert judge(one, other).relation in frozenset(Relation)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Replace Redis with Valkey.", "Replace Valkey with Redis."),
+        ("Dates are shown as day, month, year.", "Dates are shown as year, month, day."),
+        ("Deploy on Fridays if Anna is present.", "Deploy on Fridays."),
+        ("The lab is in Bern, which Anna chose.", "The lab is in Bern, which Otto chose."),
+        ("I'll keep the report posted.", "You'll keep the report posted."),
+        ("Use tabs in Makefiles.", "Use tabs."),
+        ("Sample 12 is clean.", "Sample 13 is clean."),
+        ("Close https://example.org/issues/13", "Close https://example.org/issues/14"),
+    ],
+)
+def test_texts_that_share_their_words_and_say_another_thing(old: str, new: str) -> None:
+    assert judge(old, new).relation is not Relation.DUPLICATE
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Accept erratum 6 and the change required by it.", "Accept erratum 2 and the change required by it."),
+        ("Anna will update the issue with the minutes.", "Anna will update the calendar for the agenda."),
+        ("Met Lena on 3 March.", "Met Lena on 10 March."),
+        ("The office is in Bern.", "The office is now open on Mondays."),
+        ("The server has 16 GB memory.", "The server now has 500 GB disk."),
+        ("The budget was discussed on 3 March.", "The budget was discussed on 10 March."),
+        ("A photo of a sunset is in the hall.", "A photo of a sunset is in the attic."),
+        ("Close issue #13.", "Close issue #14."),
+        ("The mobile app supports offline mode.", "The mobile app now supports push messages."),
+        ("I like tea.", "I like coffee."),
+        ("The office is in Bern.", "I left the office at 5."),
+    ],
+)
+def test_what_can_hold_together_is_distinct(old: str, new: str) -> None:
+    assert judge(old, new).relation is Relation.DISTINCT
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I have two dogs.", "I have three dogs now."),
+        ("I live in Boston.", "I recently moved to Denver."),
+        ("Tom works at Google.", "Tom left Google and joined Microsoft."),
+        ("The meeting is at noon.", "The meeting got moved to 3 pm."),
+        ("We use Slack for alerts.", "Alerts go to Matrix now, we dropped Slack."),
+    ],
+)
+def test_what_people_say_of_a_change(old: str, new: str) -> None:
+    assert judge(old, new).relation is Relation.SUPERSEDE
+    assert judge(new, old).relation is not Relation.DUPLICATE
+
+
+def test_two_tasks_clash_only_in_the_day_by_which_they_are_due() -> None:
+    assert judge("Pay rent by 1 May.", "Pay rent by 3 May.", ItemType.TODO).relation is Relation.CONTRADICT
+    assert judge("Use Redis for jobs.", "Use Kafka for jobs.", ItemType.TODO).relation is Relation.DISTINCT
+    assert judge("Use Redis for jobs.", "Use Kafka for jobs.", ItemType.DECISION).relation is Relation.CONTRADICT
