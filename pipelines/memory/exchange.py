@@ -15,7 +15,8 @@ not change within a version.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pipelines.memory.items import Confidence, Evidence, Item, ItemType, Status, Trust
 
@@ -28,6 +29,7 @@ FORMAT: Final = "memcurate-items"
 VERSION: Final = 1
 
 Record = dict[str, Any]
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def header_record() -> Record:
@@ -151,13 +153,11 @@ def _text(record: Mapping[str, Any], key: str, *, needed: bool = False) -> str:
     return value
 
 
-def _choice[T: (ItemType, Status, Trust, Confidence)](
-    record: Mapping[str, Any], key: str, kind: type[T], usual: T | None = None
-) -> T:
+def _choice(record: Mapping[str, Any], key: str, kind: type[_Choice], usual: _Choice | None = None) -> _Choice:
     value = record.get(key)
     if value is None and usual is not None:
         return usual
-    if not isinstance(value, str) or value not in kind:
+    if not isinstance(value, str) or value not in frozenset(kind):
         raise _wrong(key, f"one of {', '.join(kind)}")
     return kind(value)
 
