@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
-from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable, UnknownItem
+from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
 from pipelines.memory.baseline import last_run_baseline
 from pipelines.memory.changes import Change, check_documents, document_changes
 from pipelines.memory.edits import commit_edits
@@ -18,6 +18,7 @@ from pipelines.memory.history import changed_documents, named_run, run_commits, 
 from pipelines.memory.journal import Signature, apply_changes, recover
 from pipelines.memory.layout import TOMBSTONES
 from pipelines.memory.lock import run_lock
+from pipelines.memory.naming import named_item
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.memory.standings import standings
 from pipelines.memory.tombstones import Reason, read_tombstones, render_tombstones, tombstone
@@ -171,13 +172,7 @@ def _item(prefix: str, documents: Mapping[str, Document], stones: Iterable[Tombs
     """Return the id of the one item that is meant: one that stands, else one that an undo took out."""
     standing = {p.item.id for document in documents.values() for p in document.items}
     undone = {stone.id for stone in stones if stone.reason is Reason.UNDONE}
-    for known in (standing, undone):
-        found = sorted(ident for ident in known if ident.startswith(prefix))
-        if prefix in found or len(found) == 1:
-            return prefix if prefix in found else found[0]
-        if found:
-            raise UnknownItem(prefix, found)
-    raise UnknownItem(prefix, ())
+    return named_item(prefix, standing, undone)
 
 
 def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tuple[RunCommit, RunSides]:

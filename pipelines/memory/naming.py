@@ -1,13 +1,13 @@
-"""Which document a person or an agent means by a name."""
+"""Which document a person or an agent means by a name, and which item by the beginning of its id."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.errors import UsageFault
+from pipelines.errors import UnknownItem, UsageFault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pipelines.memory.documents import Document
 
@@ -28,3 +28,23 @@ def named_documents(documents: Mapping[str, Document], name: str) -> list[str]:
         known = ", ".join(sorted(document.id for document in documents.values())[:20])
         raise UsageFault(f"There is no document {name}.", f"There are: {known}.")
     return found
+
+
+def named_item(prefix: str, *known: Iterable[str]) -> str:
+    """Return the one item's id that begins so; every verb that takes an id asks here.
+
+    Args:
+        prefix: a whole id or its beginning, in any case, with or without blanks around it.
+        known: ids, in groups: a group is looked through only where those before it have none that begins so.
+
+    Raises:
+        UnknownItem: there is none, or more than one; the sentence lists those.
+    """
+    wanted = prefix.strip().casefold()
+    for group in known:
+        found = sorted({ident for ident in group if ident and ident.startswith(wanted)})
+        if wanted in found or len(found) == 1:
+            return wanted if wanted in found else found[0]
+        if found:
+            raise UnknownItem(prefix, found)
+    raise UnknownItem(prefix, ())
