@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.errors import UnknownItem, UsageFault
+from pipelines.memory.aliases import aliases_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 def named_documents(documents: Mapping[str, Document], name: str) -> list[str]:
     """Return the paths of the documents that a name means: their path, id, title or file name, whatever its case.
 
+    A former name means a document only where no other has it now.
+
     Raises:
         UsageFault: there is none.
     """
@@ -24,6 +27,7 @@ def named_documents(documents: Mapping[str, Document], name: str) -> list[str]:
         for path, document in documents.items()
         if wanted in {document.id.casefold(), document.title.casefold(), document.id.rpartition("/")[2].casefold()}
     ]
+    found = found or [path for path, one in documents.items() if wanted in {n.casefold() for n in aliases_of(one)}]
     if not found:
         known = ", ".join(sorted(document.id for document in documents.values())[:20])
         raise UsageFault(f"There is no document {name}.", f"There are: {known}.")
