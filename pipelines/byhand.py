@@ -67,6 +67,7 @@ class Deed:
         stones: tombstones of what goes for good.
         further: changes of files that are no documents.
         notes: sentences for the person.
+        absent: ids that may be named though they stand nowhere.
     """
 
     documents: Mapping[str, Document]
@@ -76,6 +77,7 @@ class Deed:
     stones: Sequence[Tombstone] = ()
     further: Sequence[Change] = ()
     notes: Sequence[str] = field(default=())
+    absent: Sequence[str] = ()
 
 
 def by_hand(
@@ -128,7 +130,7 @@ def _understood(direct: DirectChange) -> tuple[DirectChange, Mapping[str, Docume
 def _write(direct: DirectChange, snapshot: Snapshot, deed: Deed, by: str = BY_HAND) -> Mapping[str, Document]:
     pruned = prune(deed.documents, direct.settings.caps, snapshot.unreadable())
     after = with_quality(snapshot.documents, pruned.documents)
-    gone = frozenset(stone.id for stone in deed.stones)
+    gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
     cap = direct.settings.caps.briefing
     if faults := check_documents(snapshot.documents, after, cap, added=deed.added, gone=gone):
         raise BrokenChangeSet(faults)

@@ -42,7 +42,7 @@ class DirectChange:
             summary: the commit's first line.
             added: items that are new.
             changed: items that stood already and are different now.
-            by: who decided on it, as the commit's `Extractor` says: a verb, and an undo takes it back whole; or people's
+            by: who decided, as the commit's `Extractor` says: a verb, and an undo takes it back whole; or people's
                 edits, which no undo takes back.
 
         Raises:

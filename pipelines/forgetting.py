@@ -164,7 +164,7 @@ def _unpacked(value: object) -> Iterator[str]:
 
 
 def _left(root: Path, words: Words) -> tuple[str, ...]:
-    """Return where the words stand in files that no run writes: transcripts, what an earlier run displaced, own files."""
+    """Return where the words stand in files that no run writes: transcripts, displaced logs, own files."""
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
     paths += list_files(root, f"{PRIVATE}/displaced", "") + list_files(root, f"{PRIVATE}/runs", ".json")
     return tuple(f"{path}:{number}" for path in paths for number in _lines_with(root, path, words))

@@ -12,9 +12,9 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_root
 from pipelines.commands.output import on_terminal, say
 from pipelines.errors import UsageFault
+from pipelines.memory.layout import Kind
 from pipelines.memory.naming import named_documents, named_item
 from pipelines.settings import load_settings
-from pipelines.memory.layout import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from pipelines.memory.documents import Document
 
 
-def do_by_hand(
-    memory: Path | None, now: str | None, verb: str, decide: Callable[[Held], Deed | None]
-) -> Deed | None:
+def do_by_hand(memory: Path | None, now: str | None, verb: str, decide: Callable[[Held], Deed | None]) -> Deed | None:
     """Do one thing by hand in the memory that is meant, and return what was done, None where nothing was to do."""
     root = memory_root(memory)
     settings = load_settings(root)

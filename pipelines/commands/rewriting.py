@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _END: Final = "END-OF-WORDS"
-_PERL: Final = "open F, \"<\", $ENV{WORDS}; chomp(@w = <F>)"
+_PERL: Final = 'open F, "<", $ENV{WORDS}; chomp(@w = <F>)'
 
 
 def tell_rewriting(root: Path, prefix: str) -> None:

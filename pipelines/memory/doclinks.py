@@ -1,4 +1,4 @@
-"""Links between documents follow a document that is moved or renamed: Markdown links, wiki-links, waiting items' homes."""
+"""Links follow a document that is moved or renamed: Markdown links, wiki-links, waiting items' homes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from pipelines.memory.documents import Document, commented
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
-_MARKDOWN: Final = re.compile(r"(?<=\]\()(?P<open><?)(?P<target>[^()<>\s#?][^()<>#?\n]*?)(?P<tail>[#?][^()<>\n]*)?(?=>?\))")
+_MARKDOWN: Final = re.compile(
+    r"(?<=\]\()(?P<open><?)(?P<target>[^()<>\s#?][^()<>#?\n]*?)(?P<tail>[#?][^()<>\n]*)?(?=>?\))"
+)
 _WIKI: Final = re.compile(r"(?<=\[\[)(?P<name>[^\[\]|#\n]+)(?=[\]|#])")
 _SAFE: Final = "/.-_~!$&'*+,;=:@"
 
@@ -88,7 +90,9 @@ def _rehomed(document: Document, renaming: Renaming) -> Document:
     """Return a document whose waiting items remember their home by its new path."""
     new = {}
     for placed in document.items:
-        extra = tuple((k, renaming.new_path if (k, v) == ("home", renaming.old_path) else v) for k, v in placed.item.extra)
+        extra = tuple(
+            (k, renaming.new_path if (k, v) == ("home", renaming.old_path) else v) for k, v in placed.item.extra
+        )
         if placed.item.id and extra != placed.item.extra:
             new[placed.line] = replace(placed.item, extra=extra)
     return commented(document, new) if new else document

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipelines.memory.git import Git
 
 BY_HAND: Final = "owner"
-"""Who a commit names as its extractor where a person did something by a verb: all that is in it is that verb's doing."""
+"""The extractor that a commit names where a person did something by a verb: all that is in it is the verb's doing."""
 
 _SHORTEST: Final = 4
 _TRAILERS: Final = ("Run-Id", "Undoes", "Items-Added", "Items-Changed", "Extractor")

@@ -1,4 +1,4 @@
-"""Projects made, renamed and closed by hand, or by an answer: a document changes its place, its items keep their ids."""
+"""Projects made, renamed and closed, by hand or by an answer: the document moves, its items keep their ids."""
 
 from __future__ import annotations
 

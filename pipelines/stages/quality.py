@@ -58,7 +58,7 @@ def _fields(document: Document, newest: str, *, held: bool) -> dict[str, str]:
 
 
 def _counts(document: Document, item: Item) -> bool:
-    """Whether a document is judged by an item: what is believed; in an archive, what was believed when it came there."""
+    """Whether an item says what a document is worth: what holds; in an archive, what held when it came there."""
     return item.active or (document.kind is Kind.ARCHIVE and item.status is Status.ARCHIVED)
 
 
