@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.memory.edits import commit_edits
 from pipelines.memory.git import Author, Git
-from pipelines.memory.history import run_id
+from pipelines.memory.history import BY_HAND, run_id
 from pipelines.memory.journal import Signature, apply_changes, recover
 from pipelines.memory.lock import run_lock
 from pipelines.memory.snapshot import read_snapshot
@@ -34,7 +34,7 @@ class DirectChange:
     settings: Settings
     when: datetime
 
-    def apply(self, changes: Sequence[Change], summary: str, *, added: int, changed: int) -> None:
+    def apply(self, changes: Sequence[Change], summary: str, *, added: int, changed: int, by: str = BY_HAND) -> None:
         """Write and commit a change set, and bring the index up to date.
 
         Args:
@@ -42,6 +42,8 @@ class DirectChange:
             summary: the commit's first line.
             added: items that are new.
             changed: items that stood already and are different now.
+            by: who decided, as the commit's `Extractor` says: a verb, and an undo takes it back whole; or people's
+                edits, which no undo takes back.
 
         Raises:
             ChangedUnderRun: a file is no longer what was read; nothing was written.
@@ -53,7 +55,7 @@ class DirectChange:
             run_id=run_id(self.when, self.git.head()),
             added=added,
             changed=changed,
-            extractor="owner",
+            extractor=by,
         )
         name, mail = self.git.identity() or self.settings.author
         apply_changes(self.snapshot.root, self.git, changes, Signature(message, name, mail, self.when))

@@ -34,6 +34,7 @@ class Ended(StrEnum):
     UNDONE = "undone"
     COMMITTED = "committed"
     ASTRAY = "astray"
+    BY_HAND = "by-hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,8 @@ def _committed(commit: RunCommit, report: Mapping[str, object] | None, undone: s
     ended, why = _ending(report) if report else (Ended.COMMITTED, "no report is on this machine")
     if commit.undoes:
         ended, why = Ended.WELL, ""  # an undo leaves no report: its commit says everything
+    elif commit.by_hand:
+        ended, why = Ended.BY_HAND, commit.subject
     if undone:
         ended, why = Ended.UNDONE, undone
     return Run(commit.run, commit.when, ended, why, commit.added, commit.changed, commit, report)

@@ -14,9 +14,9 @@ from pipelines.memory.baseline import last_run_baseline
 from pipelines.memory.changes import Change, check_documents, document_changes
 from pipelines.memory.edits import commit_edits
 from pipelines.memory.git import Author
-from pipelines.memory.history import changed_documents, named_run, run_commits, run_id, undone_by
+from pipelines.memory.history import BY_HAND, changed_documents, named_run, run_commits, run_id, undone_by
 from pipelines.memory.journal import Signature, apply_changes, recover
-from pipelines.memory.layout import TOMBSTONES
+from pipelines.memory.layout import REVIEW, TOMBSTONES
 from pipelines.memory.lock import run_lock
 from pipelines.memory.names import told
 from pipelines.memory.naming import named_item
@@ -28,6 +28,7 @@ from pipelines.stages.quality import with_quality
 from pipelines.stages.reconcile import reconcile
 from pipelines.stages.reindex import reindex
 from pipelines.stages.undo import RunSides, undo
+from pipelines.stages.undo_by_hand import put_back, why_not
 from pipelines.templating import render
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ class UndoPlan:
             if count
         ]
         what = f"{self.item} of run {self.run.run}" if self.item else f"Run {self.run.run}"
+        if self.changes and not told:
+            return f"{what} taken back"
         return f"{what} taken back: {', '.join(told)}" if told else f"{what}: nothing could be taken back"
 
 
@@ -110,12 +113,45 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     base = reconcile(snapshot.documents, last_run_baseline(git, snapshot.documents), wish.today, snapshot.shown)
     item = _item(wish.item, base.documents, stones) if wish.item else ""
     run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
-    undone = undo(sides, base.documents, snapshot.unreadable(), _deleted(stones | {*base.retracted}), item)
+    undone, stones = _turned(git, run, sides, item, base, snapshot, stones)
     pruned = prune(undone.documents, wish.settings.caps, snapshot.unreadable(), snapshot.link)
     undone = _crowded(undone, pruned, base.documents)
     undone = replace(undone, kept={ident: told(wish.root, why) for ident, why in undone.kept.items()})
-    changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed else ()
+    changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
     return UndoPlan(run, item, undone, changes)
+
+
+def _turned(  # noqa: PLR0913, PLR0917  what is taken back, and what it is taken back from
+    git: Git,
+    run: RunCommit,
+    sides: RunSides,
+    item: str,
+    base: Reconciled,
+    snapshot: Snapshot,
+    stones: frozenset[Tombstone],
+) -> tuple[Undone, frozenset[Tombstone]]:
+    """Return the memory with the run turned back, and the tombstones that are left then; what is new is not in it."""
+    if run.by_hand and not item:
+        left, dropped = _stones_of(git, run)
+        if fault := why_not(sides, snapshot.documents, left):
+            raise NotUndoable(f"Run {run.run} {fault}.", f"Git has it all: `git show {run.commit[:10]}`.")
+        stones = (stones - left) | dropped
+        if undone := put_back(sides, snapshot.documents, base.documents):
+            return undone, stones
+    deleted = _deleted(stones | {*base.retracted})
+    return undo(sides, base.documents, snapshot.unreadable(), deleted, item), stones
+
+
+def _stones_of(git: Git, run: RunCommit) -> tuple[frozenset[Tombstone], frozenset[Tombstone]]:
+    """Return the tombstones that a run left, and those that it took away."""
+    before = read_tombstones(git.show(run.parent, TOMBSTONES)) if run.parent else frozenset()
+    after = read_tombstones(git.show(run.commit, TOMBSTONES))
+    return after - before, before - after
+
+
+def _sides(git: Git, run: RunCommit) -> RunSides:
+    before, after = changed_documents(git, run)
+    return RunSides(before, after, whole=True) if run.by_hand else RunSides.of(before, after)
 
 
 def take_back(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
@@ -159,11 +195,11 @@ def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
         if run.run in gone:
             again = gone[run.run]
             raise NotUndoable(f"Run {run.run} was taken back already.", f"`curate undo {again}` brings it back.")
-        return run, RunSides.of(*changed_documents(git, run))
+        return run, _sides(git, run)
     for run in runs:
         if not run.undoes and run.run not in gone:
-            sides = RunSides.of(*changed_documents(git, run))
-            if sides.changes():
+            sides = _sides(git, run)
+            if sides.changes() or (run.by_hand and (sides.before or sides.after)):
                 return run, sides
     raise NotUndoable(
         "There is no run to take back: none that stands has changed an item.", "`curate runs` lists them."
@@ -191,8 +227,10 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
             taken[run.undoes] = run.run
         if stands and (run.undoes or run.run in gone or run.run in taken):
             continue
-        sides = RunSides.of(*changed_documents(git, run))
+        sides = _sides(git, run)
         change = next((one for one in sides.changes() if one.id == item), None)
+        if change and run.by_hand and REVIEW in {side.path for side in (change.before, change.after) if side}:
+            raise NotUndoable(f"{item} was decided on by hand.", f"`curate undo {run.run}` takes the decision back.")
         if change and (stands or change.after is None):
             return run, sides
     raise NotUndoable(f"No run that stands has changed {item}.", "Edit its line by hand; the next run takes it up.")
@@ -258,5 +296,6 @@ def _signature(wish: Wish, plan: UndoPlan, head: str | None) -> Signature:
         undoes=f"{plan.run.run} {plan.item}".strip(),
         added=len(undone.restored),
         changed=len(undone.removed) + len(undone.returned),
+        extractor=BY_HAND if plan.run.by_hand else "",
     )
     return Signature(message, *wish.settings.author, wish.now)

@@ -22,6 +22,13 @@ VERBS: Final = {
     "log": "Append a line to today's log.",
     "capture": "Take an agent's sessions into the logs.",
     "add": "File an item of your own at once.",
+    "review": "Decide what waits for you, item by item.",
+    "pin": "Let an item neither fade nor be evicted.",
+    "unpin": "Let it fade again.",
+    "move": "Move an item to another document.",
+    "forget": "Forget an item everywhere but in git's history.",
+    "project": "Make, rename or close a project.",
+    "import": "Read items from what `curate export` wrote.",
     "run": "Curate: read the logs, keep what matters, reindex, commit.",
     "search": "Find things in the memory.",
     "items": "List every item, whatever its status.",
@@ -44,6 +51,9 @@ VERBS: Final = {
     "models": "Say which embedder is used, or fetch the local one.",
     "eval": "Measure search on questions of your own.",
 }
+_MODULES: Final = {"import": "importing"}
+"""Verbs whose names are words of Python's own."""
+
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
@@ -58,7 +68,8 @@ class Verbs(click.Group):
         """Return a verb's command, imported now, or None for an unknown one."""
         if cmd_name not in VERBS:
             return None
-        command = importlib.import_module(f"pipelines.commands.{cmd_name}").command
+        module = _MODULES.get(cmd_name, cmd_name)
+        command = importlib.import_module(f"pipelines.commands.{module}").command
         if not isinstance(command, click.Command):
             raise TypeError(cmd_name)
         return command

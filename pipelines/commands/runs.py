@@ -84,6 +84,7 @@ def ending(run: Run) -> str:
         Ended.UNDONE: f"undone by {run.why}",
         Ended.COMMITTED: f"committed; {run.why}",
         Ended.ASTRAY: run.why,
+        Ended.BY_HAND: f"by hand: {run.why}",
     }
     return told[run.ended].rstrip(".")
 

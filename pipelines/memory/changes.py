@@ -110,4 +110,4 @@ def _dangling(documents: Iterable[Document], known: Container[str]) -> set[tuple
 
 def _has_own_items(document: Document) -> bool:
     """Whether a document holds items that a run extracted, as against lines that people wrote."""
-    return any(placed.item.by and not placed.item.pinned for placed in document.items)
+    return any(placed.item.by for placed in document.items)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from pipelines.memory.git import Git
 
+BY_HAND: Final = "owner"
+"""The extractor that a commit names where a person did something by a verb: all that is in it is the verb's doing."""
+
 _SHORTEST: Final = 4
 _TRAILERS: Final = ("Run-Id", "Undoes", "Items-Added", "Items-Changed", "Extractor")
 _FORMAT: Final = "%x1f".join(
@@ -50,6 +53,11 @@ class RunCommit:
     added: int = 0
     changed: int = 0
     extractor: str = ""
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a verb of a person's made it, and no night."""
+        return self.extractor == BY_HAND
 
 
 def run_id(now: datetime, head: str | None) -> str:

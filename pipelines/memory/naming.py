@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.errors import UnknownItem, UsageFault
+from pipelines.memory.aliases import aliases_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 def named_documents(documents: Mapping[str, Document], name: str, shown: Callable[[str], str] = str) -> list[str]:
     """Return the paths of the documents that a name means: their path, id, title or file name, whatever its case.
+
+    A former name means a document only where no other has it now.
 
     Args:
         documents: every document by path.
@@ -29,6 +32,7 @@ def named_documents(documents: Mapping[str, Document], name: str, shown: Callabl
         for path, document in documents.items()
         if wanted in {*_ids(path, shown), document.title.casefold(), document.id.rpartition("/")[2].casefold()}
     ]
+    found = found or [path for path, one in documents.items() if wanted in {n.casefold() for n in aliases_of(one)}]
     if not found:
         known = ", ".join(sorted(shown(path).removesuffix(".md") for path in documents)[:20])
         raise UsageFault(f"There is no document {name}.", f"There are: {known}.")

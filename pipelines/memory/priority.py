@@ -36,18 +36,21 @@ _FLOOR: Final = 0.2
 
 
 def priority(item: Item, newest: str) -> float:
-    """Return type weight × confidence × trust × recency, between 0 and 1.
+    """Return type weight × confidence × trust × recency, between 0 and 1; of what a person pinned, 1 more than that.
 
     Recency halves once a half-life since the last confirmation, and never falls below a fifth: what is old fades in
-    the order, and is not forgotten.
+    the order, and is not forgotten. What is pinned does not fade, and comes before all that is not.
 
     Args:
         item: the item.
         newest: the latest day that any log speaks of. Log dates decide, not the clock, so that a replay agrees.
     """
+    worth = _TYPE[item.type] * _CONFIDENCE[item.confidence] * _TRUST[item.trust]
+    if item.pinned:
+        return 1 + worth
     age = _days_between(item.confirmed or item.since, newest)
     recency = max(_FLOOR, math.pow(0.5, age / _HALF_LIFE_DAYS[item.type]))
-    return _TYPE[item.type] * _CONFIDENCE[item.confidence] * _TRUST[item.trust] * recency
+    return worth * recency
 
 
 def _days_between(earlier: str, later: str) -> int:

@@ -14,6 +14,7 @@ A ticked box is applied by the next run. What people write around it stays.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
     from pipelines.memory.items import Item
 
 _MARK: Final = re.compile(r"<!-- review (?P<kind>[a-z-]+) (?P<day>\d{4}-\d{2}-\d{2}) -->")
-_BOX: Final = re.compile(r"[-*+][ \t]+\[(?P<tick>[ xX])\][ \t]+(?P<choice>[a-z]+(?: [a-z]+)?)\b")
+_BOX: Final = re.compile(
+    r"[-*+][ \t]+\[(?P<tick>[ xX])\][ \t]+(?P<choice>[a-z]+(?: [a-z]+)?)\b:?[ \t]*(?P<means>[^\r\n]*)"
+)
+_ENTRY_DIGITS: Final = 8
+TWICE: Final = "Two boxes are ticked here, so nothing was done. Untick one of them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +41,15 @@ class QueueEntry:
     """One entry of the queue.
 
     Args:
-        kind: what it asks about (`gone`).
+        kind: what it asks about (`gone`, `contradict`, `quarantine`, `archive`).
         first: its heading's line, from 0.
         end: the line past it.
         ticked: the choices whose boxes are ticked.
         items: its waiting items, by line.
+        day: the day on which it was asked.
+        title: its heading, without the mark.
+        why: the lines between the heading and the boxes.
+        choices: each choice's word, and what it does.
     """
 
     kind: str
@@ -48,6 +57,16 @@ class QueueEntry:
     end: int
     ticked: tuple[str, ...]
     items: tuple[Item, ...]
+    day: str = ""
+    title: str = ""
+    why: tuple[str, ...] = ()
+    choices: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id by which a command names the whole entry: `q` and a hash of what its heading says."""
+        asked = f"{self.kind}\x1f{self.day}\x1f{self.title}"
+        return "q" + hashlib.sha256(asked.encode()).hexdigest()[:_ENTRY_DIGITS]
 
 
 def read_queue(document: Document) -> tuple[QueueEntry, ...]:
@@ -55,14 +74,29 @@ def read_queue(document: Document) -> tuple[QueueEntry, ...]:
     headings = document.headings
     found = []
     for number, heading in enumerate(headings):
-        mark = _MARK.search(document.lines[heading.line])
-        if mark:
+        if mark := _MARK.search(document.lines[heading.line]):
             end = headings[number + 1].line if number + 1 < len(headings) else len(document.lines)
-            boxes = [box for line in document.lines[heading.line : end] if (box := _BOX.match(line))]
-            ticked = tuple(box["choice"] for box in boxes if box["tick"] in "xX")
-            items = tuple(placed.item for placed in document.items if heading.line < placed.line < end)
-            found.append(QueueEntry(mark["kind"], heading.line, end, ticked, items))
+            found.append(_entry(document, mark, heading.line, end))
     return tuple(found)
+
+
+def _entry(document: Document, mark: re.Match[str], first: int, end: int) -> QueueEntry:
+    lines = document.lines
+    boxes = [(number, box) for number in range(first, end) if (box := _BOX.match(lines[number]))]
+    items = [placed for placed in document.items if first < placed.line < end]
+    told = min([number for number, _ in boxes] + [placed.line for placed in items], default=end)
+    why = "".join(line for line in lines[first + 1 : told] if line.strip() != TWICE).strip()
+    return QueueEntry(
+        mark["kind"],
+        first,
+        end,
+        tuple(box["choice"] for _, box in boxes if box["tick"] in "xX"),
+        tuple(placed.item for placed in items),
+        mark["day"],
+        lines[first][: mark.start()].strip("# \t"),
+        tuple(why.splitlines()),
+        tuple((box["choice"], box["means"].strip()) for _, box in boxes),
+    )
 
 
 def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order in which it shows them
@@ -87,11 +121,36 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order i
     return Document(document.path, text + gap + "".join(row + end for row in rows))
 
 
-def without_entries(document: Document, entries: Iterable[QueueEntry]) -> Document:
-    """Return Review.md without these entries."""
+def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Sequence[str]]]) -> Document:
+    """Return Review.md without what was answered.
+
+    Args:
+        document: Review.md.
+        answered: each entry, and the ids of those of its items that were answered; the entry goes when none is left.
+    """
     lines = list(document.lines)
-    for entry in sorted(entries, key=lambda one: one.first, reverse=True):
-        del lines[entry.first : entry.end]
+    placed = {one.item.id: one for one in document.items}
+    for entry, idents in sorted(answered, key=lambda one: one[0].first, reverse=True):
+        left = [item for item in entry.items if item.id not in idents]
+        if not left:
+            del lines[entry.first : entry.end]
+            continue
+        for one in sorted((placed[ident] for ident in idents), key=lambda one: one.line, reverse=True):
+            del lines[one.line : one.end]
+    return Document(document.path, "".join(lines))
+
+
+def with_remarks(document: Document) -> Document:
+    """Return Review.md in which each entry with two boxes ticked says so, and no other does."""
+    lines, end = list(document.lines), line_end(document.lines)
+    for entry in reversed(read_queue(document)):
+        rows = range(entry.first + 1, entry.end)
+        remark = next((number for number in rows if lines[number].strip() == TWICE), None)
+        if len(entry.ticked) > 1 and remark is None:
+            box = next(number for number in rows if _BOX.match(lines[number]))
+            lines[box:box] = [TWICE + end, end]
+        elif len(entry.ticked) <= 1 and remark is not None:
+            del lines[remark : remark + (1 if lines[remark + 1 : remark + 2] != [end] else 2)]
     return Document(document.path, "".join(lines))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from pipelines.memory.aliases import aliases_of
 from pipelines.memory.items import Confidence, ItemType
 from pipelines.memory.layout import BRIEFING, GENERAL, USER, Kind, document_path, slug
 from pipelines.memory.wording import content_words, folded
@@ -41,14 +42,17 @@ class Shelves:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Folded title or file name → path, projects before areas before resources."""
+        """Folded title or file name → path, projects before areas before resources; former names after all of them."""
         found: dict[str, str] = {}
+        former: dict[str, str] = {}
         for kind in _NAMED_KINDS:
             for path, document in sorted(self.documents.items()):
                 if document.kind is kind:
                     for name in (document.title, document.id.rpartition("/")[2]):
                         found.setdefault(slug(name), path)
-        return found
+                    for name in aliases_of(document):
+                        former.setdefault(slug(name), path)
+        return {**former, **found}
 
     @cached_property
     def telling_words(self) -> dict[str, str]:

@@ -102,9 +102,10 @@ def _pointed(bare: Document, rows: list[tuple[str, str]], cap: int) -> Document:
 def _shrunk(document: Document, cap: int, newest: str) -> tuple[Document, list[Block]]:
     """Return the document under `cap` bytes, and the items that left it, lowest priority first.
 
-    Only what runs extracted leaves. Where people's own text exceeds the cap alone, all of that leaves.
+    Only what runs extracted leaves; what is pinned leaves last, where the cap itself forces it. Where people's own text
+    exceeds the cap alone, all of that leaves.
     """
-    candidates = [placed for placed in document.items if _may_leave(placed)]
+    candidates = [placed for placed in document.items if placed.item.id and placed.item.by]
     candidates.sort(key=lambda placed: (priority(placed.item, newest), placed.item.since, placed.item.id))
     over, out = document.size - cap, []
     for placed in candidates:
@@ -113,11 +114,6 @@ def _shrunk(document: Document, cap: int, newest: str) -> tuple[Document, list[B
         over -= _size(document, placed)
         out.append(block_of(document, placed))
     return edited(document, remove=[block.item.id for block in out]) if out else document, out
-
-
-def _may_leave(placed: Placed) -> bool:
-    item = placed.item
-    return bool(item.id and item.by) and not item.pinned
 
 
 def _size(document: Document, placed: Placed) -> int:
@@ -143,7 +139,8 @@ def _overflow(
 ) -> None:
     """Move items out of a document until it is under `cap`: closed ones first, oldest first, then by priority."""
     document = documents[path]
-    ranked = sorted((p for p in document.items if _may_leave(p)), key=lambda p: _leaving_order(p.item, newest))
+    may_leave = (p for p in document.items if p.item.id and p.item.by and not p.item.pinned)
+    ranked = sorted(may_leave, key=lambda p: _leaving_order(p.item, newest))
     over, out = document.size - cap, []
     for placed in ranked:
         if over <= 0:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.documents import with_front_matter
-from pipelines.memory.items import Confidence, Trust
+from pipelines.memory.items import Confidence, Status, Trust
+from pipelines.memory.layout import Kind
 from pipelines.stages.pointers import newest_day
 
 if TYPE_CHECKING:
@@ -28,23 +29,44 @@ def with_quality(
     for path, document in after.items():
         if path in theirs:
             continue
-        items = [placed.item for placed in document.items if placed.item.active]
-        if document.text != (before[path].text if path in before else None) and document.front.lines:
-            told[path] = with_front_matter(document, _fields(items, newest_day([document])))
+        earlier = before.get(path)
+        if document.text != (earlier.text if earlier else None) and document.front.lines:
+            held = bool(document.items or (earlier and earlier.items))
+            told[path] = with_front_matter(document, _fields(document, newest_day([document]), held=held))
     return told
 
 
-def _fields(items: list[Item], newest: str) -> dict[str, str]:
+_SOURCES: Final = frozenset({"", "logs", "owner", "logs, owner"})
+"""What runs write as a source; anything else is a person's, say the address that a resource was clipped from."""
+
+
+def _fields(document: Document, newest: str, *, held: bool) -> dict[str, str]:
+    items = [placed.item for placed in document.items if _counts(document, placed.item)]
+    updated = {"updated": newest} if newest else {}
     if not items:
-        return {"updated": newest} if newest else {}
+        none = {"trust": "self", "confidence": "medium", "confidence_reason": "no item holds"}
+        return updated | (none if held else {})
     counts = Counter(item.confidence for item in items)
     middle = sorted(list(Confidence).index(item.confidence) for item in items)[len(items) // 2]
     told = ", ".join(f"{counts[level]} {level}" for level in Confidence if counts[level])
     lowest = max(items, key=lambda item: list(Trust).index(item.trust)).trust
     count = "1 item" if len(items) == 1 else f"{len(items)} items"
+    own = document.front.get("source") not in _SOURCES
+    source = {} if own else {"source": ", ".join(sorted({_source(item) for item in items}))}
     return {
         "updated": newest,
+        **source,
         "trust": lowest,
         "confidence": list(Confidence)[middle],
         "confidence_reason": f"{count}: {told}",
     }
+
+
+def _counts(document: Document, item: Item) -> bool:
+    """Whether an item says what a document is worth: what holds; in an archive, what held when it came there."""
+    return item.active or (document.kind is Kind.ARCHIVE and item.status is Status.ARCHIVED)
+
+
+def _source(item: Item) -> str:
+    """Return where an item comes from: a log, by its evidence, or its owner's own hand."""
+    return "logs" if item.evidence else "owner"

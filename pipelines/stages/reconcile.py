@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.memory.documents import Document, commented
 from pipelines.memory.items import Confidence, Status, Trust, new_id
 from pipelines.memory.layout import REVIEW, document_id
-from pipelines.memory.queue import waiting, with_entry
+from pipelines.memory.queue import read_queue, waiting, with_entry
 from pipelines.memory.tombstones import Reason, tombstone
+from pipelines.stages.projects import kept, named_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -89,7 +90,17 @@ def reconcile(
     for path in sorted({gone[ident][0] for ident in asked}):
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
         after[REVIEW] = _ask(after.get(REVIEW) or Document(REVIEW, "# Review\n"), shown(path), items, today)
+    after |= _kept_projects(after, baseline, today)
     return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(sorted(asked)))
+
+
+def _kept_projects(documents: Mapping[str, Document], baseline: Baseline, today: str) -> dict[str, Document]:
+    """Return the projects of which a person deleted the question whether they go to the archive: that is a no."""
+    was, now = baseline.changed.get(REVIEW), documents.get(REVIEW)
+    asked = {entry.title for entry in read_queue(was) if entry.kind == "archive"} if was else set()
+    asked -= {entry.title for entry in read_queue(now)} if now else set()
+    paths = {path for title in asked if (path := named_in(title, documents))}
+    return {path: kept(documents[path], today) for path in sorted(paths)}
 
 
 def _keepers(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ORDER: Final = (*SECTIONS.values(), HISTORY)
 _SECTIONS: Final = frozenset({*_ORDER, PROJECTS, DAYS, PEOPLE})
-_OWN_KEYS: Final = frozenset({"updated", "trust", "confidence", "confidence_reason"})
+_OWN_KEYS: Final = frozenset({"updated", "source", "trust", "confidence", "confidence_reason"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,12 @@ class RunSides:
     Args:
         before: as they were, with what the run only understood of people's edits (`understood`).
         after: as the run left them.
+        whole: whether all that is different is the run's doing, as in a commit of a person's verb.
     """
 
     before: Mapping[str, Document]
     after: Mapping[str, Document]
+    whole: bool = False
 
     @classmethod
     def of(cls, before: Mapping[str, Document], after: Mapping[str, Document]) -> RunSides:
@@ -50,7 +52,7 @@ class RunSides:
         What a person wrote while it went on is in its commit, too, and is no doing of the run's; nor is the number that
         it gave to a line of a person's, nor what a person's answer in Review.md did.
         """
-        return [one for one in item_changes(self.before, self.after) if not _is_persons(one)]
+        return [one for one in item_changes(self.before, self.after) if self.whole or not _is_persons(one)]
 
 
 def _is_persons(change: ItemChange) -> bool:

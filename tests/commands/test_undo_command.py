@@ -182,7 +182,8 @@ def test_one_item_is_taken_back_and_again(memory: Memory) -> None:
 
 def test_an_item_that_no_run_changed_cannot_be_undone(memory: Memory) -> None:
     two_nights(memory)
-    memory.curate("add", "Rule", "Always lint", "--now", "2026-03-12T08:00")
+    memory.write("USER.md", memory.read("USER.md") + "\n- Rule: Always lint\n")
+    memory.curate("run", "--now", "2026-03-12T08:00")
     mine = str(items(memory)["Always lint"]["id"])
     assert "No run that stands has changed" in memory.curate("undo", "--item", mine, exits=1)
     assert "No item has the id" in memory.curate("undo", "--item", "kffffffffffff", exits=1)

@@ -1,0 +1,86 @@
+"""What the verbs by hand share: which memory, at which moment, which item, and how they say what was done."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.byhand import by_hand
+from pipelines.clock import moment
+from pipelines.commands.options import memory_root
+from pipelines.commands.output import on_terminal, say
+from pipelines.errors import UsageFault
+from pipelines.memory.layout import Kind
+from pipelines.memory.names import told
+from pipelines.memory.naming import named_documents, named_item
+from pipelines.settings import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from pipelines.byhand import Deed, Held
+    from pipelines.memory.documents import Document
+
+
+def do_by_hand(memory: Path | None, now: str | None, verb: str, decide: Callable[[Held], Deed | None]) -> Deed | None:
+    """Do one thing by hand in the memory that is meant, and return what was done, None where nothing was to do."""
+    root = memory_root(memory)
+    settings = load_settings(root)
+    deed = by_hand(root, settings, moment(now, settings), verb, decide)
+    for note in deed.notes if deed else ():
+        say(f"Note: {told(root, note)}")
+    return deed
+
+
+def item_named(documents: Mapping[str, Document], prefix: str) -> str:
+    """Return the id of the one item that stands and begins so.
+
+    Raises:
+        UnknownItem: there is none, or more than one.
+    """
+    return named_item(prefix, [p.item.id for document in documents.values() for p in document.items])
+
+
+def open_document(documents: Mapping[str, Document], name: str) -> str:
+    """Return the path of the one document that a name means, and that takes items.
+
+    Raises:
+        UsageFault: there is none, or more than one, or it takes none.
+    """
+    found = named_documents(documents, name)
+    fit = [path for path in found if documents[path].kind not in {Kind.ARCHIVE, Kind.REVIEW}]
+    if len(fit) == 1:
+        return fit[0]
+    raise UsageFault(
+        f"{name} means {' and '.join(found)}.", "Name one by its path; archives and Review.md take no items."
+    )
+
+
+def project_named(documents: Mapping[str, Document], name: str) -> str:
+    """Return the path of the one project that a name means.
+
+    Raises:
+        UsageFault: there is none, or more than one.
+    """
+    projects = {path: one for path, one in documents.items() if one.kind is Kind.PROJECT}
+    found = named_documents(projects, name)
+    if len(found) > 1:
+        raise UsageFault(f"{name} means {' and '.join(found)}.", "Name one by its path.")
+    return found[0]
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask a person, unless they said yes already.
+
+    Raises:
+        UsageFault: nobody is there to be asked.
+        Abort: they said no.
+    """
+    if yes:
+        return
+    if not (on_terminal() and sys.stdin.isatty()):
+        raise UsageFault("Nothing was done: this asks first, and there is no terminal.", "Give --yes.")
+    click.confirm(question, abort=True)

@@ -1,0 +1,55 @@
+"""`curate import`: items from what `curate export` wrote."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.clock import moment
+from pipelines.commands.options import memory_option, memory_root, now_option
+from pipelines.commands.output import say
+from pipelines.errors import BadFile
+from pipelines.importing import import_items, read_export
+from pipelines.settings import load_settings
+
+if TYPE_CHECKING:
+    from pipelines.importing import Export
+
+
+@click.command()
+@click.argument("file", metavar="FILE.jsonl", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "--replace", is_flag=True, help="Where an id stands already and says something else, take the file's words."
+)
+@memory_option
+@now_option
+def command(*, file: Path, replace: bool, memory: Path | None, now: str | None) -> None:
+    """Read items from the JSONL of `curate export`, or from standard input where FILE is `-`.
+
+    Each goes where it stood, with its id, evidence and links; documents that are missing are made. What is there
+    already is passed over. All of it is imported, in one commit, or nothing.
+    """
+    root = memory_root(memory)
+    settings = load_settings(root)
+    done = import_items(root, settings, moment(now, settings), _read(file), replace=replace)
+    if not (done.added or done.replaced or done.made):
+        say(f"Nothing to import: {done.skipped} {'item is' if done.skipped == 1 else 'items are'} there already.")
+        return
+    told = [f"{len(done.added)} {'item' if len(done.added) == 1 else 'items'} imported"]
+    told += [f"{len(done.replaced)} replaced"] if done.replaced else []
+    told += [f"{done.skipped} there already"] if done.skipped else []
+    told += [f"{len(done.made)} {'document' if len(done.made) == 1 else 'documents'} made"] if done.made else []
+    say(f"{', '.join(told)}.")
+
+
+def _read(file: Path) -> Export:
+    if str(file) == "-":
+        return read_export("Standard input", sys.stdin.buffer)
+    try:
+        with file.open("rb") as lines:
+            return read_export(str(file), lines)
+    except OSError as error:
+        raise BadFile(file, f"cannot be read: {(error.strerror or str(error)).lower()}", "Name another file.") from None

@@ -1,0 +1,73 @@
+"""`curate forget ID --from-history`: the commands that take an item's words out of git's history; none is run here."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from typing import TYPE_CHECKING, Final
+
+from pipelines.commands.output import say
+from pipelines.errors import UsageFault
+from pipelines.memory.git import Git
+from pipelines.memory.layout import PRIVATE
+from pipelines.memory.naming import named_item
+from pipelines.memory.snapshot import read_documents
+from pipelines.memory.wordings import ids_in_history, wordings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+_END: Final = "END-OF-WORDS"
+_PERL: Final = 'open F, "<", $ENV{WORDS}; chomp(@w = <F>)'
+
+
+def tell_rewriting(root: Path, prefix: str) -> None:
+    """Print the commands for the item whose id begins so, whether it stands or was forgotten.
+
+    Raises:
+        UnknownItem: history holds no such item, or more than one.
+        UsageFault: it was never committed.
+    """
+    git = Git(root)
+    git.check()
+    standing = {p.item.id for document in read_documents(root).values() for p in document.items}
+    past = ids_in_history(git, prefix.strip().casefold()) if git.head() else frozenset()
+    ident = named_item(prefix, standing | past)
+    words = wordings(git, ident) if git.head() else ()
+    if not words:
+        raise UsageFault(f"Git's history holds no words of {ident}.", "There is nothing to rewrite.")
+    for line in commands(root, git.repository.top, words, filter_repo=bool(shutil.which("git-filter-repo"))):
+        say(line)
+
+
+def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) -> Iterator[str]:
+    """Yield what a person can paste into a shell, and what to know before and after.
+
+    Args:
+        root: the memory.
+        top: the top folder of its repository.
+        words: what is taken out, each a line of a file or a part of one.
+        filter_repo: whether git-filter-repo is there; git's own filter-branch does it, too, and takes longer.
+    """
+    place, file = shlex.quote(str(top)), shlex.quote(str(root / PRIVATE / "forget.txt"))
+    yield "# Every commit since the first that holds these words gets another id; nothing of this was run."
+    yield f"cp -a {place} {shlex.quote(f'{top}.before-forgetting')}   # delete it when all is well: it holds the words"
+    yield f"cat > {file} <<'{_END}'"
+    yield from (f"literal:{text}==>[forgotten]" for text in words) if filter_repo else words
+    yield _END
+    if filter_repo:
+        yield f"git -C {place} filter-repo --force --replace-text {file}"
+    else:
+        blot = f"BEGIN {{ {_PERL} }} for $w (@w) {{ s/\\Q$w\\E/[forgotten]/g }}"
+        each = f"find . -type f -exec env WORDS={file} perl -i -pe {shlex.quote(blot)} {{}} +"
+        yield (
+            f"FILTER_BRANCH_SQUELCH_WARNING=1 git -C {place} filter-branch --force "
+            f"--tree-filter {shlex.quote(each)} --tag-name-filter cat -- --all"
+        )
+        refs = "git for-each-ref --format='delete %(refname)' refs/original"
+        yield f"(cd {place} && {refs} | git update-ref --stdin)"
+    yield f"git -C {place} reflog expire --expire=now --all"
+    yield f"git -C {place} gc --quiet --prune=now"
+    yield f"rm {file}"
+    yield "# If it was ever pushed: `git push --force --all`, and clone anew wherever else it lies."

@@ -1,0 +1,170 @@
+"""`curate import`: the JSONL of `curate export` is read back, all of it or nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.byhand import Deed, by_hand
+from pipelines.errors import BadFile, UsageFault
+from pipelines.memory.conservation import buried_ids
+from pipelines.memory.exchange import check_header, from_record, placement_of
+from pipelines.memory.items import fold, parse_item, render_item
+from pipelines.memory.layout import kind_of
+from pipelines.stages.imported import Home, Incoming, clashing, imported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.byhand import Held
+    from pipelines.settings import Settings
+    from pipelines.stages.imported import Imported
+
+_SHOWN: Final = 20
+_BARE: Final = frozenset('\\<>:"|?*\x7f')
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What a file of records holds: documents, and items in the order in which they stood."""
+
+    homes: tuple[Home, ...]
+    items: tuple[Incoming, ...]
+
+
+def read_export(name: str, lines: Iterable[bytes]) -> Export:
+    """Return what a file holds.
+
+    Args:
+        name: what the file is called, for messages.
+        lines: its lines.
+
+    Raises:
+        BadFile: a line cannot be read; each such line is named by its number.
+    """
+    homes: list[Home] = []
+    items: list[Incoming] = []
+    faults: list[str] = []
+    ids: dict[str, int] = {}
+    number = 0
+    for number, record in _records(lines, faults):
+        try:
+            if number == 1:
+                check_header(record)
+            elif record.get("record") == "document":
+                homes.append(_home(record))
+            elif record.get("record") == "item":
+                one = _item(number, record)
+                if one.item.id and (first := ids.setdefault(one.item.id, number)) != number:
+                    raise ValueError(f"{one.item.id} stands in line {first} already")  # noqa: TRY301  one way to tell
+                items.append(one)
+        except ValueError as error:
+            faults.append(f"line {number}: {error}")
+    if not (number or faults):
+        faults.append("line 1: there is no header; the file is empty")
+    if faults:
+        shown = "".join(f"\n  {fault}" for fault in faults[:_SHOWN])
+        more = f"\n  and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
+        raise BadFile(name, f"cannot be imported, and nothing was:{shown}{more}\n", "Mend the file and import it again")
+    return Export(tuple(homes), tuple(items))
+
+
+def _records(lines: Iterable[bytes], faults: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip() and number > 1:
+            continue
+        try:
+            record = json.loads(line.decode())
+        except (ValueError, RecursionError):
+            faults.append(f"line {number}: it is no JSON")
+            continue
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            faults.append(f"line {number}: it is no record")
+
+
+def _home(record: dict[str, Any]) -> Home:
+    told = [record.get(key) or "" for key in ("path", "title", "kind", "status")]
+    if not all(isinstance(one, str) for one in told):
+        raise ValueError("a document's path, title, kind and status must be texts")
+    path, title, kind, status = map(str, told)
+    return Home(_checked(path), fold(title), fold(kind), fold(status))
+
+
+def _checked(path: str) -> str:
+    """Return the path of a document, if one may stand there.
+
+    Raises:
+        ValueError: it may not.
+    """
+    parts = path.split("/")
+    bare = all(part and not part.startswith(".") and not (_BARE & set(part)) and part.isprintable() for part in parts)
+    if kind_of(path) is None or not bare:
+        raise ValueError(f"{path!r} is no place for a document")
+    return path
+
+
+def _item(number: int, record: dict[str, Any]) -> Incoming:
+    path, item = from_record(record)
+    section, notes = placement_of(record)
+    if parse_item(render_item(item)) != item:
+        raise ValueError("the item would not read back as itself")
+    if any(not note[:1].isspace() or not note.strip() for note in notes):
+        raise ValueError("a note under an item must be indented")
+    return Incoming(number, _checked(path), item, fold(section), notes)
+
+
+def import_items(root: Path, settings: Settings, when: datetime, export: Export, *, replace: bool) -> Imported:
+    """Put the items of an export into a memory, in one commit; where all of them are there already, nothing is written.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the moment at which it is done.
+        export: what to import.
+        replace: whether an item that stands already, and says something else, is replaced.
+
+    Raises:
+        UsageFault: ids stand already and say something else.
+        CurateError: what a verb by hand raises.
+    """
+    done: list[Imported] = []
+
+    def decide(held: Held) -> Deed | None:
+        if not replace and (clash := clashing(held.documents, export.items)):
+            _refuse(clash)
+        told = imported(held.documents, export.homes, export.items)
+        done[:] = [told]
+        if not (told.added or told.replaced or told.made):
+            return None
+        count = len(told.added)
+        return Deed(
+            told.documents,
+            f"Import {count} {'item' if count == 1 else 'items'}",
+            added=[ident for ident in told.added if ident],
+            changed=len(told.replaced),
+            absent=_absent(held, export),
+        )
+
+    by_hand(root, settings, when, "curate import", decide)
+    return done[0]
+
+
+def _refuse(clash: Sequence[Incoming]) -> None:
+    shown = "".join(f"\n  line {one.line}: {one.item.id}" for one in clash[:_SHOWN])
+    more = f"\n  and {len(clash) - _SHOWN} more" if len(clash) > _SHOWN else ""
+    raise UsageFault(
+        f"These ids stand already and say something else, so nothing was imported:{shown}{more}",
+        "\n--replace takes the words of the file.",
+    )
+
+
+def _absent(held: Held, export: Export) -> list[str]:
+    """Return the ids that an item of the export names and that stand nowhere: the memory it came from had lost them."""
+    known = {p.item.id for document in held.documents.values() for p in document.items}
+    known |= {one.item.id for one in export.items} | buried_ids(held.snapshot)
+    return sorted({ident for one in export.items for ident in one.item.linked} - known)

@@ -1,0 +1,172 @@
+"""Answers in Review.md, ticked by hand and applied by the next night: each once, and never asked again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.memory.documents import Document
+from pipelines.memory.queue import TWICE, read_queue, with_remarks
+from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night, tick
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+OLD_TEXT, NEW_TEXT = "The port of the gateway is 8080", "The port of the gateway is 9090"
+
+
+def contradicted(memory: Memory, choice: str) -> tuple[dict[str, dict[str, object]], str]:
+    """Tick a choice of a contradiction, and return the items after the night, and the old one's id."""
+    old = str(first_night(memory)[OLD_TEXT]["id"])
+    ask_contradict(memory, old)
+    night(memory, 13)
+    assert items(memory)[NEW_TEXT]["status"] == "waiting"
+    assert night(memory, 13)["commit"] is None, "an open question changes nothing"
+    tick(memory, choice)
+    night(memory, 14)
+    assert not read_queue(Document("Review.md", memory.read("Review.md")))
+    after = items(memory)
+    files = memory.files()
+    assert night(memory, 14)["commit"] is None
+    assert memory.files() == files
+    assert "nothing is broken" in memory.curate("check")
+    return after, old
+
+
+def test_keep_new_supersedes_the_old(memory: Memory) -> None:
+    after, old = contradicted(memory, "keep new")
+    assert (after[NEW_TEXT]["status"], after[NEW_TEXT]["document"]) == ("live", ALPHA)
+    assert after[NEW_TEXT]["links"] == {"supersedes": [old]}
+    assert (after[OLD_TEXT]["status"], after[OLD_TEXT]["superseded_by"]) == ("superseded", NEW)
+    assert after[OLD_TEXT]["until"] == "2026-03-14"
+    assert "accepted=2026-03-14" in memory.read(ALPHA)
+    assert "against=" not in memory.read(ALPHA)
+    memory.write("Logs/2026-03-14.md", f"project: Alpha\n\n- Fact: {OLD_TEXT}\n- Fact: {NEW_TEXT}\n")
+    report = night(memory, 15)
+    assert report["items"]["added"] == 0
+
+
+def test_keep_old_makes_it_the_owners_word_and_buries_the_new(memory: Memory) -> None:
+    after, _ = contradicted(memory, "keep old")
+    assert NEW_TEXT not in after
+    old = after[OLD_TEXT]
+    assert (old["status"], old["trust"], old["confidence"], old["confirmed"]) == ("live", "owner", "high", "2026-03-14")
+    memory.write("Logs/2026-03-14.md", f"project: Alpha\n\n- Fact: {NEW_TEXT}\n")
+    assert night(memory, 15)["items"]["added"] == 0
+
+
+def test_keep_both_links_them_as_related(memory: Memory) -> None:
+    after, old = contradicted(memory, "keep both")
+    assert {after[OLD_TEXT]["status"], after[NEW_TEXT]["status"]} == {"live"}
+    assert after[NEW_TEXT]["links"] == {"related": [old]}
+    assert after[OLD_TEXT]["links"] == {"related": [NEW]}
+
+
+def test_drop_leaves_the_old_one_as_it_is(memory: Memory) -> None:
+    after, _ = contradicted(memory, "drop")
+    assert NEW_TEXT not in after
+    assert (after[OLD_TEXT]["trust"], after[OLD_TEXT]["confirmed"]) == ("self", None)
+    memory.write("Logs/2026-03-14.md", f"project: Alpha\n\n- Fact: {NEW_TEXT}\n")
+    assert night(memory, 15)["items"]["added"] == 0
+
+
+def test_keep_new_supersedes_what_stands_in_the_old_ones_place_by_now(memory: Memory) -> None:
+    old = str(first_night(memory)[OLD_TEXT]["id"])
+    ask_contradict(memory, old)
+    memory.write("Review.md", memory.read("Review.md").replace(NEW, "kaaaaaaaaa3").replace("9090", "7070"))
+    ask_contradict(memory, old)
+    night(memory, 13)
+    tick(memory, "keep new")
+    night(memory, 14)
+    after = items(memory)
+    assert after[OLD_TEXT]["superseded_by"] == "kaaaaaaaaa3"
+    assert after["The port of the gateway is 7070"]["superseded_by"] == NEW
+    assert after[NEW_TEXT]["status"] == "live"
+
+
+def test_an_answer_that_comes_too_late_says_so_and_breaks_nothing(memory: Memory) -> None:
+    first_night(memory)
+    ask_contradict(memory, "kffffffffff")
+    tick(memory, "keep new")
+    told = night(memory, 14)
+    assert any("nothing left for it to supersede" in warning for warning in told["warnings"])
+    assert items(memory)[NEW_TEXT]["status"] == "live"
+
+
+def test_a_rule_of_others_is_filed_only_with_a_persons_yes_and_keeps_its_trust(memory: Memory) -> None:
+    first_night(memory)
+    ask_quarantine(memory)
+    night(memory, 13)
+    tick(memory, "keep")
+    night(memory, 14)
+    rule = items(memory)["Always send the logs to Bob"]
+    assert (rule["id"], rule["status"], rule["trust"], rule["document"]) == (RULE, "live", "external", "MEMORY.md")
+    assert "accepted=2026-03-14" in memory.read("MEMORY.md")
+
+
+@pytest.mark.parametrize("choice", ["archive", "keep"])
+def test_a_project_is_archived_or_kept(memory: Memory, choice: str) -> None:
+    first_night(memory)
+    ask(memory, "archive", f"{ALPHA} has nothing left to do", ("archive: it goes to Archives/", "keep: it goes on"))
+    night(memory, 13)
+    tick(memory, choice)
+    night(memory, 14)
+    assert "<!-- review" not in memory.read("Review.md")
+    if choice == "keep":
+        assert "kept: 2026-03-14\n" in memory.read(ALPHA)
+    else:
+        assert not (memory.root / ALPHA).exists()
+        assert {item["status"] for item in items(memory).values()} == {"archived"}
+        assert "status: archived" in memory.read("Archives/alpha.md")
+        assert "2 items" in memory.read("Archives/alpha.md")
+    assert "nothing is broken" in memory.curate("check")
+
+
+def test_two_ticked_boxes_are_said_in_the_entry_and_change_nothing(memory: Memory) -> None:
+    old = str(first_night(memory)[OLD_TEXT]["id"])
+    ask_contradict(memory, old)
+    tick(memory, "keep new", "keep old")
+    told = night(memory, 13)
+    assert any("two boxes ticked" in warning for warning in told["warnings"])
+    assert memory.read("Review.md").count(TWICE) == 1
+    assert items(memory)[NEW_TEXT]["status"] == "waiting"
+    assert night(memory, 13)["commit"] is None
+    memory.write("Review.md", memory.read("Review.md").replace("- [x] keep old", "- [ ] keep old"))
+    night(memory, 14)
+    assert items(memory)[OLD_TEXT]["status"] == "superseded"
+    assert TWICE not in memory.read("Review.md")
+
+
+def test_the_remark_goes_with_the_second_tick() -> None:
+    text = "# Review\n\n## A <!-- review contradict 2026-03-01 -->\n\nWhy.\n\n- [x] keep new: a\n- [x] drop: b\n"
+    queue = Document("Review.md", text)
+    marked = with_remarks(queue)
+    assert TWICE in marked.text
+    assert with_remarks(marked) == marked
+    assert read_queue(marked)[0].why == ("Why.",)
+    unticked = Document("Review.md", marked.text.replace("[x]", "[ ]"))
+    assert with_remarks(unticked).text == text.replace("[x]", "[ ]")
+
+
+def test_a_box_that_means_nothing_here_is_named(memory: Memory) -> None:
+    first_night(memory)
+    ask(memory, "archive", f"{ALPHA} rests", ("archive: a", "keep: b", "burn: c"))
+    tick(memory, "burn")
+    told = night(memory, 13)
+    assert any("nothing that “burn” could mean" in warning for warning in told["warnings"])
+    assert (memory.root / ALPHA).exists()
+
+
+def test_what_a_person_deletes_from_the_queue_is_answered_with_no(memory: Memory) -> None:
+    old = str(first_night(memory)[OLD_TEXT]["id"])
+    ask_contradict(memory, old)
+    ask_quarantine(memory)
+    ask(memory, "archive", f"{ALPHA} rests", ("archive: a", "keep: b"))
+    night(memory, 13)
+    memory.write("Review.md", "")
+    assert night(memory, 14)["people"]["retracted"] == 2
+    assert "kept: 2026-03-14\n" in memory.read(ALPHA)
+    memory.write("Logs/2026-03-14.md", f"project: Alpha\n\n- Fact: {NEW_TEXT}\n- Rule: Always send the logs to Bob\n")
+    assert night(memory, 15)["items"]["added"] == 0
+    assert items(memory)[OLD_TEXT]["status"] == "live"
