@@ -21,7 +21,8 @@ from pipelines.memory.tombstones import Reason, tombstone
 from pipelines.stages.projects import archived_project, kept, named_in
 from pipelines.stages.promote import new_document
 from pipelines.stages.prune import archived
-from pipelines.stages.superseding import SUPERSEDABLE, superseded, with_link
+from pipelines.stages.succession import with_link
+from pipelines.stages.superseding import SUPERSEDABLE, superseded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -29,15 +29,16 @@ def succeeded(old: Item, new: str, day: str) -> Item:
 
 def successor(new: Item, old: str) -> Item:
     """Return the item that took its place, which says so."""
-    return replace(new, links=_linked(new.links, SUPERSEDES, old))
+    return with_link(new, SUPERSEDES, old)
 
 
-def _linked(
-    links: tuple[tuple[str, tuple[str, ...]], ...], kind: str, ident: str
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    told = dict(links)
-    told[kind] = tuple(dict.fromkeys((*told.get(kind, ()), ident)))
-    return tuple(told.items())
+def with_link(item: Item, kind: str, ident: str) -> Item:
+    """Return an item with one more link, unless it has it or it would name itself; its links keep their order."""
+    told = dict(item.links)
+    if ident == item.id or ident in told.get(kind, ()):
+        return item
+    told[kind] = (*told.get(kind, ()), ident)
+    return replace(item, links=tuple(told.items()))
 
 
 def last_of(ident: str, followed: Mapping[str, str]) -> str:

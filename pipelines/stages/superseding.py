@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Block, block_of, commented, edited
+from pipelines.memory.documents import commented, edited
 from pipelines.memory.items import Status
-from pipelines.memory.layout import BRIEFING, GENERAL, REVIEW, USER
+from pipelines.memory.layout import REVIEW
 from pipelines.stages.promote import new_document
+from pipelines.stages.succession import following, history_of, leaving, succeeded, successor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
 SUPERSEDABLE: Final = frozenset({Status.LIVE, Status.OPEN, Status.ARCHIVED})
 """What is still believed, in a document or in an archive. What is closed already has its end, and keeps it."""
-
-_LOADED: Final = frozenset({BRIEFING, USER})
-
-_STORY: Final = frozenset({"supersedes", "contradicts"})
-"""Links that tell of one wording and no other; they go on naming it."""
 
 
 def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, day: str) -> dict[str, Document]:
@@ -47,14 +42,11 @@ def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, d
     path, placed = places[old_id]
     if placed.item.status not in SUPERSEDABLE or path == REVIEW:
         return after
-    closed = replace(
-        placed.item, status=Status.SUPERSEDED, until=max(day, placed.item.since), superseded_by=new_item.id
-    )
-    block = Block(closed, block_of(after[path], placed).notes)
-    after[path] = edited(after[path], remove=[old_id])
-    target = GENERAL if path in _LOADED else path
+    ended = succeeded(placed.item, new_item.id, day)
+    after[path], blocks = leaving(after[path], {old_id: ended})
+    target = history_of(path)
     history = after.get(target) or new_document(target, "", placed.item.since)
-    after[target] = edited(history, add=[block])
+    after[target] = edited(history, add=blocks)
     for place, document in sorted(after.items()):
         after[place] = _following(document, old_id, new_item.id)
     return after
@@ -65,28 +57,7 @@ def _following(document: Document, old: str, new: str) -> Document:
     changed = {}
     for placed in document.items:
         item = placed.item
-        told = with_link(item, "supersedes", old) if item.id == new else linked_instead(item, old, new)
+        told = successor(item, old) if item.id == new else following(item, {old: new}) if item.id else item
         if told != item:
             changed[placed.line] = told
     return commented(document, changed) if changed else document
-
-
-def linked_instead(item: Item, old: str, new: str) -> Item:
-    """Return an item that names `new` where it named `old`, each once; what it supersedes or contradicts stays."""
-    if not item.id:
-        return item
-    links = tuple(
-        (kind, ids if kind in _STORY else tuple(dict.fromkeys(new if ident == old else ident for ident in ids)))
-        for kind, ids in item.links
-    )
-    return replace(item, links=links)
-
-
-def with_link(item: Item, kind: str, ident: str) -> Item:
-    """Return an item with one more link, unless it has it; its links keep their order."""
-    if item.id == ident:
-        return item
-    told = dict(item.links)
-    if ident not in told.get(kind, ()):
-        told[kind] = (*told.get(kind, ()), ident)
-    return replace(item, links=tuple(told.items()))
