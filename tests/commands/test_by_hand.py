@@ -1,0 +1,197 @@
+"""The verbs by hand: pin, move and projects: one commit each, people's edits first, taken back by undo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.memory.lock import run_lock
+from tests.asking import ALPHA, ask_contradict, first_night, items, night
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+FACT, TODO = "The port of the gateway is 8080", "Tell Mara about the gateway"
+
+
+def test_pin_and_unpin_are_commits_of_their_own(memory: Memory) -> None:
+    ident = str(first_night(memory)[FACT]["id"])
+    before = memory.files()
+    assert memory.curate("pin", ident[:6]) == f"{ident} in {ALPHA} is pinned.\n"
+    assert "pinned=yes" in memory.read(ALPHA)
+    assert memory.git("log", "-1", "--format=%s") == f"Pin {ident}\n"
+    head = memory.git("rev-parse", "HEAD")
+    assert "is pinned already" in memory.curate("pin", ident)
+    assert memory.git("rev-parse", "HEAD") == head
+    assert memory.curate("unpin", ident.upper()) == f"{ident} in {ALPHA} is no longer pinned.\n"
+    assert "is not pinned" in memory.curate("unpin", ident)
+    assert memory.files() == before
+    memory.curate("undo")
+    assert "pinned=yes" in memory.read(ALPHA)
+
+
+def test_a_pinned_item_leaves_the_briefing_last(memory: Memory) -> None:
+    memory.write("curate.toml", memory.read("curate.toml").replace("briefing = 8192", "briefing = 1500"))
+    memory.write("Logs/2026-03-10.md", "- Risk: the oldest and weakest of all that the briefing could ever hold\n")
+    memory.curate("add", "Risk", "mine")
+    memory.write("Logs/2026-03-09.md", "- Rule: rule number zero of the house is to ask before you leave\n")
+    night(memory, 10)
+    weak = next(item for text, item in items(memory).items() if "number zero" in text)
+    assert weak["document"] == "MEMORY.md"
+    memory.curate("pin", str(weak["id"]))
+    rules = "".join(f"- Rule: rule number {n} of the house is to ask before you leave\n" for n in range(1, 30))
+    memory.write("Logs/2026-03-11.md", rules)
+    night(memory, 12)
+    there = [item["text"] for item in items(memory).values() if item["document"] == "MEMORY.md"]
+    assert weak["text"] in there
+    assert len(there) < 20
+    assert (memory.root / "MEMORY.md").stat().st_size <= 1500
+    memory.curate("unpin", str(weak["id"]))
+    night(memory, 13)
+    assert (memory.root / "MEMORY.md").stat().st_size <= 1500
+
+
+def test_even_pinned_items_never_make_the_briefing_exceed_its_cap(memory: Memory) -> None:
+    rules = "".join(f"- Rule: rule number {n} of the house is to ask before you leave\n" for n in range(12))
+    memory.write("Logs/2026-03-11.md", rules)
+    night(memory, 12)
+    for item in items(memory).values():
+        memory.curate("pin", str(item["id"]))
+    memory.write("curate.toml", memory.read("curate.toml").replace("briefing = 8192", "briefing = 1200"))
+    night(memory, 13)
+    assert (memory.root / "MEMORY.md").stat().st_size <= 1200
+    assert len(items(memory)) == 12
+
+
+def test_what_is_closed_or_waits_cannot_be_pinned(memory: Memory) -> None:
+    ask_contradict(memory, str(first_night(memory)[FACT]["id"]))
+    night(memory, 13)
+    assert "is waiting" in memory.curate("pin", "kaaaaaaaaa1", exits=2)
+    assert "waits in Review.md" in memory.curate("move", "kaaaaaaaaa1", "MEMORY", exits=2)
+    assert "No item has the id kfff" in memory.curate("pin", "kfff", exits=1)
+
+
+def test_move_takes_the_notes_along_and_keeps_the_id(memory: Memory) -> None:
+    ident = str(first_night(memory)[FACT]["id"])
+    text = memory.read(ALPHA).splitlines(keepends=True)
+    at = next(number for number, line in enumerate(text) if FACT in line)
+    memory.write(ALPHA, "".join([*text[: at + 1], "  a note of mine\n", *text[at + 1 :]]))
+    memory.write("Areas/net.md", "---\ntitle: Net\n---\n# Net\n")
+    assert memory.curate("move", ident, "net") == f"{ident} stands in Areas/net.md.\n"
+    assert f"- Fact: {FACT} <!-- {ident}" in memory.read("Areas/net.md")
+    assert "  a note of mine\n" in memory.read("Areas/net.md")
+    assert "a note of mine" not in memory.read(ALPHA)
+    assert memory.git("log", "-2", "--format=%s").splitlines() == [
+        f"Move {ident} from {ALPHA} to Areas/net.md",
+        "Edits by hand",
+    ]
+    front = memory.read("Areas/net.md")
+    assert all(f"\n{field}\n" in front for field in ("source: logs", "trust: self", "confidence: high"))
+    assert "confidence_reason: 1 item: 1 high\n" in front
+    assert "stands in Areas/net.md already" in memory.curate("move", ident, "Areas/net.md")
+    assert "There is no document nowhere" in memory.curate("move", ident, "nowhere", exits=2)
+    memory.curate("undo")
+    assert "a note of mine" in memory.read(ALPHA)
+
+
+def test_peoples_deletions_before_a_verb_are_understood_and_stay_when_it_is_undone(memory: Memory) -> None:
+    ident = str(first_night(memory)[FACT]["id"])
+    text = memory.read(ALPHA)
+    memory.write(ALPHA, "".join(line for line in text.splitlines(keepends=True) if TODO not in line))
+    memory.curate("pin", ident)
+    assert memory.git("log", "-3", "--format=%s").splitlines() == [
+        f"Pin {ident}",
+        "Edits by hand, understood",
+        "Edits by hand",
+    ]
+    memory.curate("undo")
+    memory.write("Logs/2026-03-12.md", f"project: Alpha\n\n- Todo: {TODO}\n")
+    assert night(memory, 13)["items"]["added"] == 0
+    assert TODO not in items(memory)
+    told = memory.curate("undo", "--dry-run")
+    assert "understood" not in told
+
+
+def test_a_verb_that_cannot_be_put_back_whole_is_turned_back_item_by_item(memory: Memory) -> None:
+    ident = str(first_night(memory)[FACT]["id"])
+    memory.curate("pin", ident)
+    pin = memory.curate("runs", "--limit", "1").split("\t")[0]
+    memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Fact: The host of the gateway is db1\n")
+    night(memory, 13)
+    memory.curate("undo", pin)
+    assert "pinned" not in memory.read(ALPHA)
+    assert "The host of the gateway is db1" in items(memory)
+
+
+def test_add_can_be_undone_now_that_it_is_a_verb(memory: Memory) -> None:
+    memory.curate("add", "Rule", "Never deploy on a Friday afternoon")
+    assert "1 item taken out" in memory.curate("undo")
+    assert not items(memory)
+
+
+def test_a_project_is_made_from_its_template_once(memory: Memory) -> None:
+    assert memory.curate("project", "new", "Kestrel", "Two") == "Made Projects/kestrel-two.md.\n"
+    assert "# Kestrel Two\n\n## Goals" in memory.read("Projects/kestrel-two.md")
+    assert "[Kestrel Two](Projects/kestrel-two.md)" in memory.read("MEMORY.md")
+    assert "goes by the name" in memory.curate("project", "new", "kestrel two", exits=2)
+    assert "is no name" in memory.curate("project", "new", "!!", exits=2)
+    assert "taken back" in memory.curate("undo")
+    assert not (memory.root / "Projects/kestrel-two.md").exists()
+
+
+def test_a_renamed_project_keeps_its_items_and_answers_to_its_old_name(memory: Memory) -> None:
+    before = {text: item["id"] for text, item in first_night(memory).items()}
+    links = "[alpha](../Projects/alpha.md#facts) [[alpha]] [[Projects/alpha|it]] [[Alphabet]] `[[alpha]]`\n"
+    memory.write("Areas/net.md", f"# Net\n\n{links}")
+    ask_contradict(memory, str(before[FACT]))
+    night(memory, 13)
+    told = memory.curate("project", "rename", "alpha", "Omega One")
+    assert told == f"{ALPHA} is Projects/omega-one.md now, titled Omega One.\n"
+    assert not (memory.root / ALPHA).exists()
+    new = memory.read("Projects/omega-one.md")
+    assert "title: Omega One\n" in new
+    assert "aliases: [Alpha]\n" in new
+    assert "\n# Omega One\n" in new
+    net = memory.read("Areas/net.md")
+    assert "[alpha](../Projects/omega-one.md#facts) [[omega-one]] [[Projects/omega-one|it]] [[Alphabet]]" in net
+    assert "Projects/omega-one.md" in memory.read("MEMORY.md")
+    assert "alpha.md" not in memory.read("MEMORY.md")
+    assert "home=Projects/omega-one.md" in memory.read("Review.md")
+    assert {t: i["id"] for t, i in items(memory).items() if t in before} == before
+    memory.write("Logs/2026-03-14.md", "project: Alpha\n\n- Fact: The host of the gateway is db1\n")
+    night(memory, 15)
+    assert items(memory)["The host of the gateway is db1"]["document"] == "Projects/omega-one.md"
+    assert "nothing is broken" in memory.curate("check")
+    assert "in Projects/omega-one.md" in memory.curate("add", "Fact", "It hums", "--document", "Alpha")
+
+
+def test_a_name_that_is_taken_or_the_same_renames_nothing(memory: Memory) -> None:
+    first_night(memory)
+    memory.curate("project", "new", "Beta")
+    assert "goes by the name" in memory.curate("project", "rename", "Beta", "ALPHA", exits=2)
+    assert "is called Beta already" in memory.curate("project", "rename", "Beta", "Beta")
+    assert "There is no document Gamma" in memory.curate("project", "rename", "Gamma", "x", exits=2)
+
+
+def test_closing_asks_about_open_todos_and_undo_opens_again(memory: Memory) -> None:
+    first_night(memory)
+    before = memory.files()
+    told = memory.curate("project", "close", "Alpha", exits=2)
+    assert TODO in told
+    assert "Give --yes" in told
+    assert memory.files() == before
+    assert "it stands in Archives/alpha.md" in memory.curate("project", "close", "Alpha", "--yes")
+    assert {item["status"] for item in items(memory).values()} == {"archived"}
+    assert "alpha" not in memory.read("MEMORY.md").lower()
+    assert FACT in memory.curate("search", "port of the gateway")
+    assert night(memory, 11)["commit"] is None
+    memory.curate("undo")
+    assert {path: data for path, data in memory.files().items()} == before
+
+
+def test_a_verb_waits_for_nobody_and_changes_nothing_under_a_run(memory: Memory) -> None:
+    ident = str(first_night(memory)[FACT]["id"])
+    before = memory.files()
+    with run_lock(memory.root, "a test"):
+        for verb in (["pin", ident], ["move", ident, "MEMORY"], ["project", "new", "x"], ["forget", ident, "--yes"]):
+            memory.curate(*verb, exits=75)
+    assert memory.files() == before

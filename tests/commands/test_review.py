@@ -1,0 +1,176 @@
+"""`curate review`: the queue for scripts, for a person at a terminal, and taken back again."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.commands.review_told import keys_of
+from pipelines.memory.lock import run_lock
+from pipelines.reviewing import ACCEPT, REJECT
+from pipelines.stages.answers import choices_of
+from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+OLD_TEXT, NEW_TEXT = "The port of the gateway is 8080", "The port of the gateway is 9090"
+
+
+@pytest.fixture
+def asked(memory: Memory) -> Memory:
+    """Return a memory in which a contradiction, a rule and a project wait."""
+    ask_contradict(memory, str(first_night(memory)[OLD_TEXT]["id"]))
+    ask_quarantine(memory)
+    ask(memory, "archive", f"{ALPHA} has nothing left to do", ("archive: to Archives/", "keep: it goes on"))
+    night(memory, 13)
+    return memory
+
+
+def curated(memory: Memory) -> dict[str, bytes]:
+    return {path: data for path, data in memory.files().items() if not path.startswith("Logs/")}
+
+
+def test_an_empty_queue_is_one_calm_line(memory: Memory) -> None:
+    assert memory.curate("review") == "Nothing waits for you.\n"
+    assert json.loads(memory.curate("review", "--json")) == []
+
+
+def test_without_a_terminal_it_lists_what_waits(asked: Memory) -> None:
+    rows = [row.split("\t") for row in asked.curate("review").splitlines()]
+    assert [row[1:] for row in rows] == [
+        ["contradict", "2026-03-12", "a port", "keep new, keep old, keep both, drop"],
+        ["quarantine", "2026-03-12", "a rule of others", "keep, drop"],
+        ["archive", "2026-03-12", f"{ALPHA} has nothing left to do", "archive, keep"],
+    ]
+    assert [row[0] for row in rows[:2]] == [NEW, RULE]
+
+
+def test_json_tells_why_the_choices_and_the_evidence(asked: Memory) -> None:
+    first, rule, project = json.loads(asked.curate("review", "--json"))
+    assert (first["id"], first["kind"], first["why"]) == (NEW, "contradict", "Why it is asked.")
+    assert first["against"] == items(asked)[OLD_TEXT]["id"]
+    assert first["choices"][0] == {"choice": "keep new", "means": "it holds"}
+    assert first["items"][0]["evidence"][0]["quote"] == f"- {NEW_TEXT}"
+    assert rule["items"][0]["trust"] == "external"
+    assert project["items"] == []
+    assert project["id"].startswith("q")
+
+
+def test_a_script_decides_and_undo_takes_it_back_to_the_byte(asked: Memory) -> None:
+    before = curated(asked)
+    assert asked.curate("review", NEW[:9], "--accept", "--now", "2026-03-14T10:00") == f"{NEW}: keep new.\n"
+    after = items(asked)
+    assert (after[NEW_TEXT]["status"], after[OLD_TEXT]["status"]) == ("live", "superseded")
+    assert asked.git("log", "-1", "--format=%s") == f"Review {NEW}: keep new\n"
+    assert asked.git("status", "--porcelain") == ""
+    decided = curated(asked)
+    assert "by hand: Review" in asked.curate("runs", "--limit", "1")
+    told = asked.curate("undo", "--now", "2026-03-14T10:01")
+    assert "taken back: 2 items as before" in told
+    assert curated(asked) == before
+    undo = asked.curate("runs", "--limit", "1").split("\t")[0]
+    asked.curate("undo", undo, "--now", "2026-03-14T10:02")
+    assert curated(asked) == decided
+    assert night(asked, 15)["commit"] is None
+    assert "nothing is broken" in asked.curate("check")
+
+
+def test_a_no_buries_and_undoing_it_asks_again(asked: Memory) -> None:
+    before = curated(asked)
+    asked.curate("review", NEW, "--reject", "--now", "2026-03-14T10:00")
+    assert NEW_TEXT not in items(asked)
+    assert items(asked)[OLD_TEXT]["trust"] == "self"
+    asked.curate("undo", "--now", "2026-03-14T10:01")
+    assert curated(asked) == before
+    asked.curate("review", NEW, "--choose", "Keep  Both", "--now", "2026-03-14T10:02")
+    assert items(asked)[NEW_TEXT]["status"] == "live"
+
+
+def test_a_project_is_closed_by_the_entrys_id(asked: Memory) -> None:
+    ident = json.loads(asked.curate("review", "--json"))[2]["id"]
+    asked.curate("review", ident[:5], "--accept", "--now", "2026-03-14T10:00")
+    assert (asked.root / "Archives/alpha.md").is_file()
+    told = json.loads(asked.curate("review", "--json"))
+    assert [one["id"] for one in told] == [NEW, RULE]
+    assert dict(p.split("=") for p in asked.read("Review.md").split() if p.startswith("home="))["home"] != ALPHA
+    asked.curate("undo", "--now", "2026-03-14T10:01")
+    assert (asked.root / ALPHA).is_file()
+
+
+def test_one_of_many_that_are_gone_is_decided_alone(memory: Memory) -> None:
+    lines = "".join(f"- Decision: choice number {n} of this project\n" for n in range(6))
+    memory.write("Logs/2026-03-10.md", f"project: Alpha\n\n{lines}")
+    night(memory, 11)
+    (memory.root / ALPHA).unlink()
+    night(memory, 12)
+    ident = str(items(memory)["choice number 2 of this project"]["id"])
+    memory.curate("review", ident, "--reject", "--now", "2026-03-12T10:00")
+    [entry] = json.loads(memory.curate("review", "--json"))
+    assert len(entry["items"]) == 5
+    memory.curate("review", entry["id"], "--accept", "--now", "2026-03-12T10:01")
+    assert len(items(memory)) == 5
+    assert {item["status"] for item in items(memory).values()} == {"live"}
+
+
+def test_what_cannot_be_meant_is_said_and_changes_nothing(asked: Memory) -> None:
+    files, head = asked.files(), asked.git("rev-parse", "HEAD")
+    assert "No item has the id" in asked.curate("review", "kfff", "--accept", exits=1)
+    assert "is no choice here. There are: keep, drop" in asked.curate("review", RULE, "--choose", "burn", exits=2)
+    assert "takes an ID" in asked.curate("review", "--accept", exits=2)
+    assert "cannot both be meant" in asked.curate("review", RULE, "--accept", "--choose", "drop", exits=2)
+    with run_lock(asked.root, "a test"):
+        asked.curate("review", RULE, "--accept", exits=75)
+    assert (asked.files(), asked.git("rev-parse", "HEAD")) == (files, head)
+
+
+def test_yes_and_no_mean_a_choice_of_every_kind_and_every_choice_has_a_key() -> None:
+    for kind in ("gone", "contradict", "quarantine", "archive"):
+        assert {ACCEPT[kind], REJECT[kind]} <= set(choices_of(kind))
+        assert list(keys_of(choices_of(kind)).values()) == list(choices_of(kind))
+        assert not {"s", "q"} & keys_of(choices_of(kind)).keys()
+
+
+def test_a_person_goes_through_it_key_by_key(asked: Memory) -> None:
+    told = _typed(asked, "nsk")
+    assert "a port" in told
+    assert f"Logs/2026-03-12.md:1: - {NEW_TEXT}" in told
+    assert OLD_TEXT in told
+    assert "[n] keep new: it holds" in told
+    assert "1 entry waits still." in told
+    assert items(asked)[OLD_TEXT]["status"] == "superseded"
+    assert [one["id"] for one in json.loads(asked.curate("review", "--json"))] == [RULE]
+
+
+def _typed(memory: Memory, keys: str) -> str:
+    """Run `curate review` on a terminal of its own, press the keys one by one, and return what it showed."""
+    curate = str(Path(sys.executable).with_name("curate"))
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(curate, [curate, "review", "--memory", str(memory.root), "--now", "2026-03-14T10:00"])
+    shown, left, asked = b"", list(keys), 0
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if select.select([terminal], [], [], 0.2)[0]:
+            try:
+                data = os.read(terminal, 65536)
+            except OSError:
+                break
+            if not data:
+                break
+            shown += data
+        if left and shown.count(b"[q] quit") > asked:
+            asked += 1
+            os.write(terminal, left.pop(0).encode())
+    _, status = os.waitpid(child, 0)
+    os.close(terminal)
+    assert status == 0, shown.decode()
+    return shown.decode().replace("\r\n", "\n")
