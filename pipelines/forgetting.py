@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.byhand import Deed, by_hand
 from pipelines.errors import CurateError
 from pipelines.memory.changes import Change
+from pipelines.memory.displaced import mask
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.files import list_files, open_regular, writing
 from pipelines.memory.layout import PRIVATE, PROGRESS, REPLIES, SESSIONS
@@ -20,16 +21,16 @@ from pipelines.memory.naming import named_item
 from pipelines.memory.progress import read_progress, render_progress
 from pipelines.memory.tombstones import Reason, tombstone
 from pipelines.stages.forget import Words, cleared
-from pipelines.stages.forget_logs import blotted, carried_progress
+from pipelines.stages.forget_logs import blotted, carried_progress, masked
 from pipelines.stages.handling import placed_item
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import datetime
     from pathlib import Path
 
     from pipelines.byhand import Held
-    from pipelines.memory.items import Item
+    from pipelines.memory.items import Evidence, Item
     from pipelines.settings import Settings
 
 _OWN_FILES: Final = ("SOUL.md", "AGENTS.md")
@@ -64,18 +65,20 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         CurateError: what a verb by hand raises.
     """
     done: list[Forgotten] = []
+    hiding: list[Callable[[str, bytes], bytes]] = []
 
     def decide(held: Held) -> Deed:
         ident = named_item(prefix, [p.item.id for one in held.documents.values() for p in one.items])
-        deed, forgotten = _decided(held, ident)
-        done[:] = [forgotten]
+        deed, forgotten, hide = _decided(held, ident)
+        done[:], hiding[:] = [forgotten], [hide]
         return deed
 
     by_hand(root, settings, when, "curate forget", decide)
+    mask(root, hiding[0])
     return done[0]
 
 
-def _decided(held: Held, ident: str) -> tuple[Deed, Forgotten]:
+def _decided(held: Held, ident: str) -> tuple[Deed, Forgotten, Callable[[str, bytes], bytes]]:
     path, placed = placed_item(held.documents, ident)
     item, root = placed.item, held.snapshot.root
     words = words_of(item, root)
@@ -90,7 +93,15 @@ def _decided(held: Held, ident: str) -> tuple[Deed, Forgotten]:
         stones=[tombstone(item, held.today, Reason.FORGOTTEN)],
         further=logs,
     )
-    return deed, Forgotten(ident, path, count, replies, documents.unlinked, left)
+
+    def hide(log: str, data: bytes) -> bytes:
+        return masked(data, blotted(log, data, _places(item, log), words).lines)
+
+    return deed, Forgotten(ident, path, count, replies, documents.unlinked, left), hide
+
+
+def _places(item: Item, path: str) -> list[Evidence]:
+    return [one for one in item.evidence if one.path == path]
 
 
 def words_of(item: Item, root: Path) -> Words:
@@ -110,7 +121,7 @@ def _log_changes(held: Held, item: Item, words: Words) -> tuple[list[Change], in
     snapshot, changes, count = held.snapshot, [], 0
     progress = read_progress(snapshot.state.get(PROGRESS))
     for path, data in {**snapshot.logs, **snapshot.partials}.items():
-        out = blotted(path, data, [one for one in item.evidence if one.path == path], words)
+        out = blotted(path, data, _places(item, path), words)
         if out.data != data:
             changes.append(Change(path, data, out.data))
             count += len(out.lines)
@@ -166,7 +177,8 @@ def _unpacked(value: object) -> Iterator[str]:
 def _left(root: Path, words: Words) -> tuple[str, ...]:
     """Return where the words stand in files that no run writes: transcripts, displaced logs, own files."""
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
-    paths += list_files(root, f"{PRIVATE}/displaced", "") + list_files(root, f"{PRIVATE}/runs", ".json")
+    paths += [path for path in list_files(root, f"{PRIVATE}/displaced", "") if "~" not in path]
+    paths += list_files(root, f"{PRIVATE}/runs", ".json")
     return tuple(f"{path}:{number}" for path in paths for number in _lines_with(root, path, words))
 
 

@@ -19,7 +19,7 @@ from pipelines.memory.layout import PRIVATE
 from pipelines.memory.lock import log_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 KEPT_SECONDS: Final = 3 * 86400.0
@@ -57,6 +57,32 @@ def carry_over(root: Path) -> list[str]:
             elif time.time() - file.stat().st_ctime > KEPT_SECONDS:
                 file.unlink()
     return grown
+
+
+def mask(root: Path, masked: Callable[[str, bytes], bytes]) -> None:
+    """Make what must not be read any more unreadable in the logs that runs displaced.
+
+    It is done in the very files, at the same length, so that a program that writes into one goes on doing so. Each has
+    two names meanwhile, one for what it held and one for what it will hold: whenever this is killed, one is right.
+
+    Args:
+        root: the memory.
+        masked: a log's path and bytes → the bytes that it shall have, as many.
+    """
+    folder = root / PRIVATE / "displaced"
+    with writing(folder), log_lock(root):
+        for file, _, _, path in list(_logs(folder)):
+            data = file.read_bytes()
+            new = masked(path, data)
+            if new != data:
+                name = folder / _name(path, new)
+                name.unlink(missing_ok=True)
+                os.link(file, name)
+                with file.open("r+b") as there:
+                    there.write(new)
+                    there.flush()
+                    os.fsync(there.fileno())
+                file.unlink()
 
 
 def _append(root: Path, path: str, tail: bytes) -> None:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from pipelines.memory.git import Git
     from pipelines.memory.items import Evidence, Item
 
+FORGOTTEN = "[forgotten]"
+"""What stands in a log in place of words that were forgotten."""
+
 _DOCUMENTS = (BRIEFING, USER, REVIEW, *FOLDERS)
 
 
@@ -37,7 +40,9 @@ def wordings(git: Git, ident: str) -> tuple[str, ...]:
             places.update(dict.fromkeys(item.evidence))
     for place in places:
         found.update(dict.fromkeys(_quoted(git, place)))
-    return tuple(sorted((text for text in found if text.strip()), key=lambda text: (-len(text), text)))
+    return tuple(
+        sorted((text for text in found if text.strip() not in {"", FORGOTTEN}), key=lambda text: (-len(text), text))
+    )
 
 
 def _lines(git: Git, ident: str) -> Iterator[tuple[Item, str]]:

@@ -9,13 +9,13 @@ from pipelines.memory.documents import Document, commented, edited
 from pipelines.memory.layout import REVIEW
 from pipelines.memory.queue import read_queue, without_answered
 from pipelines.memory.wording import folded
+from pipelines.memory.wordings import FORGOTTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pipelines.memory.items import Item
 
-FORGOTTEN: Final = "[forgotten]"
 LEAST_WORDS: Final = 3
 """Fewer words than these stand everywhere: they are looked for only where the item's evidence says that they are."""
 

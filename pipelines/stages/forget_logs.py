@@ -13,7 +13,7 @@ from pipelines.memory.items import quote_digest
 from pipelines.memory.layout import LOGS, log_day
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.progress import entries_digest, file_hash
-from pipelines.stages.forget import FORGOTTEN
+from pipelines.memory.wordings import FORGOTTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,6 +60,14 @@ def blotted(path: str, data: bytes, places: Iterable[Evidence], words: Words) ->
         end = rows[number][len(plain[number]) :]
         rows[number] = _blot(plain[number]) + end
     return Blotted("\n".join(rows).encode(errors="surrogateescape"), tuple(sorted(number + 1 for number in out)))
+
+
+def masked(data: bytes, lines: Iterable[int]) -> bytes:
+    """Return a log with these lines (from 1) made unreadable and of the same length."""
+    rows = data.split(b"\n")
+    for number in lines:
+        rows[number - 1] = b"." * len(rows[number - 1])
+    return b"\n".join(rows)
 
 
 def quoted_at(lines: Sequence[str], place: Evidence) -> set[int]:

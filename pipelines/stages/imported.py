@@ -80,7 +80,7 @@ def imported(documents: Mapping[str, Document], homes: Sequence[Home], incoming:
         incoming: the items, in the order in which they stood.
     """
     after, there = dict(documents), _there(documents)
-    plain = {(path, p.item.type, p.item.text) for path, one in documents.items() for p in one.items if not p.item.id}
+    plain = {(path, p.item.type, p.item.text) for path, one in documents.items() for p in one.items}
     known = [one for one in incoming if one.item.id in there or (_bare(one) in plain and not one.item.id)]
     changed = [one for one in known if one.item.id and not _same(there[one.item.id][1], one.item)]
     for one in changed:

@@ -8,7 +8,8 @@ from pipelines.memory.aliases import with_alias, with_front_lines
 from pipelines.memory.doclinks import Renaming, followed
 from pipelines.memory.documents import Document, commented, with_front_matter
 from pipelines.memory.items import Status
-from pipelines.memory.layout import Kind, slug
+from pipelines.memory.layout import BRIEFING, Kind, slug
+from pipelines.stages.pointers import without_pointers
 from pipelines.stages.prune import archived
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def archived_project(documents: Mapping[str, Document], path: str) -> dict[str, 
     title = document.title
     still = commented(document, {p.line: archived(p.item) for p in document.items if p.item.id and p.item.active})
     still = with_front_matter(still, {"status": "archived"})
-    return followed({**documents, path: still}, Renaming(path, target, title, title))
+    return _led(documents, still, Renaming(path, target, title, title))
 
 
 def renamed_project(documents: Mapping[str, Document], path: str, title: str) -> dict[str, Document]:
@@ -66,7 +67,13 @@ def renamed_project(documents: Mapping[str, Document], path: str, title: str) ->
     new = with_alias(_retitled(document, title), was)
     if slug(was) != slug(stem) and target != path:
         new = with_alias(new, stem)
-    return followed({**documents, path: new}, Renaming(path, target, was, title))
+    return _led(documents, new, Renaming(path, target, was, title))
+
+
+def _led(documents: Mapping[str, Document], document: Document, renaming: Renaming) -> dict[str, Document]:
+    """Return the documents with links following; the briefing's own pointers are written anew, whatever they say."""
+    bare = {BRIEFING: without_pointers(documents[BRIEFING])} if BRIEFING in documents else {}
+    return followed({**documents, **bare, document.path: document}, renaming)
 
 
 def _retitled(document: Document, title: str) -> Document:

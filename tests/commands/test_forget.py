@@ -1,0 +1,173 @@
+"""`curate forget`: gone from everything but git's history, for good, and nothing is read anew."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from pipelines.commands.rewriting import commands
+from pipelines.memory.displaced import carry_over
+from pipelines.memory.layout import TOMBSTONES
+from pipelines.memory.tombstones import Reason, read_tombstones
+from tests.asking import ALPHA, NEW, ask_contradict, first_night, items, night
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+FACT, NEW_TEXT = "The port of the gateway is 8080", "The port of the gateway is 9090"
+WORDS = "Anna told us that she is ill since May"
+LOG = (
+    "project: Alpha\n\n"
+    "- 09:00 a walk\n"
+    f"- 09:10 Fact: {WORDS}. <!-- Sessions/2026-03-10/s.jsonl#L2~0123abcd -->\n"
+    "- 09:20 Decision: Use SQLite for the readings\n\n"
+    "# Later\n\n"
+    f"as said, {WORDS.lower()}, so the work goes to Bob\n"
+)
+
+
+def told(memory: Memory) -> str:
+    """Let a memory learn something that it shall forget, and return its id."""
+    memory.write("Logs/2026-03-10.md", LOG)
+    memory.write("Sessions/2026-03-10/s.jsonl", json.dumps({"a": 1}) + "\n" + json.dumps({"text": WORDS}) + "\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    return next(str(item["id"]) for text, item in items(memory).items() if "Anna" in text)
+
+
+def holding(memory: Memory, words: str) -> list[str]:
+    """Return the files of a memory, git's aside, that hold some words."""
+    files = [file for file in memory.root.rglob("*") if file.is_file() and ".git" not in file.parts]
+    return sorted(str(f.relative_to(memory.root)) for f in files if words.encode().lower() in f.read_bytes().lower())
+
+
+def test_it_goes_from_everything_but_history_and_what_is_left_is_named(memory: Memory) -> None:
+    ident = told(memory)
+    memory.write(".curate/replies/a.json", json.dumps({"text": json.dumps({"items": [f"“{WORDS}”"]})}))
+    memory.write(".curate/replies/b.json", json.dumps({"text": "something else altogether"}))
+    said = memory.curate("forget", ident[:7], "--yes", "--now", "2026-03-12T09:00")
+    assert f"{ident} of {ALPHA} is forgotten: 2 lines of logs blotted out, 1 kept reply deleted." in said
+    assert "Note: Sessions/2026-03-10/s.jsonl:2 still holds its words" in said
+    assert f"`curate forget {ident} --from-history`" in said
+    assert holding(memory, "Anna told") == ["Sessions/2026-03-10/s.jsonl"]
+    assert holding(memory, "something else altogether") == [".curate/replies/b.json"]
+    assert memory.git("log", "-1", "--format=%s") == f"Forget {ident}\n"
+    assert "Anna" not in memory.git("log", "-1", "--format=%B")
+    assert memory.git("status", "--porcelain") == ""
+    assert "nothing is broken" in memory.curate("check")
+
+
+def test_the_log_keeps_its_lines_and_nothing_of_it_is_read_anew(memory: Memory) -> None:
+    ident = told(memory)
+    memory.curate("forget", ident, "--yes", "--now", "2026-03-12T09:00")
+    lines = LOG.splitlines(keepends=True)
+    lines[3] = "- 09:10 [forgotten] <!-- Sessions/2026-03-10/s.jsonl#L2~0123abcd -->\n"
+    lines[8] = "[forgotten]\n"
+    assert memory.read("Logs/2026-03-10.md") == "".join(lines)
+    report = night(memory, 13)
+    assert (report["entries"]["read"], report["commit"]) == (0, None)
+    quotes = [place["quote"] for item in items(memory).values() for place in item["evidence"]]
+    assert quotes == ["- 09:20 Decision: Use SQLite for the readings"]
+    memory.write("Logs/2026-03-12.md", f"project: Alpha\n\n- Fact: {WORDS}\n")
+    assert night(memory, 13)["items"]["added"] == 0
+    stones = read_tombstones(memory.read(TOMBSTONES).encode())
+    assert [(stone.id, stone.reason) for stone in stones] == [(ident, Reason.FORGOTTEN)]
+
+
+def test_an_open_day_stays_read_too(memory: Memory) -> None:
+    memory.write("Logs/2026-03-11.md", LOG)
+    memory.curate("run", "--now", "2026-03-11T20:00")
+    ident = next(str(item["id"]) for text, item in items(memory).items() if "Anna" in text)
+    memory.curate("forget", ident, "--yes", "--now", "2026-03-11T21:00")
+    memory.write("Logs/2026-03-11.md", memory.read("Logs/2026-03-11.md") + "\n- Fact: The pump hums at 50 Hz\n")
+    report = json.loads(memory.curate("run", "--json", "--now", "2026-03-11T22:00"))
+    assert report["entries"]["read"] == 1
+
+
+def test_undo_says_why_not_and_later_verbs_can_still_be_undone(memory: Memory) -> None:
+    ident = told(memory)
+    memory.curate("forget", ident, "--yes")
+    said = memory.curate("undo", exits=1)
+    assert "had something forgotten, and that is for good" in said
+    assert "git show" in said
+    assert "No item has the id" in memory.curate("undo", "--item", ident, exits=1)
+
+
+def test_links_to_it_and_questions_about_it_go(memory: Memory) -> None:
+    old = str(first_night(memory)[FACT]["id"])
+    ask_contradict(memory, old)
+    memory.write("Review.md", memory.read("Review.md").replace("Why it is asked.", f"Against {old}: {FACT}."))
+    night(memory, 13)
+    memory.curate("review", NEW, "--accept", "--now", "2026-03-13T10:00")
+    assert f"links of {NEW} to it taken out" in memory.curate("forget", old, "--yes")
+    assert items(memory)[NEW_TEXT]["links"] == {}
+    assert "nothing is broken" in memory.curate("check")
+    memory.curate("forget", NEW, "--yes")
+    assert NEW_TEXT not in items(memory)
+    assert holding(memory, "port of the gateway") == []
+
+
+def test_a_question_against_what_is_forgotten_stays_without_its_words(memory: Memory) -> None:
+    old = str(first_night(memory)[FACT]["id"])
+    ask_contradict(memory, old)
+    memory.write("Review.md", memory.read("Review.md").replace("Why it is asked.", f"Against {old}: {FACT}."))
+    night(memory, 13)
+    memory.curate("forget", old, "--yes")
+    assert holding(memory, FACT) == []
+    assert "[forgotten]" in memory.read("Review.md")
+    memory.curate("review", NEW, "--accept")
+    assert items(memory)[NEW_TEXT]["status"] == "live"
+
+
+def test_what_a_person_wrote_themselves_is_named_and_left(memory: Memory) -> None:
+    ident = told(memory)
+    memory.write("Areas/people.md", f"# People\n\n{WORDS}, so call her.\n")
+    said = memory.curate("forget", ident, "--yes")
+    assert "Note: Areas/people.md:3 still holds its words" in said
+    assert WORDS in memory.read("Areas/people.md")
+
+
+def test_it_asks_first_and_an_unknown_id_is_said(memory: Memory) -> None:
+    ident = told(memory)
+    files = memory.files()
+    assert "Give --yes" in memory.curate("forget", ident, exits=2)
+    assert "No item has the id" in memory.curate("forget", "kffff", "--yes", exits=1)
+    assert memory.files() == files
+
+
+def test_the_commands_for_history_are_printed_not_run_and_do_what_they_say(memory: Memory) -> None:
+    ident = told(memory)
+    head = memory.git("rev-parse", "HEAD")
+    before = memory.curate("forget", ident, "--from-history")
+    assert memory.git("rev-parse", "HEAD") == head
+    assert ident in items(memory)[next(text for text in items(memory) if "Anna" in text)]["id"]
+    memory.curate("forget", ident, "--yes")
+    script = memory.curate("forget", ident, "--from-history")
+    assert WORDS in before
+    assert WORDS in script
+    if shutil.which("git-filter-repo") is None and shutil.which("perl"):
+        assert WORDS in memory.git("log", "-p", "--all")
+        subprocess.run(["bash", "-e"], input=script, check=True, capture_output=True, text=True, cwd=memory.root)
+        assert "Anna told us" not in memory.git("log", "-p", "--all")
+        assert "[forgotten]" in memory.git("log", "-p", "--all")
+        assert memory.git("fsck", "--unreachable") == ""
+        assert "nothing is broken" in memory.curate("check")
+        assert "holds no words" in memory.curate("forget", ident, "--from-history", exits=2)
+        assert night(memory, 13)["commit"] is None
+
+
+def test_filter_repo_is_named_where_it_is_there(memory: Memory) -> None:
+    lines = list(commands(memory.root, memory.root, ["it's a ==> word"], filter_repo=True))
+    assert "literal:it's a ==> word==>[forgotten]" in lines
+    assert any("filter-repo --force --replace-text" in line for line in lines)
+
+
+def test_a_program_that_keeps_the_log_open_writes_on_into_it(memory: Memory) -> None:
+    ident = told(memory)
+    with (memory.root / "Logs/2026-03-10.md").open("ab") as session:
+        memory.curate("forget", ident, "--yes", "--now", "2026-03-12T09:00")
+        session.write(b"- 18:00 a late line\n")
+    assert carry_over(memory.root) == ["Logs/2026-03-10.md"]
+    assert memory.read("Logs/2026-03-10.md").endswith("[forgotten]\n- 18:00 a late line\n")
+    assert holding(memory, "Anna told") == ["Sessions/2026-03-10/s.jsonl"]
