@@ -118,8 +118,8 @@ def _item(number: int, record: dict[str, Any]) -> Incoming:
     return Incoming(number, _checked(path), item, fold(section), notes)
 
 
-def import_items(root: Path, settings: Settings, when: datetime, export: Export, *, replace: bool) -> Imported | None:
-    """Put the items of an export into a memory, in one commit; None where all of them are there already.
+def import_items(root: Path, settings: Settings, when: datetime, export: Export, *, replace: bool) -> Imported:
+    """Put the items of an export into a memory, in one commit; where all of them are there already, nothing is written.
 
     Args:
         root: the memory.
@@ -151,7 +151,7 @@ def import_items(root: Path, settings: Settings, when: datetime, export: Export,
         )
 
     by_hand(root, settings, when, "curate import", decide)
-    return done[0] if done else None
+    return done[0]
 
 
 def _refuse(clash: Sequence[Incoming]) -> None:

@@ -112,7 +112,7 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     base = reconcile(snapshot.documents, last_run_baseline(git, snapshot.documents), wish.today)
     item = _item(wish.item, base.documents, stones) if wish.item else ""
     run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
-    undone, stones = _turned(git, run, sides, item, base, snapshot.unreadable(), stones)
+    undone, stones = _turned(git, run, sides, item, base, snapshot, stones)
     pruned = prune(undone.documents, wish.settings.caps, snapshot.unreadable())
     undone = _crowded(undone, pruned, base.documents)
     changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
@@ -125,18 +125,19 @@ def _turned(  # noqa: PLR0913, PLR0917  what is taken back, and what it is taken
     sides: RunSides,
     item: str,
     base: Reconciled,
-    closed: frozenset[str],
+    snapshot: Snapshot,
     stones: frozenset[Tombstone],
 ) -> tuple[Undone, frozenset[Tombstone]]:
     """Return the memory with the run turned back, and the tombstones that are left then; what is new is not in it."""
     if run.by_hand and not item:
         left, dropped = _stones_of(git, run)
-        if fault := why_not(sides, base.documents, left):
+        if fault := why_not(sides, snapshot.documents, left):
             raise NotUndoable(f"Run {run.run} {fault}.", f"Git has it all: `git show {run.commit[:10]}`.")
         stones = (stones - left) | dropped
-        if undone := put_back(sides, base.documents):
+        if undone := put_back(sides, snapshot.documents, base.documents):
             return undone, stones
-    return undo(sides, base.documents, closed, _deleted(stones | {*base.retracted}), item), stones
+    deleted = _deleted(stones | {*base.retracted})
+    return undo(sides, base.documents, snapshot.unreadable(), deleted, item), stones
 
 
 def _stones_of(git: Git, run: RunCommit) -> tuple[frozenset[Tombstone], frozenset[Tombstone]]:

@@ -35,8 +35,8 @@ def command(*, file: Path, replace: bool, memory: Path | None, now: str | None) 
     root = memory_root(memory)
     settings = load_settings(root)
     done = import_items(root, settings, moment(now, settings), _read(file), replace=replace)
-    if done is None:
-        say("Nothing to import.")
+    if not (done.added or done.replaced or done.made):
+        say(f"Nothing to import: {done.skipped} {'item is' if done.skipped == 1 else 'items are'} there already.")
         return
     told = [f"{len(done.added)} {'item' if len(done.added) == 1 else 'items'} imported"]
     told += [f"{len(done.replaced)} replaced"] if done.replaced else []

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ORDER: Final = (*SECTIONS.values(), HISTORY)
 _SECTIONS: Final = frozenset({*_ORDER, PROJECTS, DAYS, PEOPLE})
-_OWN_KEYS: Final = frozenset({"updated", "trust", "confidence", "confidence_reason"})
+_OWN_KEYS: Final = frozenset({"updated", "source", "trust", "confidence", "confidence_reason"})
 
 
 @dataclass(frozen=True, slots=True)

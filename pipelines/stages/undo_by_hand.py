@@ -22,11 +22,17 @@ if TYPE_CHECKING:
     from pipelines.stages.undo import RunSides
 
 
-def put_back(sides: RunSides, now: Mapping[str, Document]) -> Undone | None:
-    """Return the memory with the verb's documents as they were, or None where one of them changed since."""
-    paths = sides.before.keys() | sides.after.keys()
-    if any(_bare(now.get(path)) != _bare(sides.after.get(path)) for path in paths):
+def put_back(sides: RunSides, found: Mapping[str, Document], now: Mapping[str, Document]) -> Undone | None:
+    """Return the memory with the verb's documents as they were, or None where one of them changed since.
+
+    Args:
+        sides: the documents that it changed.
+        found: every document as it is.
+        now: the same, with what people edited since understood.
+    """
+    if changed_since(sides, found):
         return None
+    paths = sides.before.keys() | sides.after.keys()
     documents = dict(now)
     for path in paths:
         if path in sides.before:
@@ -43,23 +49,25 @@ def put_back(sides: RunSides, now: Mapping[str, Document]) -> Undone | None:
     )
 
 
-def why_not(sides: RunSides, now: Mapping[str, Document], stones: frozenset[Tombstone]) -> str:
+def changed_since(sides: RunSides, found: Mapping[str, Document]) -> list[str]:
+    """Return the documents that are no longer as the verb left them."""
+    paths = sorted(sides.before.keys() | sides.after.keys())
+    return [path for path in paths if _bare(found.get(path)) != _bare(sides.after.get(path))]
+
+
+def why_not(sides: RunSides, found: Mapping[str, Document], stones: frozenset[Tombstone]) -> str:
     """Return why a verb cannot be taken back item by item, the end of a sentence, or an empty string.
 
     Args:
         sides: the documents that it changed.
-        now: every document as it is.
+        found: every document as it is.
         stones: the tombstones that it left.
     """
     if any(stone.reason is Reason.FORGOTTEN for stone in stones):
         return "had something forgotten, and that is for good"
-    if put_back(sides, now) is not None:
-        return ""
-    paths = sorted(sides.before.keys() | sides.after.keys())
-    changed = [path for path in paths if _bare(now.get(path)) != _bare(sides.after.get(path))]
-    if REVIEW in paths or sides.before.keys() != sides.after.keys():
-        return f"cannot be taken back: {' and '.join(changed)} changed since"
-    return ""
+    changed = changed_since(sides, found)
+    whole = REVIEW in {*sides.before, *sides.after} or sides.before.keys() != sides.after.keys()
+    return f"cannot be taken back: {' and '.join(changed)} changed since" if changed and whole else ""
 
 
 def _bare(document: Document | None) -> str | None:

@@ -85,7 +85,7 @@ def test_an_export_into_an_empty_memory_is_exported_alike(rich: Memory, empty: M
     assert items(empty) == {}
     empty.curate("import", written(rich, records), "--now", "2026-03-20T09:01")
     assert exported(empty) == records
-    assert "Nothing to import." in empty.curate("import", written(rich, records), "--now", "2026-03-20T09:02")
+    assert "Nothing to import: " in empty.curate("import", written(rich, records), "--now", "2026-03-20T09:02")
     assert len(exported(empty)) == len(records)
 
 
