@@ -84,8 +84,8 @@ def close(*, name: str, yes: bool, memory: Path | None, now: str | None) -> None
     for item in left:
         say(f"open: {item.id} {item.text}")
     if left:
-        count = "1 todo is" if len(left) == 1 else f"{len(left)} todos are"
-        confirm(f"{count} open, and will be archived as they stand. Close the project?", yes=yes)
+        count = "1 todo is open, and is" if len(left) == 1 else f"{len(left)} todos are open, and are"
+        confirm(f"{count} archived with it. Close the project?", yes=yes)
     done: list[str] = []
 
     def decide(held: Held) -> Deed:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.documents import Block, block_of, commented, edited
 from pipelines.memory.items import Status
-from pipelines.memory.layout import REVIEW
+from pipelines.memory.layout import BRIEFING, GENERAL, REVIEW, USER
+from pipelines.stages.promote import new_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 SUPERSEDABLE: Final = frozenset({Status.LIVE, Status.OPEN, Status.ARCHIVED})
 """What is still believed, in a document or in an archive. What is closed already has its end, and keeps it."""
 
+_LOADED: Final = frozenset({BRIEFING, USER})
+
 _STORY: Final = frozenset({"supersedes", "contradicts"})
 """Links that tell of one wording and no other; they go on naming it."""
 
@@ -25,10 +28,11 @@ _STORY: Final = frozenset({"supersedes", "contradicts"})
 def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, day: str) -> dict[str, Document]:
     """Return the documents in which one item has taken another's place.
 
-    The old one is struck, gets `until` and `superseded-by`, and moves to `## History` of its document with the notes
-    under it; the new one is linked `supersedes`; what named the old one by `because`, `supports`, `related`, `part-of`
-    or `next` names the new one. Nothing changes where that cannot be meant: the old one stands nowhere, or is closed
-    already (an item is superseded once), or both are the same, or the new one stands nowhere.
+    The old one is struck, gets `until` and `superseded-by`, and moves with the notes under it to `## History` of its
+    document, or of Areas/general where every session loads its own. The new one is linked `supersedes`; what named the
+    old one by `because`, `supports`, `related`, `part-of` or `next` names the new one. Nothing changes where that
+    cannot be meant: the old one stands nowhere, or is closed already (an item is superseded once), or both are the
+    same, or the new one stands nowhere.
 
     Args:
         documents: every document by path; the new item stands in one of them.
@@ -47,7 +51,10 @@ def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, d
         placed.item, status=Status.SUPERSEDED, until=max(day, placed.item.since), superseded_by=new_item.id
     )
     block = Block(closed, block_of(after[path], placed).notes)
-    after[path] = edited(after[path], remove=[old_id], add=[block])
+    after[path] = edited(after[path], remove=[old_id])
+    target = GENERAL if path in _LOADED else path
+    history = after.get(target) or new_document(target, "", placed.item.since)
+    after[target] = edited(history, add=[block])
     for place, document in sorted(after.items()):
         after[place] = _following(document, old_id, new_item.id)
     return after

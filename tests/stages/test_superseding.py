@@ -51,3 +51,10 @@ def test_an_item_never_links_to_itself_and_ends_no_earlier_than_it_began() -> No
     assert with_link(with_link(OLD, "related", NEW.id), "related", NEW.id).links == (("related", (NEW.id,)),)
     after = superseded(documents(), OLD.id, NEW, "2026-02-01")
     assert item(after, OLD.id).until == OLD.since
+
+
+def test_what_every_session_loads_keeps_no_history() -> None:
+    briefing = edited(Document("MEMORY.md", "# Memory\n"), add=[Block(OLD), Block(NEW)])
+    after = superseded({"MEMORY.md": briefing}, OLD.id, NEW, "2026-03-05")
+    assert OLD.id not in {placed.item.id for placed in after["MEMORY.md"].items}
+    assert "~~Fact: The port is 8080~~" in after["Areas/general.md"].text
