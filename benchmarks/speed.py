@@ -1,6 +1,6 @@
 """Measure how fast the index is at 10,000, 100,000 and 1,000,000 units, with made-up texts and vectors.
 
-usage: python benchmarks/speed.py [UNITS ...] [--dimension D] [--queries N] [--folder DIR]
+usage: python benchmarks/speed.py [UNITS ...] [--dimension D] [--queries N] [--folder DIR] [--beside PYTHON]...
 
 The texts are 8 to 52 words drawn by Zipf's law from 50,000, a log a day of 500 units; the vectors lie around topics, as
 real ones do. Vectors are handed to the index as an embedder's would be, so that all but the model itself is measured.
@@ -12,25 +12,23 @@ One JSON object a size is printed:
   cold_ms       `curate search` as a whole process, by words alone and with the vectors (a ready question's vector)
   changed_s     one changed file of 500 units brought into index and matrix
   recall        vector recall@10 against the exact answer
-  beside_ms     in the same run, ten nearest by the ways that other memories go: a numpy scan of all vectors, and
-                sqlite-vec's brute force where it is installed and this Python can load extensions
+  numpy_ms      in the same run, the ten nearest by a plain numpy scan of all vectors, which knows no words
+  beside        in the same run, over the same texts and vectors, what `peer_engines.py` measures with each PYTHON
   bytes         disk a unit: index, vectors, matrix
+  memory_mb     the most that a process held that asked one hybrid question
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib
 import json
 import random
-import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,11 +39,11 @@ from pipelines.index.build import rebuild_index, refresh_index
 from pipelines.index.embed import embed_index
 from pipelines.index.matrix import open_matrix, read_stamp
 from pipelines.index.ranking import Ranking
-from pipelines.index.scanning import nearest, scan
+from pipelines.index.scanning import exact, nearest, scan
 from pipelines.index.search import Asked, search
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -121,53 +119,54 @@ def vector_recall(root: Path, embedder: Made) -> float:
     found = []
     for number in range(20):
         question = embedder.embed_query(f"question {number}")
-        exact = np.argsort(-(np.asarray(matrix.rows, np.float64) @ question), kind="stable")[:10].tolist()
-        near = nearest(matrix, scan(matrix, question, None, 100), question, 100)
+        true = np.argsort(-(np.asarray(matrix.rows, np.float64) @ question), kind="stable")[:10].tolist()
+        near = exact(matrix, question, nearest(scan(matrix, question, None, 100), 100))
         best = sorted(near, key=lambda unit: -near[unit])[:10]
-        found.append(len(set(exact) & set(best)) / 10)
+        found.append(len(set(true) & set(best)) / 10)
     return statistics.fmean(found)
 
 
-def beside(root: Path, embedder: Made, queries: int) -> dict[str, dict[str, float] | None]:
-    """Return how long others' ways to the ten nearest take over the same vectors; None for what is not here."""
+def vectors_of(root: Path) -> NDArray[np.float32]:
+    """Return the matrix of an index."""
     stamp = read_stamp(root)
     matrix = open_matrix(root, stamp.build) if stamp else None
     if matrix is None:
         raise SystemExit("There is no matrix.")
-    rows = np.asarray(matrix.rows)
-    ways: dict[str, Callable[[NDArray[np.float32]], object]] = {"numpy": lambda one: np.argpartition(-(rows @ one), 10)}
-    with closing(sqlite3.connect(":memory:")) as database:
-        if ask := _sqlite_vec(database, rows):
-            ways["sqlite-vec"] = ask
-        told: dict[str, dict[str, float] | None] = {"numpy": None, "sqlite-vec": None}
-        for name, way in ways.items():
-            times = []
-            for number in range(min(queries, 20) + 2):
-                question = embedder.embed_query(f"question {number}")
-                began = time.perf_counter()
-                way(question)
-                times += [time.perf_counter() - began] if number > 1 else []
-            told[name] = milliseconds(times)
+    return np.asarray(matrix.rows)
+
+
+def numpy_times(rows: NDArray[np.float32], embedder: Made, queries: int) -> dict[str, float]:
+    """Return how long the plainest way to the ten nearest takes."""
+    times = []
+    for number in range(min(queries, 20) + 2):
+        question = embedder.embed_query(f"question {number}")
+        began = time.perf_counter()
+        np.argpartition(-(rows @ question), 10)
+        times += [time.perf_counter() - began] if number > 1 else []
+    return milliseconds(times)
+
+
+def beside(root: Path, rows: NDArray[np.float32], embedder: Made, pythons: Sequence[str]) -> dict[str, Any]:
+    """Return what other memories' engines take over the same texts, vectors and questions."""
+    told: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(dir=root.parent) as folder:
+        given = Path(folder)
+        logs = sorted((root / "Logs").iterdir())
+        texts = [line[2:] for log in logs for line in log.read_text().splitlines() if line.startswith("- ")]
+        chance = random.Random(9)
+        questions = [words(chance, 6, STOP) for _ in range(23)]
+        (given / "texts.txt").write_text("\n".join(texts))
+        (given / "questions.txt").write_text("\n".join(questions))
+        np.save(given / "vectors.npy", rows[np.flatnonzero(rows[:, 0])[: len(texts)]])  # row 0 is nobody's
+        np.save(given / "questions.npy", embedder.embed_documents(questions))
+        for python in pythons:
+            command = [python, str(Path(__file__).with_name("peer_engines.py")), folder]
+            told |= json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     return told
 
 
-def _sqlite_vec(
-    database: sqlite3.Connection, rows: NDArray[np.float32]
-) -> Callable[[NDArray[np.float32]], object] | None:
-    try:
-        sqlite_vec = importlib.import_module("sqlite_vec")  # only where somebody has installed it
-        database.enable_load_extension(True)  # noqa: FBT003  SQLite's own way
-        sqlite_vec.load(database)
-    except (ImportError, AttributeError, sqlite3.Error):
-        return None
-    database.execute(f"CREATE VIRTUAL TABLE v USING vec0(e float[{rows.shape[1]}] distance_metric=cosine)")
-    database.executemany("INSERT INTO v(rowid, e) VALUES (?, ?)", ((n, row.tobytes()) for n, row in enumerate(rows)))
-    asked = "SELECT rowid FROM v WHERE e MATCH ? AND k = 10"
-    return lambda question: database.execute(asked, (question.tobytes(),)).fetchall()
-
-
-def cold(root: Path, *, meaning: bool) -> float:
-    """Return how long a whole process takes: the best of three."""
+def asking(root: Path, *, meaning: bool) -> list[str]:
+    """Return the command of one search as a whole process; with meaning, it gets a ready vector of its question."""
     code = "from pipelines.commands import main; main()"
     if meaning:
         setup = (
@@ -179,13 +178,25 @@ def cold(root: Path, *, meaning: bool) -> float:
         stamp = read_stamp(root)
         size = stamp.dimension if stamp else 0
         code = setup % (size, size) + code
+    return [sys.executable, "-c", code, "search", "w00120 w00345 w02222", "--memory", str(root)]
+
+
+def cold(root: Path, *, meaning: bool) -> float:
+    """Return how long a whole process takes: the best of three."""
     times = []
     for _ in range(3):
         began = time.perf_counter()
-        command = [sys.executable, "-c", code, "search", "w00120 w00345 w02222", "--memory", str(root)]
-        subprocess.run(command, check=True, capture_output=True)
+        subprocess.run(asking(root, meaning=meaning), check=True, capture_output=True)
         times.append(time.perf_counter() - began)
     return round(1000 * min(times), 1)
+
+
+def memory_mb(root: Path) -> int:
+    """Return the most that a process held that asked one hybrid question, in MB."""
+    command = asking(root, meaning=True)
+    command[2] = f"import atexit; atexit.register(lambda: print(open('/proc/self/status').read())); {command[2]}"
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return round(int(told.partition("VmHWM:")[2].split()[0]) / 1024)
 
 
 def changed(root: Path) -> float:
@@ -197,7 +208,7 @@ def changed(root: Path) -> float:
     return round(time.perf_counter() - began, 3)
 
 
-def measure(root: Path, units: int, dimension: int, queries: int) -> dict[str, Any]:
+def measure(root: Path, units: int, dimension: int, queries: int, pythons: Sequence[str]) -> dict[str, Any]:
     """Return all figures of one size."""
     make_memory(root, units)
     told: dict[str, Any] = {"units": units, "dimension": dimension}
@@ -212,12 +223,16 @@ def measure(root: Path, units: int, dimension: int, queries: int) -> dict[str, A
     for mode in ("hybrid", "keyword", "vector"):
         told[f"{mode}_ms"] = query_times(root, embedder, queries, Ranking(mode=mode))
     told["recall"] = vector_recall(root, embedder)
-    told["beside_ms"] = beside(root, embedder, queries)
+    rows = vectors_of(root)
+    told["numpy_ms"] = numpy_times(rows, embedder, queries)
+    if pythons:
+        told["beside"] = beside(root, rows, embedder, pythons)
     told["cold_ms"]["hybrid"] = cold(root, meaning=True)
     told["bytes"] = {
         name: round(sum(path.stat().st_size for path in (root / ".curate").glob(pattern)) / units)
         for name, pattern in (("index", "index.db*"), ("vectors", "vectors.db*"), ("matrix", "matrix-*"))
     }
+    told["memory_mb"] = memory_mb(root)
     told["changed_s"] = changed(root)
     return told
 
@@ -229,10 +244,12 @@ def main() -> None:
     parser.add_argument("--dimension", type=int, default=384)
     parser.add_argument("--queries", type=int, default=50)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--beside", action="append", default=[], metavar="PYTHON")
     asked = parser.parse_args()
     for units in asked.units:
         with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
-            print(json.dumps(measure(Path(folder, "memory"), units, asked.dimension, asked.queries)), flush=True)
+            told = measure(Path(folder, "memory"), units, asked.dimension, asked.queries, asked.beside)
+            print(json.dumps(told), flush=True)
 
 
 if __name__ == "__main__":

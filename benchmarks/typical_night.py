@@ -16,7 +16,7 @@ from pathlib import Path
 from pipelines.estimate import Counting, estimate, unanswered
 from pipelines.memory.git import Git
 from pipelines.memory.template import lay_down
-from pipelines.models.choose import choose_extractor
+from pipelines.models.choose import BATCHING, choose_extractor
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.replies import Replies
 from pipelines.models.settings import ProviderSettings
@@ -33,7 +33,7 @@ MODELS = ("anthropic:claude-haiku-5-5", "gemini:gemini-3.8-flash", "anthropic:cl
 def main() -> None:
     """Print the table."""
     log = max(WEEK.glob("*.md"), key=lambda file: file.stat().st_size)
-    print("| model | sent | received | a night | a year |\n|---|---|---|---|---|")
+    print("| model | sent | received | a night | a year | a year in batches |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         lay_down(root, resource("memory_template"), "UTC")
@@ -54,10 +54,12 @@ def row(root: Path, provider: str, model: str) -> str:
     plan_night(Night(root, load_settings(root), counting, now), Git(root), Watch())
     calls = unanswered(counting.calls, reader.chain.models, Replies(root / "none", now))
     found = estimate(calls, reader.chain.models[0], ())
+    tokens = f"| `{model}` | {found.input_tokens:,} | {found.output_tokens:,} |"
     if found.usd is None:
-        return f"| `{model}` | {found.input_tokens:,} | {found.output_tokens:,} | not known | |"
-    year = found.usd * 365
-    return f"| `{model}` | {found.input_tokens:,} | {found.output_tokens:,} | ${found.usd:.4f} | ${year:.2f} |"
+        return f"{tokens} not known | | |"
+    batched = estimate(calls, reader.chain.models[0], (), in_batch=provider in BATCHING).usd or 0.0
+    told = f"${batched * 365:.2f}" if provider in BATCHING else "takes none"
+    return f"{tokens} ${found.usd:.4f} | ${found.usd * 365:.2f} | {told} |"
 
 
 if __name__ == "__main__":

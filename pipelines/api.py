@@ -11,16 +11,19 @@ import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import IndexUnusable, NoMemory, UsageFault
 from pipelines.memory.layout import SETTINGS, find_memory
+from pipelines.memory.names import real_path
 from pipelines.memory.passages import Passage, read_passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pipelines.beliefs.why import Why
     from pipelines.index.filters import Filters
     from pipelines.index.hits import Hit
     from pipelines.memory.items import Item
@@ -186,7 +189,7 @@ class Memory:
         when = moment(now.isoformat() if now else None, settings)
         day = day_of(when, settings)
         line = log_line(f"{when:%H:%M}", _plain(text), _plain(project))
-        path = append_line(self.root, day, line)
+        path = real_path(self.root, append_line(self.root, day, line))
         return Written(path, _last_line(self.root / path, line), line, day)
 
     def items(self, *, type: str = "", status: str = "", document: str = "") -> list[Held]:  # noqa: A002  the item's word
@@ -204,14 +207,29 @@ class Memory:
         from pipelines.memory.snapshot import read_documents  # noqa: PLC0415  as above
 
         documents = read_documents(self.root)
-        paths = named_documents(documents, document) if document else list(documents)
+        paths = named_documents(documents, document, partial(real_path, self.root)) if document else list(documents)
         return [
-            Held(placed.item, path, placed.line + 1)
+            Held(placed.item, real_path(self.root, path), placed.line + 1)
             for path in sorted(paths)
             for placed in documents[path].items
             if type.casefold() in {"", placed.item.type.casefold()}
             and status.casefold() in {"", placed.item.status.casefold()}
         ]
+
+    def why(self, item: str) -> Why:
+        """Return why an item is believed: its evidence with its words, who brought it, and what it rests on.
+
+        Args:
+            item: its id, or the beginning of it.
+
+        Raises:
+            UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
+            GitFault: git cannot be asked for its history.
+        """
+        from pipelines.beliefs.why import why  # noqa: PLC0415  as above
+        from pipelines.memory.git import Git  # noqa: PLC0415  as above
+
+        return why(self.root, Git(self.root), item)
 
     def read(self, name: str, start: int | None = None, end: int | None = None) -> Passage:
         """Return lines of a document or log, at most 400 lines or 20,000 characters at a time.

@@ -118,7 +118,7 @@ def _understood(direct: DirectChange) -> tuple[DirectChange, Mapping[str, Docume
     """
     snapshot, today = without_held(direct.snapshot), day_of(direct.when, direct.settings)
     baseline = last_run_baseline(direct.git, snapshot.documents).without(snapshot.unreadable())
-    people = reconcile(snapshot.documents, baseline, today)
+    people = reconcile(snapshot.documents, baseline, today, snapshot.shown)
     edits = len(people.edited) + len(people.numbered) + len(people.retracted) + len(people.asked)
     if not edits:
         return direct, people.documents
@@ -128,8 +128,8 @@ def _understood(direct: DirectChange) -> tuple[DirectChange, Mapping[str, Docume
 
 
 def _write(direct: DirectChange, snapshot: Snapshot, deed: Deed, by: str = BY_HAND) -> Mapping[str, Document]:
-    pruned = prune(deed.documents, direct.settings.caps, snapshot.unreadable())
-    after = with_quality(snapshot.documents, pruned.documents)
+    pruned = prune(deed.documents, direct.settings.caps, snapshot.unreadable(), snapshot.link)
+    after = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
     gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
     cap = direct.settings.caps.briefing
     if faults := check_documents(snapshot.documents, after, cap, added=deed.added, gone=gone):

@@ -14,6 +14,7 @@ from pipelines.errors import BadFile
 from pipelines.memory.files import read_bytes
 from pipelines.memory.layout import SESSIONS, log_path
 from pipelines.memory.lock import capture_lock
+from pipelines.memory.names import at, real_path
 from pipelines.memory.pointers import captured_in
 from pipelines.memory.recording import head_of, keep, recording
 from pipelines.memory.sessions import Kept, note_kept, read_kept
@@ -103,6 +104,7 @@ def capture_sessions(capture: Capture, paths: Iterable[Path], done: Callable[[Ca
             except (OSError, BadFile) as fault:
                 why = fault.why if isinstance(fault, BadFile) else fault.strerror or str(fault)
                 one = Captured(str(path), fault=why)
+            one = replace(one, file=real_path(capture.root, one.file)) if one.file else one
         found.append(one)
         done(one)
     return found
@@ -137,7 +139,7 @@ def _recorded(capture: Capture, path: Path, source: IO[bytes], kept: Kept) -> Ca
             return None
         if not told.session or not copied:
             return Captured(str(path), faults=tuple(transcript.faults()), fault="holds no turn of a person or an agent")
-        if recorder.lines > kept.lines or not (capture.root / told.session.file).exists():
+        if recorder.lines > kept.lines or not at(capture.root, told.session.file).exists():
             keep(capture.root, copy, told.session.file)
         days = told.write()
     if recorder.lines > kept.lines:
@@ -228,7 +230,7 @@ class Telling:
         number = 1
         while True:
             file = f"{name}{'' if number == 1 else f'-{number}'}.jsonl"
-            place = self._capture.root / file
+            place = at(self._capture.root, file)
             if not place.exists() or (not self._kept.digest and _head(place) == self._kept.head):
                 return file
             number += 1

@@ -158,6 +158,9 @@ class FailureKind(StrEnum):
     NOT_ASKED = "not-asked"
     OVER_BUDGET = "over-budget"
     FAILED = "failed"
+    CANCELED = "canceled"
+    EXPIRED = "expired"
+    IN_BATCH = "in-batch"
 
     @property
     def may_pass(self) -> bool:
@@ -321,4 +324,13 @@ class HoldsSecret(CurateError):
         super().__init__(
             f"A secret would be committed, so nothing was written:{lines}",
             "\nTake it out, or mark its line with <!-- allow-secret -->, and run again.",
+        )
+
+
+class ItemGone(UnknownItem):
+    """Raised when the item that was named stands nowhere any more, and what was asked concerns one that stands."""
+
+    def __init__(self, ident: str, reason: str, day: str) -> None:
+        CurateError.__init__(
+            self, f"{ident} stands nowhere: it was {reason} on {day}.", f"`curate history {ident}` shows what it was."
         )

@@ -17,6 +17,7 @@ from pipelines.memory.displaced import mask
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.files import list_files, open_regular, writing
 from pipelines.memory.layout import PRIVATE, PROGRESS, REPLIES, SESSIONS
+from pipelines.memory.names import names_of, told
 from pipelines.memory.naming import named_item
 from pipelines.memory.progress import read_progress, render_progress
 from pipelines.memory.tombstones import Reason, tombstone
@@ -84,7 +85,7 @@ def _decided(held: Held, ident: str) -> tuple[Deed, Forgotten, Callable[[str, by
     words = words_of(item, root)
     documents = cleared(held.documents, ident, words)
     logs, count = _log_changes(held, item, words)
-    left = (*documents.left, *_left(root, words))
+    left = tuple(told(root, place) for place in (*documents.left, *_left(root, words), *_left_in_place(held, words)))
     replies = _drop_derived(root, words)
     deed = Deed(
         documents.documents,
@@ -118,7 +119,9 @@ def _bare(quote: str) -> str:
 
 def _log_changes(held: Held, item: Item, words: Words) -> tuple[list[Change], int]:
     """Return the changes that blot the words out of the logs, and of how many lines."""
-    snapshot, changes, count = held.snapshot, [], 0
+    snapshot, changes, count = held.snapshot, list[Change](), 0
+    if names_of(snapshot.root) is not None:
+        return changes, 0  # they are a person's own files
     progress = read_progress(snapshot.state.get(PROGRESS))
     for path, data in {**snapshot.logs, **snapshot.partials}.items():
         out = blotted(path, data, _places(item, path), words)
@@ -148,6 +151,13 @@ def _drop_derived(root: Path, words: Words) -> int:
         for name in ("index.db", "index.db-wal", "index.db-shm"):
             (root / PRIVATE / name).unlink(missing_ok=True)
     return gone
+
+
+def _left_in_place(held: Held, words: Words) -> list[str]:
+    """Return where the words stand in logs that are a person's own files, which nothing here writes into."""
+    if names_of(held.snapshot.root) is None:
+        return []
+    return [f"{path}:{number}" for path in held.snapshot.logs for number in _lines_with(held.snapshot.root, path, words)]
 
 
 def _texts(root: Path, path: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from pipelines import __version__, mcp_tools
 from pipelines.errors import CurateError
-from pipelines.mcp_tools import BUDGETS, MOST_HITS, MOST_NAME, MOST_QUERY, MOST_TEXT
+from pipelines.mcp_tools import BUDGETS, MOST_HITS, MOST_ID, MOST_NAME, MOST_QUERY, MOST_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +40,12 @@ _READ: Final = """\
 Read lines of one file of the memory: a document or a log, as search results and evidence cite them. Use it after
 memory_search, to see what stands around a result, or to read a whole project page or a day's log. Lines come numbered,
 at most 400 at a time."""
+
+_WHY: Final = """\
+Say why the memory holds one item: the words of the log and of the session that it rests on, whose word that is, when
+it was learnt and by whom, what it rests on, and what superseded it. Use it before you act on an item that matters, when
+the user doubts it, or when two items disagree; cite path:line and the day. The id stands in what memory_search finds,
+as k7f3a9c2b10; its beginning is enough."""
 
 _CONTEXT: Final = """\
 Get what a session should start with: who the agent is, who it works for, what is known, the state of the project, the
@@ -115,6 +121,13 @@ class Tools:
         return mcp_tools.read(self._root, name, start_line, end_line)
 
     @_anticipated
+    def memory_why(
+        self, item: Annotated[str, Field(min_length=1, max_length=MOST_ID, description="An item's id.")]
+    ) -> str:
+        """Say why an item is believed; `_WHY` tells a model when."""
+        return mcp_tools.why(self._root, item)
+
+    @_anticipated
     def memory_context(
         self,
         project: Project = "",
@@ -137,6 +150,7 @@ def build(root: Path | None) -> MCPServer:
     for tool, told, hints in (
         (tools.memory_search, _SEARCH, _READS),
         (tools.memory_read, _READ, _READS),
+        (tools.memory_why, _WHY, _READS),
         (tools.memory_context, _CONTEXT, _READS),
         (tools.memory_log, _LOG, _WRITES),
     ):

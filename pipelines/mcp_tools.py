@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.api import Memory
+from pipelines.memory.pointers import without_pointer
+from pipelines.memory.secrets import veil
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.api import Answer
+    from pipelines.beliefs.holdings import Holding
+    from pipelines.beliefs.why import Witness
     from pipelines.index.hits import Hit
 
 MOST_HITS: Final = 50
@@ -19,7 +23,9 @@ LONGEST_HIT: Final = 800
 MOST_QUERY: Final = 2_000
 MOST_TEXT: Final = 4_000
 MOST_NAME: Final = 500
+MOST_ID: Final = 80
 BUDGETS: Final = (300, 8_000)
+_MOST_STEPS: Final = 30
 
 
 def search(root: Path | None, query: str, limit: int, kind: str, project: str, days: tuple[str, str]) -> str:
@@ -63,6 +69,51 @@ def log(root: Path | None, text: str, project: str) -> str:
     """Append a line to today's log and say where it stands."""
     written = Memory(root).log(text, project=project)
     return f"Written at {written.path}:{written.line} ({written.day}): {written.text}"
+
+
+def why(root: Path | None, item: str) -> str:
+    """Return why an item is believed: the words that it rests on, each with its place, who brought it and when."""
+    told = Memory(root).why(item)
+    one = told.item
+    days = f"since {one.since}" if one.since else "of no known day"
+    days += f", until {one.until}" if one.until else ""
+    days += f", confirmed {one.confirmed}" if one.confirmed else ""
+    lines = [
+        f"{_place(told.holding)} | {days} | {one.status}, trust {one.trust}, confidence {one.confidence}, {one.id}"
+    ]
+    lines.append(f"{one.type}: {_short(one.text)}")
+    lines += [line for witness in told.witnesses for line in _witness(witness)]
+    lines += [] if told.witnesses else ["It names no evidence."]
+    lines.append(f"Extracted by {told.model} {told.prompt}".rstrip() if told.model else "Written by a person.")
+    if told.brought:
+        lines.append(f"Brought on {told.brought.day} by commit {told.brought.commit[:10]}: {told.brought.subject}")
+    for step in (*told.grounds, *told.superseded, *told.successors)[:_MOST_STEPS]:
+        other = told.known.get(step.id)
+        said = f"{_place(other)} {other.item.type}: {_short(other.item.text)}" if other else "which stands nowhere"
+        lines.append(
+            f"{'  ' * min(step.depth - 1, 8)}{step.relation} {step.id} {said}{f' ({step.mark})' if step.mark else ''}"
+        )
+    return veil("\n".join(lines))[:MOST_ANSWER]
+
+
+def _witness(witness: Witness) -> list[str]:
+    found, spoken = witness.found, witness.spoken
+    place = f"{found.path}:{found.start_line}"
+    if found.quote is None:
+        return [f"Evidence {place}: the words stand there no longer."]
+    lines = [f"Evidence {place}: {_short(without_pointer(found.quote))}"]
+    if spoken and spoken.role:
+        when = f" on {spoken.time}" if spoken.time else ""
+        lines.append(f"  Said by the {spoken.role}{when}, {spoken.path}:{spoken.line}: {_short(spoken.text)}")
+    return lines
+
+
+def _place(holding: Holding) -> str:
+    return "".join(c if c.isprintable() else "?" for c in holding.place)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_HIT else f"{text[:LONGEST_HIT]}…"
 
 
 def _told(answer: Answer) -> str:

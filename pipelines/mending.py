@@ -37,8 +37,9 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
             lambda documents: departed(replace(snapshot, documents=documents), git),
             buried_ids(snapshot),
             today,
+            snapshot.shown,
         )
-        after = settled(snapshot.documents, mended, settings.caps, snapshot.unreadable())
+        after = settled(snapshot, mended, settings.caps)
         stones = mended.reconciled.retracted
         gone = frozenset(stone.id for stone in stones)
         if faults := check_documents(snapshot.documents, after, settings.caps.briefing, gone=gone):

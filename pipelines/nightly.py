@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.context.cache import keep_cache
-from pipelines.errors import ChangedUnderRun, ModelFailed
+from pipelines.errors import ChangedUnderRun, CurateError, ModelFailed
 from pipelines.memory.edits import commit_edits, find_edits
 from pipelines.memory.git import Author, Git
 from pipelines.memory.history import run_id
 from pipelines.memory.journal import Signature, apply_changes, recover
 from pipelines.memory.lock import run_lock
+from pipelines.memory.names import real_path
 from pipelines.memory.secrets.held import still_held
 from pipelines.memory.template import make_missing_folders
 from pipelines.models.calling import total
 from pipelines.models.extraction import all_failures
 from pipelines.planning import plan_night
-from pipelines.report import save_failure, save_report
+from pipelines.report import read_reports, save_failure, save_report
 from pipelines.stages.reindex import reindex
 from pipelines.templating import render
 
 if TYPE_CHECKING:
     from pipelines.memory.edits import Edits
+    from pipelines.models.batching.sitting import Told
     from pipelines.models.calling import Spent
     from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor, Failure
     from pipelines.planning import Night
@@ -58,7 +61,13 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     make_missing_folders(night.root)
     found = find_edits(night.root, git)
     edits = _commit_edits(night, git, run, found)
-    report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
+    sitting = night.batches.begin(night.extractor, night.again, _counted(night)) if night.batches else None
+    extractor = sitting.reader if sitting else night.extractor
+    report, commit = _write(replace(night, extractor=Remembering(extractor)), git, run, watch)
+    given = _given(night.extractor)
+    if sitting:
+        given["together"] = sitting.together()
+        report = _with_batches(report, sitting.finish())
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
     warnings += still_held(night.root, found.held, report.warnings)
@@ -68,12 +77,15 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         warnings=(*report.warnings, *warnings),
         pending=report.pending or bool(warnings),
         recovered=recovered,
-        given=_given(night.extractor),
+        given=given,
         edits_commit=edits or "",
         commit=commit,
         seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
     )
     save_report(night.root, report)
+    if sitting:
+        with contextlib.suppress(CurateError):  # what is not removed now is removed by the next run
+            sitting.forget(report.pending_days)
     keep_cache(str(night.root))
     return report
 
@@ -101,10 +113,30 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
                 raise
             _commit_edits(night, git, run)
         else:
-            told = [f"{path} was changed while the run wrote it; both are in it." for path in applied.merged]
-            report = replace(report, merged=applied.merged, warnings=(*report.warnings, *told))
+            merged = tuple(real_path(night.root, path) for path in applied.merged)
+            told = [f"{path} was changed while the run wrote it; both are in it." for path in merged]
+            report = replace(report, merged=merged, warnings=(*report.warnings, *told))
             return report, applied.commit or ""
     raise AssertionError  # the loop returns or raises
+
+
+def _counted(night: Night) -> set[str]:
+    """Return the batches whose cost a report tells, where a run died between its report and the removal of a note."""
+    if not (night.batches and night.batches.has_ended()):
+        return set()
+    told = [report.get("batches") for report in read_reports(night.root).values()]
+    return {str(one) for batches in told if isinstance(batches, dict) for one in batches.get("collected") or ()}
+
+
+def _with_batches(report: RunReport, told: Told) -> RunReport:
+    return replace(
+        report,
+        spent=total(tuple(report.spent), told.spent),
+        failures=all_failures(report.failures, told.failures),
+        failure=" ".join(filter(None, [report.failure, told.failure])),
+        over_budget=" ".join(filter(None, [report.over_budget, told.over_budget])),
+        batches=told.to_json(),
+    )
 
 
 def _given(extractor: Extractor) -> dict[str, object]:

@@ -15,8 +15,9 @@ from pipelines.memory.baseline import last_run_baseline
 from pipelines.memory.changes import Change, check_documents, document_changes
 from pipelines.memory.documents import Document
 from pipelines.memory.history import run_id
-from pipelines.memory.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, kind_of, log_path
+from pipelines.memory.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
 from pipelines.memory.logs import parse_entries
+from pipelines.memory.names import names_of, told
 from pipelines.memory.progress import entries_digest, read_progress, render_progress
 from pipelines.memory.secrets import find_secrets, load_redactor, veil
 from pipelines.memory.secrets.held import without_held
@@ -34,7 +35,7 @@ from pipelines.stages.promote import promote
 from pipelines.stages.prune import prune
 from pipelines.stages.quality import with_quality
 from pipelines.stages.reconcile import reconcile
-from pipelines.stages.redact import clean_logs
+from pipelines.stages.redact import clean_logs, left_in_place
 from pipelines.stages.rereading import counting, settle
 from pipelines.stages.review import Filed, review
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from pipelines.memory.git import Git
     from pipelines.memory.snapshot import Snapshot
     from pipelines.memory.tombstones import Tombstone
+    from pipelines.models.batching.sitting import Batching
     from pipelines.models.extraction import Candidate, Extractor
     from pipelines.settings import Settings
     from pipelines.stages.answers import Answered
@@ -71,6 +73,7 @@ class Night:
         again: a day to be read anew, its tombstones set aside; empty for none.
         at_once: how many days the extractor is asked about at the same time.
         rereads: whether the extractor is a model, who reads again what only the rules could read on earlier nights.
+        batches: the batches of the memory, or None where none is open and none is to be sent.
     """
 
     root: Path
@@ -80,6 +83,7 @@ class Night:
     again: str = ""
     at_once: int = 1
     rereads: bool = False
+    batches: Batching | None = None
 
     @property
     def today(self) -> str:
@@ -147,15 +151,17 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     progress = read_progress(snapshot.state.get(PROGRESS))
     with watch.stage("capture"):
         clean = clean_logs(snapshot.logs, snapshot.partials, progress, load_redactor(night.root))
+        in_place = names_of(night.root) is not None
+        clean = left_in_place(clean, snapshot.shown) if in_place else clean
         captured = capture(clean.logs, clean.partials, night.today, snapshot.unreadable())
         baseline = last_run_baseline(git, found).without(snapshot.unreadable())
-        reconciled = reconcile(found, baseline, night.today)
+        reconciled = reconcile(found, baseline, night.today, snapshot.shown)
         answered = apply_answers(reconciled.documents, night.today)
         stones |= {*reconciled.retracted, *answered.retracted}
     with watch.stage("extract"):
         shelves = Shelves(answered.documents, snapshot.unreadable())
         if night.again:
-            progress.pop(log_path(night.again), None)
+            progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
         days = days_to_read(captured.logs, progress, night.today, _read_before(git), rereads=night.rereads)
         choices = _choices(answered.documents)
         extracted = extract(days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once)
@@ -164,13 +170,13 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         filed = [Filed(candidate, named_document(candidate, shelves)) for candidate in candidates]
         items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
         is_reread = _is_reread(days, night.again)
-        unsettled, told = settle(filed, items, is_reread)
-        verdicts = (*told, *review(unsettled, items, _buried(stones, night.again, is_reread)))
+        unsettled, settled = settle(filed, items, is_reread)
+        verdicts = (*settled, *review(unsettled, items, _buried(stones, night.again, is_reread)))
     with watch.stage("promote"):
         promoted = promote(counting(verdicts, is_reread), shelves)
     with watch.stage("prune"):
-        pruned = prune(promoted.documents, night.settings.caps, shelves.closed)
-        documents = with_quality(snapshot.documents, pruned.documents)
+        pruned = prune(promoted.documents, night.settings.caps, shelves.closed, snapshot.link)
+        documents = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
     read = advanced_progress(progress, extracted.read, night.today, extracted.fallback) if extracted.read else progress
     state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}
     return _Decided(
@@ -216,6 +222,8 @@ def _choices(documents: Mapping[str, Document]) -> tuple[DocumentChoice, ...]:
 
 
 def _log_changes(snapshot: Snapshot, decided: _Decided) -> list[Change]:
+    if names_of(snapshot.root) is not None:
+        return []  # they are a person's own files
     folded = frozenset(decided.captured.folded)
     before = {**snapshot.logs, **snapshot.partials}
     after = {**decided.captured.logs, **decided.clean.partials, **dict.fromkeys(folded)}
@@ -272,9 +280,9 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         report,
         verdicts=dict(Counter(str(verdict.kind) for verdict in decided.verdicts)),
         types=dict(Counter(str(item.type) for _, item in promoted.added)),
-        documents=dict(Counter(path for path, _ in promoted.added)),
+        documents=dict(Counter(decided.snapshot.shown(path) for path, _ in promoted.added)),
         confirmed=len(promoted.confirmed),
-        made=promoted.made,
+        made=tuple(map(decided.snapshot.shown, promoted.made)),
         edited=len(decided.reconciled.edited),
         numbered=len(decided.reconciled.numbered),
         retracted=len(decided.stones),
@@ -282,7 +290,10 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         asked=len(decided.reconciled.asked),
         briefing_bytes=documents[BRIEFING].size if BRIEFING in documents else 0,
         briefing_cap=night.settings.caps.briefing,
-        evicted=[{"id": moved.id, "from": moved.source, "to": moved.target} for moved in decided.pruned.moved],
+        evicted=[
+            {"id": moved.id, "from": decided.snapshot.shown(moved.source), "to": decided.snapshot.shown(moved.target)}
+            for moved in decided.pruned.moved
+        ],
         folded=decided.captured.folded,
         warnings=_warnings(git, decided),
         pending=any(warned.pending for warned in decided.snapshot.warnings),
@@ -290,11 +301,14 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
 
 
 def _warnings(git: Git, decided: _Decided) -> list[str]:
-    told = [*map(str, decided.snapshot.warnings), *decided.clean.notes(_committed(git, decided.clean))]
-    told += [f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd]
+    root = decided.snapshot.root
+    notes = [*map(str, decided.snapshot.warnings), *decided.clean.notes(_committed(git, decided.clean))]
+    notes += [f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd]
     if asked := len(decided.reconciled.asked):
-        told.append(f"{asked} items are gone from their documents; Review.md asks whether to retract or restore them.")
-    return [*told, *decided.answered.notes, *map(veil, decided.extracted.notes)]
+        review = decided.snapshot.shown(REVIEW)
+        notes.append(f"{asked} items are gone from their documents; {review} asks whether to retract or restore them.")
+    notes += [told(root, note) for note in decided.answered.notes]
+    return [*notes, *(veil(told(root, note)) for note in decided.extracted.notes)]
 
 
 def _committed(git: Git, clean: Clean) -> frozenset[str]:

@@ -105,7 +105,7 @@ def lay_out(git: Git, commit: str, folder: Path) -> Path:
     blobs = read_blobs(git, {blob for mode, blob in tree.values()})
     for path, (mode, blob) in tree.items():
         if blob in blobs:
-            _put(memory / path, mode, blobs[blob])
+            _put(memory / git.real(path), mode, blobs[blob])
     return memory
 
 
@@ -159,13 +159,20 @@ class _Reader:
         if names:
             replies = Replies(root / REPLIES, datetime.fromisoformat(str(run.told("now"))))
             kept = [found for key in _words(run.told("model", "replies")) if (found := replies.read(key))]
-            model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)))
+            model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)), groups=_together(run))
             self.extractor = _AsThen(model, frozenset(_words(run.told("model", "fallback_days"))))
 
     @property
     def without_reply(self) -> int:
         """How many calls had no reply."""
         return self._silent[0].asked if self._silent else 0
+
+
+def _together(run: Run) -> dict[str, list[frozenset[str]]]:
+    """Return which entries of a day the run asked about in one call, where batches had cut the day."""
+    told = run.told("given", "together")
+    days = told.items() if isinstance(told, dict) else ()
+    return {str(day): [frozenset(_words(group)) for group in groups] for day, groups in days}
 
 
 def _words(found: object) -> list[str]:

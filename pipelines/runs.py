@@ -6,7 +6,7 @@ and a run that failed or found nothing new has nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pipelines.memory.git import Git
     from pipelines.memory.history import RunCommit
-    from pipelines.memory.standings import ItemChange
+    from pipelines.memory.standings import ItemChange, Standing
 
 
 class Ended(StrEnum):
@@ -45,7 +45,7 @@ class Run:
         id: its id.
         when: the moment at which it acted, ISO 8601.
         ended: how it ended.
-        why: why, the end of a sentence; empty where it ended well.
+        why: why, the end of a sentence; where it ended well, what is to come of it, or empty.
         added: items that it added.
         changed: items that stood already and that it changed, or moved.
         commit: its commit, as git's history has it, or None.
@@ -134,8 +134,14 @@ def whole(run: Run, git: Git) -> RunDetail:
     if run.commit:
         before, after = changed_documents(git, run.commit)
         changes = item_changes(understood(before, after), after)
+        changes = [replace(one, before=_shown(git, one.before), after=_shown(git, one.after)) for one in changes]
     warnings = run.told("warnings")
     return RunDetail(run, tuple(changes), tuple(map(str, warnings)) if isinstance(warnings, list) else ())
+
+
+def _shown(git: Git, one: Standing | None) -> Standing | None:
+    """Return where an item stands by what people call the file."""
+    return replace(one, path=git.real(one.path)) if one else None
 
 
 def _committed(commit: RunCommit, report: Mapping[str, object] | None, undone: str) -> Run:
@@ -163,11 +169,19 @@ def _ending(report: Mapping[str, object]) -> tuple[Ended, str]:
     if isinstance(error, dict):
         return Ended.FAILED, str(error.get("sentence") or error.get("kind") or "it does not say why")
     if report.get("exit_code") != EXPECTED:
-        return Ended.WELL, ""
+        return Ended.WELL, _sent(report)
     failure = model.get("failure") if isinstance(model, dict) else None
     warnings = report.get("warnings")
     first = warnings[0] if isinstance(warnings, list) and warnings else "it does not say why"
     return Ended.PENDING, str(failure or first)
+
+
+def _sent(report: Mapping[str, object]) -> str:
+    """Return which calls a run sent in a batch, a later run being to collect the answers; or an empty string."""
+    batches = report.get("batches")
+    sent = batches.get("sent") if isinstance(batches, dict) else None
+    calls = sum(int(one.get("calls") or 0) for one in sent if isinstance(one, dict)) if isinstance(sent, list) else 0
+    return f"{calls} {'call' if calls == 1 else 'calls'} sent in a batch" if calls else ""
 
 
 def _moment(when: str) -> float:

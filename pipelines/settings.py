@@ -79,7 +79,10 @@ class Search(_Strict):
 
 
 class Settings(_Strict):
-    """Everything that curate.toml may say; every key has a default."""
+    """Everything that curate.toml may say; every key has a default.
+
+    A `[layout]`, which only a memory that was adopted in place has, is read by `pipelines.memory.names`.
+    """
 
     timezone: Annotated[str, AfterValidator(_zone)] = "UTC"
     day_end: Annotated[str, AfterValidator(_clock)] = "00:00"
@@ -103,7 +106,18 @@ def load_settings(root: Path) -> Settings:
     """
     path = root / SETTINGS
     raw = read_toml(path)
+    layout = raw.pop("layout", None)
+    faults = _layout_faults(layout, root) if layout is not None else []
     try:
-        return Settings.model_validate(raw)
+        settings = Settings.model_validate(raw)
     except ValidationError as error:
-        raise BadSettings(path, faults_of(error, raw)) from None
+        raise BadSettings(path, [*faults_of(error, raw), *faults]) from None
+    if faults:
+        raise BadSettings(path, faults)
+    return settings
+
+
+def _layout_faults(layout: object, root: Path) -> list[str]:
+    from pipelines.memory.naming_rules import layout_faults  # noqa: PLC0415  most memories have no layout
+
+    return layout_faults(layout, root)

@@ -18,6 +18,7 @@ from pipelines.memory.history import BY_HAND, changed_documents, named_run, run_
 from pipelines.memory.journal import Signature, apply_changes, recover
 from pipelines.memory.layout import REVIEW, TOMBSTONES
 from pipelines.memory.lock import run_lock
+from pipelines.memory.names import told
 from pipelines.memory.naming import named_item
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.memory.standings import standings
@@ -109,12 +110,13 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     """
     snapshot = read_snapshot(wish.root)
     stones = read_tombstones(snapshot.state.get(TOMBSTONES))
-    base = reconcile(snapshot.documents, last_run_baseline(git, snapshot.documents), wish.today)
+    base = reconcile(snapshot.documents, last_run_baseline(git, snapshot.documents), wish.today, snapshot.shown)
     item = _item(wish.item, base.documents, stones) if wish.item else ""
     run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
     undone, stones = _turned(git, run, sides, item, base, snapshot, stones)
-    pruned = prune(undone.documents, wish.settings.caps, snapshot.unreadable())
+    pruned = prune(undone.documents, wish.settings.caps, snapshot.unreadable(), snapshot.link)
     undone = _crowded(undone, pruned, base.documents)
+    undone = replace(undone, kept={ident: told(wish.root, why) for ident, why in undone.kept.items()})
     changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
     return UndoPlan(run, item, undone, changes)
 
@@ -268,7 +270,7 @@ def _changes(
     pruned: Pruned,
     stones: frozenset[Tombstone],
 ) -> tuple[Change, ...]:
-    after = with_quality(snapshot.documents, pruned.documents)
+    after = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
     for path in undone.exact:
         if pruned.documents[path].text == undone.documents[path].text:
             after[path] = pruned.documents[path]  # its quality fields are as they were, too

@@ -51,6 +51,8 @@ class UserSettings:
         caps: what a night may come to at the most.
         prices: the user's own prices, before those of the table.
         embedder: who turns text into vectors, and how.
+        batch: whether runs send their calls in batches, where the command line does not say.
+        batch_hours: how long a batch is waited for.
     """
 
     providers: tuple[str, ...] = ("rules",)
@@ -63,6 +65,8 @@ class UserSettings:
     caps: Caps = field(default_factory=Caps)
     prices: Prices = ()
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    batch: bool = False
+    batch_hours: float = 24.0
 
 
 class _Endpoint(BaseModel):
@@ -149,6 +153,8 @@ class _UserFile(BaseModel):
     limits: LimitsTable = LimitsTable()
     prices: dict[str, PriceTable] = Field(default_factory=dict)
     embedder: _Embedder = _Embedder()
+    batch: bool = False
+    batch_hours: Annotated[float, Field(gt=0, le=672)] = 24.0
 
 
 def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
@@ -209,6 +215,8 @@ def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
         caps=file.limits.caps(),
         prices=prices(file.prices),
         embedder=_embedder(file.embedder, environ),
+        batch=file.batch,
+        batch_hours=file.batch_hours,
     )
 
 

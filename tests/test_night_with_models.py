@@ -98,7 +98,9 @@ def scripted(said: Callable[[int, Call], str | Kind]) -> Scripted:
 # ---------------------------------------------------------------- failures
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind not in {Kind.NOT_ASKED, Kind.OVER_BUDGET}])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in Kind if kind not in {Kind.NOT_ASKED, Kind.OVER_BUDGET, Kind.IN_BATCH}]
+)
 @pytest.mark.parametrize("fails_at", [1, 2, 3])
 def test_a_failure_at_any_call_harms_nothing_and_the_next_night_completes_it(
     memory: Memory, kind: Kind, fails_at: int

@@ -50,12 +50,14 @@ class Vault:
         pattern: what the rest of a daily note's path looks like, without `.md`; None where nothing usable is said.
         templates: the folder of templates; empty where there is none.
         fault: what its settings say that is not understood, as the end of a sentence; may be empty.
+        form: the format in which its settings write a day; empty where they say nothing.
     """
 
     folder: str = ""
     pattern: re.Pattern[str] | None = None
     templates: str = ""
     fault: str = ""
+    form: str = ""
 
     def day_of(self, path: str) -> str:
         """Return the day of a note as the vault's own format tells it, or an empty string."""
@@ -75,7 +77,7 @@ def read_vault(root: Path) -> Vault:
     form = daily.get("format") or "YYYY-MM-DD"
     pattern = moment_pattern(form) if isinstance(form, str) else None
     fault = "" if pattern else f"{_SETTINGS} has a format that is not understood ({form})"
-    return Vault(_folder(daily, "folder"), pattern, folder, fault)
+    return Vault(_folder(daily, "folder"), pattern, folder, fault, str(form))
 
 
 def named_day(path: str) -> str:
@@ -109,6 +111,19 @@ def moment_pattern(form: str) -> re.Pattern[str] | None:
             parts.append(re.escape(literal or other))
     whole = seen & {"YYYY", "YY"} and seen & {"MM", "M", "MMM", "MMMM"} and seen & {"DD", "D"}
     return re.compile("".join(parts)) if whole else None
+
+
+def written_pattern(form: str) -> str | None:
+    """Return a format of moment.js as a `[layout]` writes it, or None where it holds more than year, month and day.
+
+    A name that is to be written, and not only understood, must not hang on a language or on how weeks are counted.
+    """
+    parts = []
+    for literal, token, other in _TOKEN.findall(form):
+        if token and token not in {"YYYY", "MM", "DD"}:
+            return None
+        parts.append(f"{{{token}}}" if token else literal or other)
+    return "".join(parts)
 
 
 def _date_of(told: dict[str, str]) -> str:

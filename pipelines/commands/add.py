@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from pipelines.direct import direct_change
 from pipelines.errors import UsageFault
 from pipelines.memory.items import ItemType, fold
 from pipelines.memory.layout import Kind
+from pipelines.memory.names import real_path
 from pipelines.memory.naming import named_documents
 from pipelines.memory.secrets import load_redactor, told
 from pipelines.settings import load_settings
@@ -45,19 +47,23 @@ def command(kind: str, text: tuple[str, ...], document: str | None, memory: Path
     when = moment(now, settings)
     with direct_change(root, settings, when, "curate add") as direct:
         shelves = Shelves(direct.snapshot.documents, direct.snapshot.unreadable())
-        path = _document(shelves, document) if document else ""
+        path = _document(root, shelves, document) if document else ""
         today = day_of(when, settings)
         filed = file_own_item(ItemType(kind), sentence, path, today, direct.snapshot, shelves, settings.caps)
         if filed.changes:
             summary = f"Add {filed.item.id}: one {kind.lower()} by its owner"
             direct.apply(filed.changes, summary, added=1, changed=0)
-    say(f"{'Added' if filed.changes else 'The memory holds it already:'} {filed.item.id} in {filed.path}.")
+    done = "Added" if filed.changes else "The memory holds it already:"
+    say(f"{done} {filed.item.id} in {real_path(root, filed.path)}.")
 
 
-def _document(shelves: Shelves, name: str) -> str:
+def _document(root: Path, shelves: Shelves, name: str) -> str:
     """Return the path of the one document that a name means; archives take nothing new."""
-    found = named_documents(dict(shelves.documents), name)
+    found = named_documents(dict(shelves.documents), name, partial(real_path, root))
     open_ones = [path for path in found if shelves.documents[path].kind is not Kind.ARCHIVE]
     if len(open_ones) == 1:
         return open_ones[0]
-    raise UsageFault(f"{name} means {' and '.join(found)}.", "Name one by its path; archives take no new items.")
+    raise UsageFault(
+        f"{name} means {' and '.join(real_path(root, path) for path in found)}.",
+        "Name one by its path; archives take no new items.",
+    )

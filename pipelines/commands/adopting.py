@@ -58,7 +58,7 @@ class Wanted:
 
 def adopt_or_show(wanted: Wanted) -> None:
     """Show what would go where, ask where somebody can be asked, and copy."""
-    source = _folder(wanted.notes)
+    source = notes_folder(wanted.notes)
     target = wanted.target.expanduser().absolute() if wanted.target else None
     if target:
         check_places(source, target)
@@ -83,7 +83,7 @@ def adopt_or_show(wanted: Wanted) -> None:
         _end(plan, target, going=going)
 
 
-def _folder(notes: Path) -> Path:
+def notes_folder(notes: Path) -> Path:
     """Return the folder to be adopted, absolute.
 
     Raises:
@@ -122,7 +122,7 @@ def _show(plan: Plan, source: Path) -> None:
         say(f"and {len(rows) - _MOST_ROWS:,} more; --json lists every file.")
     if plan.left_out:
         say()
-        say_table(("left out", "because it", "files"), _left_rows(plan.left_out)[:_MOST_ROWS])
+        say_table(("left out", "because it", "files"), left_rows(plan.left_out)[:_MOST_ROWS])
     for note in plan.notes:
         say(note)
 
@@ -152,7 +152,7 @@ def _sources(piece: Piece) -> str:
     return ", ".join(map(shown, piece.sources))
 
 
-def _left_rows(left: Sequence[LeftOut]) -> list[tuple[str, str, str]]:
+def left_rows(left: Sequence[LeftOut]) -> list[tuple[str, str, str]]:
     """Return a row for each reason: what is left out for it, the first few by name."""
     paths: dict[str, list[str]] = {}
     for one in left:

@@ -43,8 +43,14 @@ def _day(root: Path, now: str) -> tuple[int, float]:
     return day.days, told.timestamp()
 
 
-def found(root: str, query: str) -> list[tuple[str, str]]:
-    """Return what a search finds, as (place, text) pairs, best first; hidden items are not among them."""
+def found(root: str, query: str, oldest: str = "") -> list[tuple[str, str]]:
+    """Return what a search finds, as (place, text) pairs, best first; hidden items are not among them.
+
+    Args:
+        root: the memory.
+        query: what is looked for.
+        oldest: of a memory that was adopted in place, logs of earlier days are left out; of others, whoever asks does.
+    """
     from pipelines.asking import asker  # noqa: PLC0415  only a session that asks
     from pipelines.index.filters import Filters  # noqa: PLC0415  as above
     from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
@@ -53,4 +59,6 @@ def found(root: str, query: str) -> list[tuple[str, str]]:
     place = Path(root)
     fresh = freshen(place)
     asked = asker(place, Filters()).ask(query)
-    return [(f"{hit.path}:{hit.start_line}", hit.text) for hit in search(place, query, _HITS, fresh.stale, asked)]
+    hits = search(place, query, _HITS, fresh.stale, asked)
+    fresh_hits = [hit for hit in hits if not (hit.own_path and hit.kind == "log" and hit.date < oldest)]
+    return [(f"{hit.path}:{hit.start_line}", hit.text) for hit in fresh_hits]

@@ -6,26 +6,33 @@ import difflib
 from typing import TYPE_CHECKING
 
 from pipelines.memory.layout import LOGS
+from pipelines.memory.names import real_path
 from pipelines.memory.private import log_without_private
 from pipelines.memory.secrets import veil
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from pipelines.memory.changes import Change
 
 
-def diff_of(changes: Iterable[Change]) -> str:
+def diff_of(root: Path, changes: Iterable[Change]) -> str:
     """Return a change set as one unified diff; a file that is not there is `/dev/null`.
 
     What a run redacts is not shown: of a secret that goes, its mark stands on both sides, with another tag on each.
+
+    Args:
+        root: the memory.
+        changes: the change set.
     """
     lines: list[str] = []
     for change in changes:
         before = _shown(change.path, change.before).splitlines(keepends=True)
         after = (change.after or b"").decode(errors="replace").splitlines(keepends=True)
-        old = f"a/{change.path}" if change.before is not None else "/dev/null"
-        new = f"b/{change.path}" if change.after is not None else "/dev/null"
+        path = real_path(root, change.path)
+        old = f"a/{path}" if change.before is not None else "/dev/null"
+        new = f"b/{path}" if change.after is not None else "/dev/null"
         lines += [
             line if line.endswith("\n") else f"{line}\n" for line in difflib.unified_diff(before, after, old, new)
         ]

@@ -13,6 +13,7 @@ from pipelines.commands.options import memory_root
 from pipelines.commands.output import on_terminal, say
 from pipelines.errors import UsageFault
 from pipelines.memory.layout import Kind
+from pipelines.memory.names import told
 from pipelines.memory.naming import named_documents, named_item
 from pipelines.settings import load_settings
 
@@ -30,7 +31,7 @@ def do_by_hand(memory: Path | None, now: str | None, verb: str, decide: Callable
     settings = load_settings(root)
     deed = by_hand(root, settings, moment(now, settings), verb, decide)
     for note in deed.notes if deed else ():
-        say(f"Note: {note}")
+        say(f"Note: {told(root, note)}")
     return deed
 
 

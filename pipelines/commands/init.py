@@ -13,6 +13,7 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.memory.edits import commit_edits
 from pipelines.memory.git import Author, Git
 from pipelines.memory.lock import run_lock
+from pipelines.memory.names import names_of
 from pipelines.memory.template import lay_down
 from pipelines.resources import resource
 from pipelines.settings import load_settings
@@ -22,7 +23,10 @@ _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
 
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path), required=False, metavar="[DIR]")
-@click.option("--adopt", type=click.Path(path_type=Path), metavar="NOTES", help="Begin with a copy of these notes.")
+@click.option("--adopt", type=click.Path(path_type=Path), metavar="NOTES", help="Begin with these notes.")
+@click.option("--in-place", is_flag=True, help="Work on NOTES where they lie; rewrite nothing that is there.")
+@click.option("--opt-in", "opted_in", metavar="GLOB", multiple=True, help="Let runs write items and ids into these.")
+@click.option("--home", default="Curated", show_default=True, help="In place: the new folder for what runs make.")
 @click.option("--as", "kind", type=click.Choice(_KINDS), help="What NOTES is, where that is not seen by itself.")
 @click.option("--yes", is_flag=True, help="Adopt without asking.")
 @click.option("--print", "only_print", is_flag=True, help="Show what adopting would do, and do nothing.")
@@ -32,6 +36,9 @@ def command(  # noqa: PLR0913  click hands over each option by name
     *,
     directory: Path | None,
     adopt: Path | None,
+    in_place: bool,
+    opted_in: tuple[str, ...],
+    home: str,
     kind: str | None,
     yes: bool,
     only_print: bool,
@@ -44,17 +51,30 @@ def command(  # noqa: PLR0913  click hands over each option by name
 
     With --adopt, the new memory begins with what NOTES holds: an OpenClaw workspace, a project memory of Claude Code,
     an Obsidian vault, or a folder of basic-memory. It is copied, never changed, and what goes where is shown first;
-    without --yes, or where nobody can be asked, nothing is written.
+    without --yes, or where nobody can be asked, nothing is written. With --in-place NOTES become a memory where they
+    lie: daily notes are read and appended to, the others searched, and only what --opt-in names is ever written.
     """
     if adopt is None:
-        if kind or yes or only_print or as_json:
-            raise UsageFault("--as, --yes, --print and --json belong to --adopt.", "Name the notes: --adopt NOTES.")
+        if kind or yes or only_print or as_json or in_place or opted_in:
+            told = "--as, --yes, --print, --json, --in-place and --opt-in belong to --adopt."
+            raise UsageFault(told, "Name the notes: --adopt NOTES.")
         _make((directory or Path()).expanduser().absolute(), now)
         return
-    from pipelines.commands.adopting import Wanted, adopt_or_show  # noqa: PLC0415  most memories begin empty
-
     if yes and only_print:
         raise UsageFault("--yes and --print contradict each other.", "Give one of them.")
+    if in_place:
+        from pipelines.commands.adopting_in_place import WantedHere, adopt_here_or_show  # noqa: PLC0415  as below
+
+        if directory:
+            raise UsageFault(f"With --in-place the memory is NOTES, not {directory}.", "Leave DIR out.")
+        adopt_here_or_show(
+            WantedHere(adopt, kind, home, opted_in, now, sure=yes, only_print=only_print, as_json=as_json)
+        )
+        return
+    if opted_in:
+        raise UsageFault("--opt-in belongs to --in-place.", "What is copied is the memory's own, and needs none.")
+    from pipelines.commands.adopting import Wanted, adopt_or_show  # noqa: PLC0415  most memories begin empty
+
     adopt_or_show(Wanted(adopt, directory, kind, now, sure=yes, only_print=only_print, as_json=as_json))
 
 
@@ -64,7 +84,8 @@ def _make(root: Path, now: str | None) -> None:
     added = lay_down(root, resource("memory_template"), system_zone())
     settings = load_settings(root)
     git = Git(root)
-    fresh = not (root / ".git").exists()
+    here = names_of(root) is not None
+    fresh = not (git.is_repository() if here else (root / ".git").exists())
     if fresh:
         git.init()
     git.check()

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
+from pipelines.beliefs.holdings import Beliefs
+from pipelines.beliefs.moments import days_updated, documents_on, first_day_note, holds_on
+from pipelines.commands.narrowing import Day
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say_json, say_table
 from pipelines.memory.evidence import Quotes
+from pipelines.memory.git import Git
 from pipelines.memory.items import ItemType, Status
+from pipelines.memory.names import real_path
 from pipelines.memory.naming import named_documents
-from pipelines.memory.snapshot import read_documents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,25 +30,42 @@ if TYPE_CHECKING:
 )
 @click.option("--document", metavar="NAME", help="Only those of one document: its path, id, title or file name.")
 @click.option("--status", type=click.Choice([s.value for s in Status], case_sensitive=False), help="Only these.")
+@click.option("--as-of", type=Day(), metavar="DAY", help="Only what held on this day, superseded since or not.")
+@click.option("--known-on", type=Day(), metavar="DAY", help="As the memory held them by the end of this day, by git.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array, with the evidence of each item.")
 @memory_option
-def command(*, kind: str | None, document: str | None, status: str | None, as_json: bool, memory: Path | None) -> None:
+def command(  # noqa: PLR0913  what a list can be narrowed down by
+    *,
+    kind: str | None,
+    document: str | None,
+    status: str | None,
+    as_of: str | None,
+    known_on: str | None,
+    as_json: bool,
+    memory: Path | None,
+) -> None:
     """List the items of the memory, whatever their status."""
     root = memory_root(memory)
-    documents = read_documents(root)
-    if document is not None:
-        documents = {path: documents[path] for path in named_documents(documents, document)}
+    documents, note = documents_on(root, Git(root), known_on or "")
+    if document is not None and not note:
+        documents = {path: documents[path] for path in named_documents(documents, document, partial(real_path, root))}
+    updated = days_updated(documents)
     found = [
-        (path, placed.item)
-        for path in sorted(documents)
-        for placed in documents[path].items
-        if kind in {None, placed.item.type} and status in {None, placed.item.status}
+        (one.path, one.item)
+        for one in Beliefs.of(documents).holdings
+        if kind in {None, one.item.type} and status in {None, one.item.status}
+        if not as_of or holds_on(one, as_of, updated)
     ]
+    for told in (note, first_day_note(documents, as_of) if as_of and not found and not note else ""):
+        if told:
+            click.echo(told, err=True)
     if as_json:
         quotes = Quotes(root)
-        say_json([item_json(path, item, quotes) for path, item in found])
+        say_json([item_json(real_path(root, path), item, quotes) for path, item in found])
     else:
-        rows = [(item.id[:8], item.type, item.status, item.since, path, item.text) for path, item in found]
+        rows = [
+            (item.id[:8], item.type, item.status, item.since, real_path(root, path), item.text) for path, item in found
+        ]
         say_table(("id", "type", "status", "since", "document", "text"), rows)
 
 

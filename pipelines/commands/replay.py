@@ -12,6 +12,7 @@ from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json
 from pipelines.errors import EXPECTED, FINE
 from pipelines.memory.git import Git
+from pipelines.memory.names import real_path
 from pipelines.runs import all_runs, named
 
 if TYPE_CHECKING:
@@ -38,36 +39,36 @@ def command(*, run: str, as_json: bool, memory: Path | None) -> int:
     git.check()
     replayed = replay(root, git, named(all_runs(root, git), run))
     if as_json:
-        say_json(_as_json(replayed))
+        say_json(_as_json(root, replayed))
     else:
-        _tell(replayed)
+        _tell(root, replayed)
     return FINE if replayed.same else EXPECTED
 
 
-def _as_json(replayed: Replayed) -> dict[str, object]:
+def _as_json(root: Path, replayed: Replayed) -> dict[str, object]:
     return {
         "run": replayed.run,
         "same": replayed.same,
         "commit": replayed.commit,
         "replayed": replayed.replayed,
-        "different": [change.path for change in replayed.changes],
+        "different": [real_path(root, change.path) for change in replayed.changes],
         "without_reply": replayed.without_reply,
-        "diff": _diff(replayed),
+        "diff": _diff(root, replayed),
     }
 
 
-def _diff(replayed: Replayed) -> str:
+def _diff(root: Path, replayed: Replayed) -> str:
     if not replayed.messages:
-        return diff_of(replayed.changes)
+        return diff_of(root, replayed.changes)
     before, after = (text.splitlines(keepends=True) for text in replayed.messages)
     return "".join(difflib.unified_diff(before, after, "a/commit", "b/commit"))
 
 
-def _tell(replayed: Replayed) -> None:
+def _tell(root: Path, replayed: Replayed) -> None:
     if replayed.same:
         say(f"Same: run {replayed.run} comes to commit {replayed.commit[:10]} again.")
         return
-    say(_diff(replayed).rstrip("\n"))
+    say(_diff(root, replayed).rstrip("\n"))
     say(f"\nDifferent: run {replayed.run} made {replayed.commit[:10]}, its replay {replayed.replayed[:10]}.")
     if replayed.without_reply:
         count = f"{replayed.without_reply} call" + ("" if replayed.without_reply == 1 else "s")

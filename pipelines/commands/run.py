@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,8 +13,10 @@ from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import dollars, on_terminal, say, say_json
 from pipelines.commands.progress import watch_for_people
 from pipelines.errors import UsageFault
+from pipelines.memory.files import list_files
 from pipelines.memory.git import Git
-from pipelines.memory.layout import REPLIES, log_day, log_path
+from pipelines.memory.layout import BATCHES, LOGS, REPLIES, day_of_log, log_day, log_path
+from pipelines.memory.names import names_of
 from pipelines.nightly import curate_night
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
@@ -35,6 +38,12 @@ if TYPE_CHECKING:
     default="",
     help="Who reads the logs, in place of the settings' providers: anthropic, gemini, openai, rules, or exec:COMMAND.",
 )
+@click.option(
+    "--batch/--no-batch",
+    "batch",
+    default=None,
+    help="Send the models' calls in a batch, at half the price; a later run collects the answers.",
+)
 @click.option("--estimate", is_flag=True, help="Say what the models' calls would cost, and make none.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run report as JSON.")
 @memory_option
@@ -44,6 +53,7 @@ def command(  # noqa: PLR0913  one a flag of the verb
     dry_run: bool,
     again: str,
     provider: str,
+    batch: bool | None,
     estimate: bool,
     as_json: bool,
     memory: Path | None,
@@ -54,9 +64,9 @@ def command(  # noqa: PLR0913  one a flag of the verb
     Running again with nothing new changes nothing.
     """
     root = memory_root(memory)
-    if again and not (log_day(f"{again}.md") and (root / log_path(again)).is_file()):
+    if again and not (log_day(f"{again}.md") and _is_told(root, again)):
         raise UsageFault(f"There is no log of {again}.", "Name a day as YYYY-MM-DD whose log is in Logs.")
-    night, replies = _night(root, now, again, provider)
+    night, replies = _night(root, now, again, provider, batch=batch)
     if estimate:
         from pipelines.commands.estimating import tell_estimate  # noqa: PLC0415  few runs ask
 
@@ -72,7 +82,14 @@ def command(  # noqa: PLR0913  one a flag of the verb
     return report.exit_code
 
 
-def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Night, Replies]:
+def _is_told(root: Path, day: str) -> bool:
+    """Whether a log tells of a day; in a memory that was adopted in place, several can."""
+    if names_of(root) is None:
+        return (root / log_path(day)).is_file()
+    return any(day_of_log(path) == day for path in list_files(root, LOGS, ".md"))
+
+
+def _night(root: Path, now: str | None, again: str, provider: str, *, batch: bool | None) -> tuple[Night, Replies]:
     import os  # noqa: PLC0415
 
     from pipelines.models.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  the user's settings are read only here
@@ -88,14 +105,22 @@ def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Nigh
     budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps.any else None
     patience = Patience(sleep=budget.pause) if budget else None
     extractor = choose_extractor(user, replies, patience, budget)
-    return Night(root, settings, extractor, when, again, calls_at_once(user), asks_models(user)), replies
+    night = Night(root, settings, extractor, when, again, calls_at_once(user), asks_models(user))
+    sends = user.batch if batch is None else batch
+    if sends or (root / BATCHES).is_dir():
+        from pipelines.batches import batching  # noqa: PLC0415  few users have any
+
+        night = replace(night, batches=batching(night, user, replies, budget, sends=sends))
+    return night, replies
 
 
 def _rehearse(night: Night, *, as_json: bool) -> int:
     git = Git(night.root)
     git.check()
+    if night.batches:
+        night = replace(night, extractor=night.batches.rehearse(night.extractor, night.again))
     plan = plan_night(night, git, Watch())
-    diff = diff_of(plan.changes)
+    diff = diff_of(night.root, plan.changes)
     if as_json:
         say_json({**plan.report.to_json(), "diff": diff})
     else:
@@ -110,6 +135,9 @@ def _tell(report: RunReport) -> None:
     say(f"{report.summary()}{commit}.")
     for warning in report.warnings:
         say(f"Note: {warning}")
+    said = report.batches.get("said")
+    for line in said if isinstance(said, list) else ():
+        say(line)
     if report.failure:
         say(f"{report.failure} {report.entries_pending} entries stay pending for the next run.")
     if report.over_budget:

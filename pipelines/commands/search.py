@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.commands.narrowing import filter_options
+from pipelines.commands.narrowing import Day, filter_options
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.errors import IndexUnusable
 
@@ -37,14 +38,16 @@ MOST: Final = 1000
     help=f"How many hits at most, up to {MOST} [default: {SHOWN}; {GIVEN} with --json or `-`].",
 )
 @filter_options
+@click.option("--known-on", type=Day(), metavar="DAY", help="In the memory as it was by the end of this day, by git.")
 @click.option("--explain", is_flag=True, help="Show every factor of each hit's score.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the query and its results.")
 @memory_option
-def command(
+def command(  # noqa: PLR0913  click hands over each option by name
     query: tuple[str, ...],
     *,
     limit: int | None,
     filters: Filters,
+    known_on: str | None,
     explain: bool,
     as_json: bool,
     memory: Path | None,
@@ -53,12 +56,28 @@ def command(
 
     `-` reads one query a line from standard input, and prints one JSON object a line, in the same order. `--as-of DAY`
     answers as things stood on that day: an item counts from the day on which it began to hold until the day on which it
-    ceased to, log lines up to that day, and other text where its document was last updated by then.
+    ceased to, log lines up to that day, and other text where its document was last updated by then. `--known-on DAY`
+    asks the memory as git has it from that day: its logs and documents, by words alone.
     """
+    root = memory_root(memory)
+    with _memory_of(root, known_on or "") as searched:
+        _search(searched, query, limit, filters, explain=explain, as_json=as_json, used=searched == root)
+
+
+def _search(  # noqa: PLR0913  the verb's own options
+    root: Path,
+    query: tuple[str, ...],
+    limit: int | None,
+    filters: Filters,
+    *,
+    explain: bool,
+    as_json: bool,
+    used: bool,
+) -> None:
+    """Search a memory and print what was found; `used` counts that as a use of it."""
     from pipelines.asking import asker  # noqa: PLC0415  the verb's work, not its help
     from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
 
-    root = memory_root(memory)
     fresh = freshen(root)
     _tell(fresh)
     who = asker(root, filters, explain=explain)
@@ -72,7 +91,26 @@ def command(
     (_print_json if as_json else _print_hits)(asked, hits)
     if filters.as_of and not hits:
         _tell_first_day(root, filters.as_of)
-    _remember(root, hits)
+    if used:
+        _remember(root, hits)
+
+
+@contextlib.contextmanager
+def _memory_of(root: Path, day: str) -> Iterator[Path]:
+    """Give the memory, or for a day a folder that holds it as it was by the end of that day."""
+    if not day:
+        yield root
+        return
+    from pipelines.beliefs.aside import laid_out  # noqa: PLC0415  seldom asked for
+    from pipelines.beliefs.moments import known_on  # noqa: PLC0415  as above
+    from pipelines.memory.git import Git  # noqa: PLC0415  as above
+
+    git = Git(root)
+    known = known_on(root, git, day)
+    if note := known.note(day):
+        click.echo(note, err=True)
+    with laid_out(root, git, known.commit) as folder:
+        yield folder
 
 
 def _queries() -> Iterator[str]:

@@ -18,6 +18,7 @@ from pipelines.memory.git import Git
 from pipelines.memory.layout import BRIEFING, PROGRESS
 from pipelines.memory.progress import read_progress
 from pipelines.memory.snapshot import read_snapshot
+from pipelines.models.batching.standing import batch_lines, open_batches
 from pipelines.report import last_report
 from pipelines.settings import load_settings
 from pipelines.stages.capture import capture
@@ -58,11 +59,12 @@ def status_facts(root: Path, now: str | None) -> dict[str, object]:
         "last_run": {key: last[key] for key in ("run", "now", "exit_code", "commit", "error") if key in last}
         if last
         else None,
-        "days_waiting": [day.day for day in waiting if day.fresh],
+        "days_waiting": list(dict.fromkeys(day.day for day in waiting if day.fresh)),
         "briefing": {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing},
         "items": sum(1 for _ in snapshot.items()),
         "documents": len(snapshot.documents),
         "repository": Git(root).is_repository(),
+        "batches": open_batches(root),
         "warnings": [str(warned) for warned in snapshot.warnings],
         **_unread(root),
     }
@@ -96,6 +98,7 @@ def status_lines(facts: dict[str, object], search: list[str]) -> list[str]:
         f"Memory    {facts['memory']}",
         f"Last run  {ended}",
         f"Waiting   {waits}",
+        *(f"Batch     {line}" for line in batch_lines(facts["batches"])),
         f"MEMORY.md {briefing['bytes']:,} of {briefing['cap']:,} bytes",
         f"Holds     {facts['items']:,} items in {facts['documents']:,} documents",
         *search,

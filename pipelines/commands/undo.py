@@ -42,7 +42,7 @@ def command(*, run: str, item: str, dry_run: bool, memory: Path | None, now: str
     if dry_run:
         git.check()
         plan = plan_undo(wish, git)
-        if diff := diff_of(plan.changes).rstrip("\n"):
+        if diff := diff_of(root, plan.changes).rstrip("\n"):
             say(f"{diff}\n")
         say(f"{plan.summary()} (dry run: nothing was written)")
     else:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from pipelines.context.health import day_text, health_line
+from pipelines.context.places import Places
 from pipelines.context.project import project_path
 from pipelines.context.reading import document_entries, fitting, log_entries, newest, read_head, read_tail
 from pipelines.context.tokens import tokens
@@ -23,7 +22,11 @@ LOG_DAYS = 30
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out.
 _SHARES = {"MEMORY.md": 30, "project": 15, "today": 16, "USER.md": 14, "SOUL.md": 10, "hits": 10, "yesterday": 5}
-_ORDER = ("SOUL.md", "USER.md", "MEMORY.md", "project", "yesterday", "today", "hits")
+_ORDER = (
+    "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "yesterday", "today", "hits",
+)  # fmt: skip
+_THEIR = "their "
+_THEIRS = (f"{_THEIR}USER.md", f"{_THEIR}MEMORY.md")
 _LINES = 50  # tokens of a part's title and of the line that says what was cut, without the path that both name
 _A_FILE = 1 << 18
 
@@ -39,9 +42,10 @@ class Request:
         project: a project's name; empty to go by `folder`.
         folder: the session's working directory.
         hits: returns what a search found, as (place, text) pairs; None where nothing is looked for.
+        places: where files stand; None for under their own names.
     """
 
-    __slots__ = ("budget", "folder", "hits", "now", "project", "root", "today")
+    __slots__ = ("budget", "folder", "hits", "now", "places", "project", "root", "today")
 
     def __init__(  # noqa: PLR0913, PLR0917  what a session can say of itself
         self,
@@ -52,9 +56,10 @@ class Request:
         project: str = "",
         folder: str = "",
         hits: Callable[[], list[tuple[str, str]]] | None = None,
+        places: Places | None = None,
     ) -> None:
         self.root, self.today, self.now, self.budget = root, today, now, budget
-        self.project, self.folder, self.hits = project, folder, hits
+        self.project, self.folder, self.hits, self.places = project, folder, hits, places or Places()
 
 
 class Part:
@@ -99,13 +104,22 @@ def assemble(request: Request) -> list[Part]:
 
 def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
     """Return the tokens that each part gets: its share at most, then what the others left, in order."""
-    given = {name: min(needs.get(name, 0), share * left // 100) for name, share in _SHARES.items()}
+    shares = _shared(needs)
+    given = {name: min(needs.get(name, 0), share * left // 100) for name, share in shares.items()}
     spare = left - sum(given.values())
-    for name in _SHARES:
+    for name in shares:
         more = min(needs.get(name, 0) - given[name], spare)
         given[name] += more
         spare -= more
     return given
+
+
+def _shared(needs: dict[str, int]) -> dict[str, int]:
+    """Return the shares; of a document that two files make up, half its share is each one's."""
+    if not any(name in needs for name in _THEIRS):
+        return _SHARES
+    halves = {name: share // 2 if _THEIR + name in needs else share for name, share in _SHARES.items()}
+    return halves | {name: _SHARES[name.removeprefix(_THEIR)] // 2 for name in _THEIRS if name in needs}
 
 
 def _filled(found: _Found, room: int) -> Part:
@@ -127,8 +141,9 @@ def _spaced(entries: list[Entry]) -> list[str]:
 def _parts(request: Request) -> list[_Found]:
     yesterday, today = day_text(request.today - 1), day_text(request.today)
     most = max(_A_FILE, 16 * request.budget)
-    found = [_document(request, name, name, most) for name in ("SOUL.md", "USER.md", "MEMORY.md")]
-    path, fault = _guarded(lambda: project_path(request.root, request.project, request.folder), ("", ""))
+    found = [part for name in ("SOUL.md", "USER.md", "MEMORY.md") for part in _named(request, name, most)]
+    folders = request.places.projects
+    path, fault = _guarded(lambda: project_path(request.root, request.project, request.folder, folders), ("", ""))
     if path:
         found.append(_document(request, "project", path, most))
     elif fault:
@@ -137,6 +152,13 @@ def _parts(request: Request) -> list[_Found]:
     if request.hits:
         found.append(_hits(request))
     return found
+
+
+def _named(request: Request, name: str, most: int) -> list[_Found]:
+    """Return the parts that play SOUL.md, USER.md or MEMORY.md: the runs' file, and the person's own beside it."""
+    paths = request.places.documents(name)
+    names = [_THEIR + name, name] if len(paths) > 1 else [name]
+    return [_document(request, one, path, most) for one, path in zip(names, paths, strict=False)]
 
 
 def _guarded(ask: Callable[[], tuple[str, str]], otherwise: tuple[str, str]) -> tuple[str, str]:
@@ -154,23 +176,14 @@ def _document(request: Request, name: str, path: str, most: int) -> _Found:
 
 
 def _log(request: Request, name: str, day: str, most: int) -> _Found:
-    path = f"Logs/{day}.md"
+    path = request.places.log(day)
     try:
         entries = log_entries(veiled_log(read_tail(request.root, path, most)))
-        for partial in _partials(request.root, day):
+        for partial in request.places.others(request.root, day):
             entries += log_entries(veiled_log(read_tail(request.root, partial, most)))
     except Exception as fault:  # noqa: BLE001  as above
         return _Found(Part(name, path, fault=f"{path} could not be read: {_why(fault)}."), [], newest)
     return _Found(Part(name, path), entries, newest)
-
-
-def _partials(root: str, day: str) -> list[str]:
-    """Return the partial logs of a day, which no run has folded into its log yet."""
-    try:
-        names = sorted(os.listdir(f"{root}/Logs/partial"))
-    except OSError:
-        return []
-    return [f"Logs/partial/{name}" for name in names if name.startswith(day) and name.endswith(".md")]
 
 
 def _hits(request: Request) -> _Found:
@@ -188,7 +201,8 @@ def _hits(request: Request) -> _Found:
 
 def _health(request: Request) -> Part:
     try:
-        line = health_line(request.root, read_head(request.root, "Review.md", 1 << 22), request.now)
+        queue = f"{request.places.home}Review.md"
+        line = health_line(request.root, read_head(request.root, queue, 1 << 22), request.now, queue)
     except Exception as fault:  # noqa: BLE001  as above
         line = f"Memory health: it could not be told: {_why(fault)}."
     return Part("health", "", line)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import time
 
+from pipelines.context.places import Places, read_places
+
 CACHE = ".curate/context.txt"
 _VERSION = "memcurate context 1"
 _SETTLED = 2_000_000_000  # a file that changed within two seconds can change again under the same stamp
@@ -21,12 +23,13 @@ class Cached:
     Args:
         offsets: (moment, seconds east of Greenwich) pairs: from when on the memory's zone has which offset.
         day_end: minutes past midnight until which the night belongs to the day before.
+        places: where files stand.
     """
 
-    __slots__ = ("day_end", "offsets")
+    __slots__ = ("day_end", "offsets", "places")
 
-    def __init__(self, offsets: list[tuple[float, int]], day_end: int) -> None:
-        self.offsets, self.day_end = offsets, day_end
+    def __init__(self, offsets: list[tuple[float, int]], day_end: int, places: Places) -> None:
+        self.offsets, self.day_end, self.places = offsets, day_end, places
 
     def day_number(self, moment: float) -> int:
         """Return the memory's day at a moment, counted from 1970-01-01."""
@@ -39,10 +42,11 @@ def read_cache(root: str, now: float) -> Cached | None:
     try:
         with open(f"{root}/{CACHE}", encoding="utf-8") as file:
             version, stamp, until, day_end, *rows = file.read(1 << 16).split("\n")
-        offsets = [(float(since), int(seconds)) for since, seconds in (row.split() for row in rows if row)]
+        told = [row for row in rows if row and row[0] != "="]
+        offsets = [(float(since), int(seconds)) for since, seconds in (row.split() for row in told)]
         if version != _VERSION or stamp != _stamp(root) or not offsets[0][0] <= now < float(until):
             return None
-        return Cached(offsets, int(day_end))
+        return Cached(offsets, int(day_end), read_places([row for row in rows if row[:1] == "="]))
     except (OSError, ValueError, IndexError):
         return None
 
@@ -80,11 +84,29 @@ def write_cache(root: str, now: float) -> Cached:
     before = _stamp(root)
     settings = load_settings(Path(root))
     hour, minute = settings.day_end.split(":")
-    made = Cached(_offsets(settings.timezone, now), 60 * int(hour) + int(minute))
+    made = Cached(_offsets(settings.timezone, now), 60 * int(hour) + int(minute), _places(root))
     if before == _stamp(root) and max(map(int, before.split()[:2])) + _SETTLED < now * 1e9:
-        rows = [f"{since} {seconds}" for since, seconds in made.offsets]
+        rows = [f"{since} {seconds}" for since, seconds in made.offsets] + made.places.rows()
         _save(root, "\n".join([_VERSION, before, str(now + 86400 * _AHEAD_DAYS), str(made.day_end), *rows, ""]))
     return made
+
+
+def _places(root: str) -> Places:
+    from pathlib import Path
+
+    from pipelines.memory.names import SOUL, names_of
+
+    names = names_of(Path(root))
+    if names is None:
+        return Places()
+    only = [own for own, real in names.theirs.items() if own == SOUL or names.is_opted_in(real)]
+    return Places(
+        f"{names.home}/",
+        names.days.pattern,
+        dict(names.theirs),
+        tuple(dict.fromkeys([*only, SOUL])),
+        names.open_folders,
+    )
 
 
 def _stamp(root: str) -> str:

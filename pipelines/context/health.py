@@ -9,17 +9,18 @@ OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
 
 
-def health_line(root: str, review: str, now: float) -> str:
+def health_line(root: str, review: str, now: float, queue: str = "Review.md") -> str:
     """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue.
 
     Args:
         root: the memory.
         review: the text of Review.md.
         now: seconds since 1970.
+        queue: where that file stands.
     """
     told = [_last_run(root, now)]
     if waiting := review.count("<!-- review "):
-        told.append(f"{waiting} {'entry waits' if waiting == 1 else 'entries wait'} for a person in Review.md.")
+        told.append(f"{waiting} {'entry waits' if waiting == 1 else 'entries wait'} for a person in {queue}.")
     return f"Memory health: {' '.join(told)}"
 
 

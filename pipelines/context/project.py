@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 
 
-def project_path(root: str, named: str, folder: str) -> tuple[str, str]:
+def project_path(root: str, named: str, folder: str, folders: tuple[str, ...] = ("Projects/",)) -> tuple[str, str]:
     """Return the path of a project's document, or an empty string, and a sentence where the one named is not there.
 
     Args:
         root: the memory.
         named: what the session asks for: a title or a file's name, in any case; empty for none.
         folder: the session's working directory: its own name is looked for, then that of each folder above it.
+        folders: where the documents of projects stand, each with `/` at its end; of two alike the first one's counts.
     """
-    there = {_plain(name.removesuffix(".md")): f"Projects/{name}" for name in _documents(root)}
+    paths = [f"{one}{name}" for one in reversed(folders) for name in _documents(f"{root}/{one}")]
+    there = {_plain(_name(path)): path for path in paths}
     if named:
-        found = there.get(_plain(named.removeprefix("Projects/").removesuffix(".md"))) or _by_title(root, there, named)
-        known = ", ".join(sorted(path[9:-3] for path in there.values())[:20]) or "none yet"
+        bare = next((named.removeprefix(one) for one in (*folders, "Projects/") if named.startswith(one)), named)
+        found = there.get(_plain(bare.removesuffix(".md"))) or _by_title(root, there, named)
+        known = ", ".join(sorted(map(_name, there.values()))[:20]) or "none yet"
         return found, "" if found else f"There is no project {named}; there are: {known}."
     inside = f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/")
     while folder and not inside and folder != os.path.dirname(folder):
@@ -26,9 +29,13 @@ def project_path(root: str, named: str, folder: str) -> tuple[str, str]:
     return "", ""
 
 
-def _documents(root: str) -> list[str]:
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+def _documents(folder: str) -> list[str]:
     try:
-        return [name for name in os.listdir(f"{root}/Projects") if name.endswith(".md") and not name.startswith(".")]
+        return [name for name in os.listdir(folder) if name.endswith(".md") and not name.startswith(".")]
     except OSError:
         return []
 

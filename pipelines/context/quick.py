@@ -9,8 +9,10 @@ import os
 import sys
 import time
 
-from pipelines.context.assembly import BUDGET, LEAST_BUDGET, Part, Request, assemble
+from pipelines.context.assembly import BUDGET, LEAST_BUDGET, LOG_DAYS, Part, Request, assemble
 from pipelines.context.cache import load_cached
+from pipelines.context.health import day_text
+from pipelines.context.places import Places
 from pipelines.context.rendering import as_hook, as_json, as_text
 
 TYPE_CHECKING = False
@@ -102,8 +104,10 @@ def parts_of(
     root: str, budget: int, project: str, query: str, folder: str, day: tuple[int, float] | None = None
 ) -> list[Part]:
     """Return the parts of the context; the arguments are those of `print_context`, and the working directory."""
-    today, now = day or _today(root)
-    return assemble(Request(root, today, now, budget, project, folder, _search(root, query) if query else None))
+    today, now, places = _today(root)
+    today, now = day or (today, now)
+    hits = _search(root, query, day_text(today - LOG_DAYS)) if query else None
+    return assemble(Request(root, today, now, budget, project, folder, hits, places))
 
 
 def _for_hook(
@@ -130,13 +134,17 @@ def _cut(text: str) -> str:
     return text if len(text) + over <= HOOK_CHARACTERS else f"{text[: max(0, HOOK_CHARACTERS - 1 - over)]}…"
 
 
-def _today(root: str) -> tuple[int, float]:
-    """Return the memory's day and the moment; where curate.toml has faults, by Greenwich, for a session goes on."""
+def _today(root: str) -> tuple[int, float, Places]:
+    """Return the memory's day, the moment, and where files stand.
+
+    Where curate.toml has faults, it is the day of Greenwich and the usual places, for a session goes on.
+    """
     now = time.time()
     try:
-        return load_cached(root, now).day_number(now), now
+        cached = load_cached(root, now)
+        return cached.day_number(now), now, cached.places
     except Exception:  # noqa: BLE001  `curate status` names the faults
-        return int(now // 86400), now
+        return int(now // 86400), now, Places()
 
 
 def _hook_folder() -> str:
@@ -165,10 +173,10 @@ def folder_in(data: bytes) -> str:
     return folder if isinstance(folder, str) and "\0" not in folder else ""
 
 
-def _search(root: str, query: str) -> Callable[[], list[tuple[str, str]]]:
+def _search(root: str, query: str, oldest: str) -> Callable[[], list[tuple[str, str]]]:
     def hits() -> list[tuple[str, str]]:
         from pipelines.commands.context import found  # a search brings in the index; a session that asks pays for it
 
-        return found(root, query)
+        return found(root, query, oldest)
 
     return hits

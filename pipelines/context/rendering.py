@@ -8,6 +8,8 @@ if TYPE_CHECKING:
 
 _TITLES = {
     "SOUL.md": "Who you are",
+    "their USER.md": "Who you work for, as they wrote it",
+    "their MEMORY.md": "What you know, as it was written by hand",
     "USER.md": "Who you work for",
     "MEMORY.md": "What you know",
     "project": "The project",

@@ -13,7 +13,7 @@ from pipelines.errors import CurateError, IndexUnusable, NotWritable
 from pipelines.index.changes import compare, recorded
 from pipelines.index.damage import check_whole
 from pipelines.index.matrix import drop_damaged, follow
-from pipelines.index.passed import is_kept, keep, partial_files, skipped_files
+from pipelines.index.passed import as_shown, is_kept, keep, partial_files, skipped_files
 from pipelines.index.rows import put, take_out
 from pipelines.index.schema import migrate
 from pipelines.index.sources import scan
@@ -175,11 +175,11 @@ def _update(root: Path, began: float) -> IndexReport:
     with reading(root) as connection:
         changes = compare(root, found, recorded(connection))
         if not (changes.stale or changes.touched) and is_kept(connection, found.skipped):
-            return _report(connection, changes, began)
+            return _report(root, connection, changes, began)
     with closing(open_writing(root / INDEX)) as connection:
         with transaction(connection):
             _apply(connection, root, found, changes, checked_ns)
-        return _report(connection, changes, began)
+        return _report(root, connection, changes, began)
 
 
 _RESTAMP: Final = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, checked_ns=? WHERE path=?"
@@ -209,7 +209,7 @@ def _rebuild(root: Path, began: float) -> IndexReport:
                 keep(connection, found.skipped)
                 for table in ("units", "passages"):
                     connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
-            return _report(connection, changes, began)
+            return _report(root, connection, changes, began)
     except OSError as error:
         raise NotWritable(INDEX, (error.strerror or str(error)).lower()) from error
     except sqlite3.Error as error:
@@ -224,7 +224,7 @@ def _known(root: Path) -> dict[str, Recorded]:
         return {}
 
 
-def _report(connection: sqlite3.Connection, changes: Changes, began: float) -> IndexReport:
+def _report(root: Path, connection: sqlite3.Connection, changes: Changes, began: float) -> IndexReport:
     (files,) = connection.execute("SELECT count(*) FROM files WHERE reason = ''").fetchone()
     (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
     return IndexReport(
@@ -234,7 +234,7 @@ def _report(connection: sqlite3.Connection, changes: Changes, began: float) -> I
         removed=len(changes.removed),
         unchanged=len(changes.unchanged),
         units=units,
-        skipped=skipped_files(connection),
-        partial=partial_files(connection),
+        skipped=as_shown(root, skipped_files(connection)),
+        partial=as_shown(root, partial_files(connection)),
         seconds=time.monotonic() - began,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import heapq
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pipelines.index.scanning import Scan
 
 # Below this many rows, handing the scan to another thread takes longer than it saves.
-_LARGE: Final = 400_000
+_LARGE: Final = 50_000
 MOST_MISSING: Final = 0.5
 _NO_COSINE: Final = 1.01
 
@@ -96,15 +97,20 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
         return _by_words(connection, question, count)
     allowed = allowed_units(connection, question.filters)
     meaning = _Meaning(question.matrix, question.vector, allowed)
-    if len(question.matrix.rows) < _LARGE:
+    if len(question.matrix.rows) < _LARGE or not question.terms:
         scanned = meaning.scan(count)
         found = _by_words(connection, question, count)
     else:
-        with ThreadPoolExecutor(1) as pool:
-            scanning = pool.submit(meaning.scan, count)
-            found = _by_words(connection, question, count)
-            scanned = scanning.result()
+        scanning = _scanner().submit(meaning.scan, count)
+        found = _by_words(connection, question, count)
+        scanned = scanning.result()
     return _with_meaning(connection, question, found, meaning, scanned, count)
+
+
+@functools.cache
+def _scanner() -> ThreadPoolExecutor:
+    """Return the thread that scans while another looks for words. It stays: a new one a query costs what it saves."""
+    return ThreadPoolExecutor(1, "scan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +155,11 @@ def _with_meaning(
     places = dict(found.places)
     wanted = count
     while True:
-        near = nearest(meaning.matrix, scanned, meaning.vector, wanted)
-        places |= _places(connection, near.keys() - places.keys(), question)
-        living = {unit: score for unit, score in near.items() if unit in places}
+        near = nearest(scanned, wanted)
+        cosines = exact(meaning.matrix, meaning.vector, [*near, *(found.words.keys() - set(near))])
+        near = [unit for unit in near if unit in cosines]
+        places |= _places(connection, [unit for unit in near if unit not in places], question)
+        living = {unit: cosines[unit] for unit in near if unit in places}
         # Rows of units that are no more take up room among the nearest: look further where they did.
         if len(living) >= count or (scanned.whole and wanted >= len(scanned.units)):
             break
@@ -161,7 +169,7 @@ def _with_meaning(
         # How far it was looked hangs on rows of units that are no more.
         bar = heapq.nlargest(count, living.values())[-1]
         living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
-    living |= exact(meaning.matrix, meaning.vector, [unit for unit in found.words if unit not in living])
+    living |= {unit: cosines[unit] for unit in found.words if unit in cosines}
     return Candidates(places, found.words, living)
 
 

@@ -10,6 +10,7 @@ from pipelines.errors import BadFile
 from pipelines.index.sources import UNDESCRIBED, Form, form_of
 from pipelines.memory.files import open_regular, read_bytes
 from pipelines.memory.layout import sidecar_names
+from pipelines.memory.names import real_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +73,7 @@ def sidecar_of(root: Path, image: str) -> Sidecar:
         try:
             data = read_bytes(root, path)
         except BadFile as error:
-            return Sidecar(reason=f"has a description that cannot be used: {path} {error.why}")
+            return Sidecar(reason=f"has a description that cannot be used: {real_path(root, path)} {error.why}")
         if data is not None:
             return Sidecar(path, data)
     return Sidecar(reason=UNDESCRIBED)

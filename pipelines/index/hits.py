@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from pipelines.errors import IndexUnusable
 from pipelines.index.damage import UNIT_TOLD, check_row
 from pipelines.index.schema import SEPARATOR
 from pipelines.memory.layout import LOGS, SESSIONS
@@ -14,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SHOWN: Final = f"""
-    SELECT files.path, start_line, end_line, text, date, headings, types, project, tags, trust, confidence,
+    SELECT units.id, files.path, start_line, end_line, text, date, headings, types, project, tags, trust, confidence,
     status, item, until, hex(key), units.crc, told FROM
-    (SELECT *, {UNIT_TOLD} AS told FROM units WHERE id = ?) AS units JOIN files ON files.id = units.file
+    (SELECT *, {UNIT_TOLD} AS told FROM units WHERE id IN (SELECT value FROM json_each(?))) AS units
+    JOIN files ON files.id = units.file
 """  # noqa: S608  our own columns
 
 
@@ -42,6 +45,7 @@ class Hit:
         until: the first day on which an item held no more, or empty.
         known_as: by what its uses are counted: an item's id, else a hash of what it says and of when it is.
         factors: what the score came of, by name; empty unless asked for.
+        own_path: what the program calls the file, where that is not its name on the disk; else empty.
     """
 
     path: str
@@ -61,29 +65,40 @@ class Hit:
     until: str = field(default="", kw_only=True)
     known_as: str = field(default="", kw_only=True)
     factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+    own_path: str = field(default="", kw_only=True)
 
     @property
     def kind(self) -> Literal["log", "session", "document"]:
         """Whether it tells what happened (a log, a session) or what is held to be so (a document)."""
-        top, _, _ = self.path.partition("/")
+        top, _, _ = (self.own_path or self.path).partition("/")
         return "log" if top == LOGS else "session" if top == SESSIONS else "document"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
         told = asdict(self) | {"kind": self.kind, "score": round(self.score, 6)}
-        del told["known_as"]
+        del told["known_as"], told["own_path"]
         factors = {name: round(value, 6) for name, value in told.pop("factors").items()}
         return told | ({"factors": factors} if factors else {})
 
 
-def read_hit(connection: sqlite3.Connection, unit: int, score: float, factors: Mapping[str, float]) -> Hit:
-    """Return a unit of the index as a hit.
+def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, Mapping[str, float]]]) -> list[Hit]:
+    """Return units of the index as hits.
+
+    Args:
+        connection: the index, open to read.
+        scored: the units, in the order in which they are wanted, with their scores and what those came of.
 
     Raises:
-        IndexUnusable: its row is not as it was written.
+        IndexUnusable: a row is not as it was written.
     """
-    found = connection.execute(_SHOWN, (unit,)).fetchone()
-    check_row(*(found[-2:] if found else (None, None)))
+    rows = {row[0]: row[1:] for row in connection.execute(_SHOWN, (json.dumps(list(scored)),))}
+    return [_hit(rows.get(unit), score, factors) for unit, (score, factors) in scored.items()]
+
+
+def _hit(found: tuple[Any, ...] | None, score: float, factors: Mapping[str, float]) -> Hit:
+    if found is None:
+        raise IndexUnusable("it is damaged (a row is not as it was written)")
+    check_row(*found[-2:])
     path, start, end, text, date, headings, types, project, tags, *rest, until, key, _, _ = found
     lists = [tuple(value.split(SEPARATOR)) if value else () for value in (headings, types, tags)]
     names = {"until": until, "known_as": known_as(rest[-1], key), "factors": factors}

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
     from pipelines.index.filters import Filters
 
+# Rows past the last one wanted that are looked at for the same score: short lines of common words often tie.
+_LEEWAY: Final = 50
 # A unit's own words count whole; those about it (headings, date, path, labels) count half.
 _MATCHED: Final = (
     "SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, ?) AS score FROM units_fts WHERE units_fts MATCH ?"
@@ -51,11 +53,15 @@ def _best(
     connection: sqlite3.Connection, query: str, values: tuple[str | float, ...], count: int
 ) -> list[tuple[int, float]]:
     """Return the rows with the best scores, and never a part of those that score the same."""
-    ordered = f"SELECT * FROM ({query}) ORDER BY 2 DESC LIMIT {count + 1:d}"  # noqa: S608  ours
+    limit = count + _LEEWAY
+    ordered = f"SELECT * FROM ({query}) ORDER BY 2 DESC LIMIT {limit:d}"  # noqa: S608  ours
     rows: list[tuple[int, float]] = connection.execute(ordered, values).fetchall()
-    if len(rows) > count and rows[-1][1] == rows[-2][1]:
-        rows = [row for row in connection.execute(query, values) if row[1] >= rows[-1][1]]
-    return rows
+    if len(rows) <= count:
+        return rows
+    bar = rows[count - 1][1]
+    if len(rows) == limit and rows[-1][1] == bar:
+        return [row for row in connection.execute(query, values) if row[1] >= bar]
+    return [row for row in rows if row[1] >= bar]
 
 
 def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:

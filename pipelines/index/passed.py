@@ -5,11 +5,13 @@ The index keeps it, so that whoever asks need not look at every file.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import IndexUnusable
 from pipelines.index.sources import Skipped
 from pipelines.index.store import reading
+from pipelines.memory.names import names_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,9 +38,15 @@ def unread(root: Path) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
     """Return the skipped and the partial files, as of the index's last update; none where there is no index to ask."""
     try:
         with reading(root) as connection:
-            return skipped_files(connection), partial_files(connection)
+            return as_shown(root, skipped_files(connection)), as_shown(root, partial_files(connection))
     except IndexUnusable:
         return (), ()
+
+
+def as_shown(root: Path, files: tuple[Skipped, ...]) -> tuple[Skipped, ...]:
+    """Return files with the names that people know them by."""
+    names = names_of(root)
+    return files if names is None else tuple(replace(one, path=names.real(one.path)) for one in files)
 
 
 def is_kept(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> bool:

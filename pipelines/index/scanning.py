@@ -64,16 +64,12 @@ def scan(matrix: Matrix, question: NDArray[np.float32], allowed: list[int] | Non
     return Scan(units, np.vecdot(matrix.rows[units], question), whole=True)
 
 
-def nearest(matrix: Matrix, scanned: Scan, question: NDArray[np.float32], count: int) -> dict[int, float]:
-    """Return the `count` units nearest in meaning with their cosines, and all that are as near as the last.
-
-    The cosines given back are computed anew for the few, one by one: a scan adds up in an order that hangs on where a
-    row stands, and the same words must score the same wherever they are.
-    """
+def nearest(scanned: Scan, count: int) -> list[int]:
+    """Return the `count` units nearest in meaning, and all that are as near as the last."""
     picked = scanned.units
     if len(picked) > count:
         picked = picked[scanned.cosines >= _bar(scanned.cosines, count) - 1e-6]
-    return exact(matrix, question, picked.tolist())
+    return list(picked.tolist())
 
 
 def _bar(cosines: NDArray[np.float32], count: int) -> float:
@@ -89,7 +85,11 @@ def _bar(cosines: NDArray[np.float32], count: int) -> float:
 
 
 def exact(matrix: Matrix, question: NDArray[np.float32], units: list[int]) -> dict[int, float]:
-    """Return the cosines of some units, each added up in the same order wherever its row stands."""
+    """Return the cosines of some units; those without a vector are left out.
+
+    They are computed anew for the few, one by one: a scan adds up in an order that hangs on where a row stands, and the
+    same words must score the same wherever they are.
+    """
     import numpy as np  # noqa: PLC0415  as above
 
     known = [unit for unit in units if unit < len(matrix.rows)]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import heapq
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.index.candidates import Question, add_places, candidates, matrix_for, told_in_logs
 from pipelines.index.filters import Filters, resolved
-from pipelines.index.hits import Hit, known_as, read_hit
+from pipelines.index.hits import Hit, known_as, read_hits
 from pipelines.index.ranking import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
 from pipelines.index.store import reading
 from pipelines.index.words import identifiers, match_expression
+from pipelines.memory.names import names_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -98,9 +99,10 @@ def search(root: Path, query: str, limit: int, stale: Collection[str] = (), aske
             places |= (there := add_places(connection, named, question))
             scored |= {unit: (_NAMED_SCORE, {"named": _NAMED_SCORE}) for unit in there}
         order = _ordered(scored, places, limit, question, asked.ranking)
-        return [
-            read_hit(connection, unit, *(scored[unit] if asked.explain else (scored[unit][0], {}))) for unit in order
-        ]
+        told = {unit: scored[unit] if asked.explain else (scored[unit][0], {}) for unit in order}
+        hits = read_hits(connection, told)
+    names = names_of(root)
+    return hits if names is None else [replace(hit, path=names.real(hit.path), own_path=hit.path) for hit in hits]
 
 
 def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: Asked) -> Question:

@@ -19,11 +19,14 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.memory.files import read_bytes
-from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
+from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
+from pipelines.memory.names import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from pipelines.memory.names import Names
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_TRANSCRIPT_BYTES: Final = 1024 * 1024 * 1024
@@ -45,7 +48,7 @@ _IMAGES: Final = dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".webp"), Form.
 _FORMS: Final[Mapping[str, Mapping[str, Form]]] = {
     LOGS: _TEXTS,
     SESSIONS: {".jsonl": Form.TRANSCRIPT},
-    **dict.fromkeys(FOLDERS, _TEXTS | _IMAGES | {".pdf": Form.PDF}),
+    **dict.fromkeys((*FOLDERS, NOTES), _TEXTS | _IMAGES | {".pdf": Form.PDF}),
 }
 
 
@@ -142,23 +145,25 @@ _Candidate = tuple["os.DirEntry[str]", str, Form, "os.DirEntry[str] | None"]
 
 def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
     """Yield every file, link and oddity that has a name to be indexed, and an image's sidecar with it."""
+    names = names_of(root)
+    wanted = _wanted if names is None else _wanted_in_place
     pending = [""]
     while pending:
         here = pending.pop()
         try:
             with os.scandir(root / here) as entries:
-                listed = [entry for entry in entries if _wanted(here, entry.name)]
+                listed = [entry for entry in entries if wanted(here, entry.name)]
         except OSError as error:
             if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
-                skipped.append(Skipped(_shown(here), f"cannot be listed: {_why(error)}"))
+                listed_as = here if names is None else f"{NOTES}/{here}"
+                skipped.append(Skipped(_shown(listed_as), f"cannot be listed: {_why(error)}"))
             continue
         sidecars = {entry.name: entry for entry in listed if entry.name.endswith(SIDECAR)}
-        forms = _FORMS.get(here.partition("/")[0], {})
         for entry in listed:
-            path, name = f"{here}/{entry.name}" if here else entry.name, entry.name
+            real, name = f"{here}/{entry.name}" if here else entry.name, entry.name
             if entry.is_dir(follow_symlinks=False):
-                pending.append(path)
-            elif form := forms.get(name[name.rfind(".") :].lower()) if here else Form.TEXT:
+                pending += [real] if names is None or names.leads(real) else []
+            elif (path := real if names is None else _indexed(names, real)) and (form := form_of(path)):
                 beside = (sidecars.get(one) for one in sidecar_names(name)) if form is Form.IMAGE else ()
                 yield entry, path, form, next(filter(None, beside), None) if beside else None
 
@@ -167,6 +172,16 @@ def _wanted(folder: str, name: str) -> bool:
     if not folder:
         return name in {BRIEFING, USER, LOGS, SESSIONS, *FOLDERS}
     return not name.startswith(".") and f"{folder}/{name}" != PARTIAL
+
+
+def _wanted_in_place(_: str, name: str) -> bool:
+    return not name.startswith(".")
+
+
+def _indexed(names: Names, real: str) -> str:
+    """Return what the program calls a file that belongs in the index, or an empty string."""
+    path = names.canonical(real) or ""
+    return path if path.partition("/")[0] in {BRIEFING, USER, LOGS, NOTES, SESSIONS, *FOLDERS} else ""
 
 
 def _unfit(entry: os.DirEntry[str], path: str) -> str:

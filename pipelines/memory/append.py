@@ -10,6 +10,7 @@ from pipelines.memory.files import make_folders, read_bytes, sync_folder, writin
 from pipelines.memory.items import fold
 from pipelines.memory.layout import log_path
 from pipelines.memory.lock import log_lock
+from pipelines.memory.names import at, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +74,7 @@ def append_bytes(root: Path, path: str, data: bytes) -> None:
 
 
 def _append(root: Path, path: str, data: bytes) -> None:
-    target = root / path
+    target, path = at(root, path), real_path(root, path)
     if target.is_symlink():
         raise BadFile(path, "is a symbolic link, which is never followed")
     with writing(path):

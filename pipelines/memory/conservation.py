@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.baseline import baseline_at
 from pipelines.memory.items import ID_PATTERN, parse_item
-from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER
+from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER, kind_of
+from pipelines.memory.names import names_of, real_path
 from pipelines.memory.tombstones import read_tombstones
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from pipelines.memory.documents import Document, Placed
     from pipelines.memory.git import Git
@@ -82,7 +83,7 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         cap: of MEMORY.md, in bytes.
     """
     faults = [fault for path in sorted(snapshot.documents) for fault in _of_document(snapshot.documents[path])]
-    faults += _duplicates(snapshot.documents)
+    faults += _duplicates(snapshot)
     faults += _dangling(snapshot)
     faults += [
         Fault(
@@ -100,7 +101,8 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         what = f"has {briefing.size:,} bytes, over its cap of {cap:,}"
         faults.append(Fault(BRIEFING, 0, "", "over-cap", what, mendable=True))
     faults += [Fault(w.path, 0, "", "unreadable", w.why, mendable=False) for w in snapshot.warnings if w.pending]
-    return sorted(faults, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
+    shown = [replace(fault, path=real_path(snapshot.root, fault.path)) for fault in faults]
+    return sorted(shown, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
 
 
 def _of_document(document: Document) -> Iterator[Fault]:
@@ -114,7 +116,8 @@ def _of_document(document: Document) -> Iterator[Fault]:
             yield Fault(document.path, number + 1, "", "broken-comment", what, mendable=False)
 
 
-def _duplicates(documents: Mapping[str, Document]) -> list[Fault]:
+def _duplicates(snapshot: Snapshot) -> list[Fault]:
+    documents = snapshot.documents
     places: dict[str, list[tuple[str, Placed]]] = {}
     for path in sorted(documents):
         for placed in documents[path].items:
@@ -126,7 +129,7 @@ def _duplicates(documents: Mapping[str, Document]) -> list[Fault]:
             placed.line + 1,
             ident,
             "duplicate-id",
-            f"stands in {found[0][0]}:{found[0][1].line + 1}, too",
+            f"stands in {real_path(snapshot.root, found[0][0])}:{found[0][1].line + 1}, too",
             mendable=True,
         )
         for ident, found in places.items()
@@ -179,15 +182,16 @@ def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str
     for path, document in baseline_at(git, head, snapshot.documents).changed.items():
         for placed in document.items:
             yield head, path, document.lines[placed.line]
+    names = names_of(snapshot.root)
     told = git.run(
         "log", "-m", "--format=%x00%H", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
-        "--no-renames", "--relative", "--", *_DOCUMENTS,
+        "--no-renames", "--relative", "--", *(_DOCUMENTS if names is None else names.pathspecs),
     )  # fmt: skip
     commit = path = ""
     for raw in told.split(b"\n"):
         if raw.startswith(b"\0"):
             commit = os.fsdecode(raw[1:])
         elif raw.startswith(b"--- a/"):
-            path = os.fsdecode(raw[6:]).rstrip("\t")
-        elif raw.startswith(b"-") and b"<!-- k" in raw:
+            path = git.own(os.fsdecode(raw[6:]).rstrip("\t")) or ""
+        elif raw.startswith(b"-") and b"<!-- k" in raw and (names is None or kind_of(path)):
             yield commit, path, raw[1:].decode(errors="replace")

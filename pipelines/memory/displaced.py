@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 from pipelines.memory.files import make_folders, read_bytes, sync_folder, writing
 from pipelines.memory.layout import PRIVATE
 from pipelines.memory.lock import log_lock
+from pipelines.memory.names import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -89,7 +90,7 @@ def _append(root: Path, path: str, tail: bytes) -> None:
     there = read_bytes(root, path) or b""
     if there.endswith(tail):
         return  # a start that was killed had appended it
-    target = root / path
+    target = at(root, path)
     make_folders(root, target.parent)
     gap = b"" if not there or there.endswith(b"\n") or tail.startswith(b"\n") else b"\n"
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)

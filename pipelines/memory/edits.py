@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
-from pipelines.memory.files import list_files, read_bytes
+from pipelines.memory.files import read_bytes
 from pipelines.memory.git import blob_id
-from pipelines.memory.layout import LOGS, PARTIAL, TRACKED, log_day
+from pipelines.memory.layout import PARTIAL, day_of_log
+from pipelines.memory.names import at
 from pipelines.memory.private import is_private
 from pipelines.memory.secrets.files import inspect
+from pipelines.memory.tracked import is_tracked, tracked_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,12 +29,14 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     Files are compared by the hash that git would give them, without filters and without its index, so that neither an
     attribute nor what the person has staged changes the answer. Ignored files count only if HEAD holds them.
     """
-    tree = {path: entry for path, entry in git.tree(head).items() if _is_own(path)}
-    there = _own_files(root)
+    tree = {path: entry for path, entry in git.tree(head).items() if is_tracked(root, path)}
+    there = tracked_files(root)
     changed = [path for path in there if path in tree and _differs(root, path, tree[path][1])]
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh)
-    gone = [path for path in tree if path not in there and tree[path][0] != "120000" and not (root / path).is_symlink()]
+    gone = [
+        path for path in tree if path not in there and tree[path][0] != "120000" and not at(root, path).is_symlink()
+    ]
     return sorted([*changed, *gone, *(path for path in fresh if path not in ignored)])
 
 
@@ -57,10 +61,10 @@ def find_edits(root: Path, git: Git) -> Edits:
     held: list[str] = []
     hashes: dict[str, frozenset[str]] = {}
     for path in uncommitted(root, git, git.head()):
-        if not os.path.lexists(root / path):
+        if not os.path.lexists(at(root, path)):
             paths.append(path)
         elif _readable(root, path):
-            with (root / path).open("rb") as file:
+            with at(root, path).open("rb") as file:
                 looked = inspect(file)
             (held if looked.secrets or _is_private(root, path) else paths).append(path)
             hashes[path] = looked.hashes
@@ -82,18 +86,18 @@ def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edit
     """
     edits = edits or find_edits(root, git)
     present = [path for path in edits.paths if path in edits.hashes]
-    blobs = git.write_blobs([root / path for path in present])
+    blobs = git.write_blobs([at(root, path) for path in present])
     entries: dict[str, tuple[str, str] | None] = {path: None for path in edits.paths if path not in edits.hashes}
     for path, blob in zip(present, blobs, strict=True):
         if blob in edits.hashes[path]:
-            executable = (root / path).stat().st_mode & stat.S_IXUSR
+            executable = at(root, path).stat().st_mode & stat.S_IXUSR
             entries[path] = ("100755" if executable else "100644", blob)
     return git.commit(entries, message, author) if entries else None
 
 
 def _is_private(root: Path, path: str) -> bool:
     """Whether a file is a log that holds something private: a run takes that out before the log is committed."""
-    if not (path.startswith(f"{PARTIAL}/") or log_day(path.removeprefix(f"{LOGS}/"))):
+    if not (path.startswith(f"{PARTIAL}/") or day_of_log(path)):
         return False
     data = read_bytes(root, path) or b""
     return b"rivate" in data.lower() and is_private(data.decode(errors="replace"))
@@ -101,21 +105,7 @@ def _is_private(root: Path, path: str) -> bool:
 
 def _readable(root: Path, path: str) -> bool:
     """Whether git can be handed the file by its path; one that cannot be read stays uncommitted and as it is."""
-    return "\n" not in path and (root / path).is_file() and os.access(root / path, os.R_OK)
-
-
-def _is_own(path: str) -> bool:
-    return path.partition("/")[0] in TRACKED
-
-
-def _own_files(root: Path) -> list[str]:
-    found = []
-    for name in TRACKED:
-        place = root / name
-        if place.is_symlink():
-            continue
-        found += [name] if place.is_file() else list_files(root, name, "")
-    return found
+    return "\n" not in path and at(root, path).is_file() and os.access(at(root, path), os.R_OK)
 
 
 def _differs(root: Path, path: str, blob: str) -> bool:

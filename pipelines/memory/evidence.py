@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import BadFile
 from pipelines.memory.files import read_bytes
 from pipelines.memory.items import quote_digest
+from pipelines.memory.names import real_path
 from pipelines.memory.pointers import pointer_in
 
 if TYPE_CHECKING:
@@ -46,11 +47,15 @@ class Quotes:
     def found(self, evidence: Evidence) -> Found:
         """Return where the quote stands: at its lines, else at the nearest lines whose text has its hash."""
         lines, height = self._read(evidence.path), evidence.end_line - evidence.start_line + 1
+        shown = real_path(self._root, evidence.path)
         for start in _outward(evidence.start_line - 1, len(lines) - height + 1):
             text = "\n".join(lines[start : start + height])
             if quote_digest(text)[: len(evidence.digest)] == evidence.digest:
-                return Found(evidence.path, start + 1, start + height, text, record_behind(lines, start))
-        return Found(evidence.path, evidence.start_line, evidence.end_line, None)
+                return Found(shown, start + 1, start + height, text, self._record(record_behind(lines, start)))
+        return Found(shown, evidence.start_line, evidence.end_line, None)
+
+    def _record(self, told: tuple[str, int] | None) -> tuple[str, int] | None:
+        return (real_path(self._root, told[0]), told[1]) if told else None
 
     def _read(self, path: str) -> list[str]:
         if path not in self._lines:

@@ -8,8 +8,8 @@ they stand, so that reading them one after the other gives the same documents ag
     {"record": "item", "document": "Projects/alpha.md", "id": "k7f3a9c2b10", "type": "Decision", "text": …,
      "section": "Decisions", "notes": []}
 
-Every field of an item is there, also an empty one; days and ids that are not told are null. `notes` are the lines that a
-person wrote under the item, without their ends. Keys that a reader does not know are passed over; what they mean must
+Every field of an item is there, also an empty one; days and ids that are not told are null. `notes` are the lines that
+a person wrote under the item, without their ends. Keys that a reader does not know are passed over; what they mean must
 not change within a version.
 """
 

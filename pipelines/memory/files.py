@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, NotWritable
 from pipelines.memory.layout import PRIVATE, SESSIONS
+from pipelines.memory.names import at, names_of, real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import BinaryIO
+
+    from pipelines.memory.names import Names
 
 
 def open_regular(root: Path, path: str) -> BinaryIO | None:
@@ -32,6 +35,7 @@ def open_regular(root: Path, path: str) -> BinaryIO | None:
 
 
 def _descriptor(root: Path, path: str) -> int | None:
+    path = real_path(root, path)
     try:
         descriptor = os.open(f"{root}/{path}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
@@ -60,11 +64,26 @@ def read_bytes(root: Path, path: str) -> bytes | None:
         try:
             return file.readall()
         except OSError as error:
-            raise BadFile(path, f"cannot be read: {error.strerror}") from None
+            raise BadFile(real_path(root, path), f"cannot be read: {error.strerror}") from None
 
 
 def list_files(root: Path, folder: str, suffix: str) -> list[str]:
     """Return the regular files below a folder whose names end so, sorted; hidden ones and links are passed over."""
+    names = names_of(root)
+    if names is None:
+        return sorted(_walk(root, folder, suffix, lambda _: True))
+    return sorted(_named(root, names, folder, suffix))
+
+
+def _named(root: Path, names: Names, folder: str, suffix: str) -> Iterator[str]:
+    """Yield the same of a memory that was adopted in place, by what the program calls them."""
+    for real in _walk(root, names.start(folder), suffix, lambda below: names.leads(below, folder)):
+        path = names.canonical(real)
+        if path is not None and path.startswith(f"{folder}/"):
+            yield path
+
+
+def _walk(root: Path, folder: str, suffix: str, leads: Callable[[str], bool]) -> list[str]:
     found: list[str] = []
     pending = [folder]
     while pending:
@@ -74,15 +93,16 @@ def list_files(root: Path, folder: str, suffix: str) -> list[str]:
                 for entry in entries:
                     if entry.name.startswith(".") or entry.is_symlink():
                         continue
+                    path = f"{here}/{entry.name}" if here else entry.name
                     if entry.is_dir(follow_symlinks=False):
-                        pending.append(f"{here}/{entry.name}")
+                        pending += [path] if leads(path) else []
                     elif entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
-                        found.append(f"{here}/{entry.name}")
+                        found.append(path)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             raise BadFile(here, f"cannot be listed: {error.strerror}") from None
-    return sorted(found)
+    return found
 
 
 _OWN: Final = frozenset({PRIVATE, SESSIONS})
@@ -121,7 +141,7 @@ def make_folders(root: Path, folder: Path) -> None:
         folder = folder.parent
     for folder in reversed(missing):
         # What a person has no need to share is theirs alone, and so is the folder above it while it is made.
-        alone = folder.relative_to(root).parts[0] in _OWN
+        alone = any(at(root, own) in {folder, *folder.parents} for own in _OWN)
         folder.mkdir(mode=0o700 if alone else 0o777, exist_ok=True)
         sync_folder(folder.parent)
 
@@ -141,8 +161,8 @@ def replace_file(root: Path, path: str, data: bytes) -> None:
     Raises:
         NotWritable: the disk refused; the old file stands.
     """
-    target = root / path
-    with writing(path), _staged(root, target, data) as temporary:
+    target = at(root, path)
+    with writing(real_path(root, path)), _staged(root, target, data) as temporary:
         temporary.replace(target)
 
 
@@ -153,8 +173,8 @@ def create_file(root: Path, path: str, data: bytes) -> bool:
         BadFile: a folder above is a symbolic link.
         NotWritable: the disk refused; nothing is there.
     """
-    target = root / path
-    with writing(path), _staged(root, target, data) as temporary:
+    target = at(root, path)
+    with writing(real_path(root, path)), _staged(root, target, data) as temporary:
         try:
             os.link(temporary, target)  # refuses where something is, even if it came to be this moment
         except FileExistsError:

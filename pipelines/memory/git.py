@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
 from pipelines.errors import DetachedHead, GitFault, GitMissing, NotARepository
 from pipelines.memory.files import sync_folder, write_synced, writing
 from pipelines.memory.layout import PRIVATE
+from pipelines.memory.names import names_of
 from pipelines.memory.stale_locks import Repository, clear_stale_locks, wait_for_locks
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ _ASIDE: Final = f"{PRIVATE}/stale-lock"
 
 
 class Git:
-    """The git repository that a memory stands in. Paths are relative to the memory, with `/`."""
+    """The git repository that a memory stands in. Paths are relative to the memory, with `/`, and canonical."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -95,17 +96,31 @@ class Git:
             if row:
                 about, _, path = row.partition(b"\t")
                 mode, _, blob = about.decode().split(" ")
-                out[os.fsdecode(path).removeprefix(prefix)] = (mode, blob)
+                if (own := self.own(os.fsdecode(path).removeprefix(prefix))) is not None:
+                    out[own] = (mode, blob)
         return out
+
+    def real(self, path: str) -> str:
+        """Return the path, relative to the memory, at which git holds the file that the program calls `path`."""
+        names = names_of(self.root)
+        return path if names is None else names.real(path)
+
+    def own(self, real: str) -> str | None:
+        """Return what the program calls a file of git's; None for a person's that is no part of what it commits."""
+        names = names_of(self.root)
+        if names is None:
+            return real
+        path = names.canonical(real)
+        return path if path is not None and names.is_tracked(path) else None
 
     def show(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes at a commit, or None where it is not there."""
-        code, out, _ = self._call(["cat-file", "blob", f"{commit}:{self.prefix}{path}"])
+        code, out, _ = self._call(["cat-file", "blob", f"{commit}:{self.prefix}{self.real(path)}"])
         return out if code == 0 else None
 
     def versions(self, path: str) -> list[str]:
         """Return the commits that changed a file, newest first."""
-        listed = self._ask("log", "--format=%H", "--", path)
+        listed = self._ask("log", "--format=%H", "--", self.real(path))
         return listed.split() if listed else []
 
     def last_run(self) -> str | None:
@@ -116,9 +131,10 @@ class Git:
         """Return those of the paths that the repository's ignore rules leave out."""
         if not paths:
             return set()
-        asked = b"".join(os.fsencode(p) + b"\0" for p in paths)
-        _, out, _ = self._call(["check-ignore", "-z", "--stdin", "--no-index"], data=asked)
-        return {os.fsdecode(p) for p in out.split(b"\0") if p}
+        asked = {self.real(path): path for path in paths}
+        data = b"".join(os.fsencode(real) + b"\0" for real in asked)
+        _, out, _ = self._call(["check-ignore", "-z", "--stdin", "--no-index"], data=data)
+        return {asked.get(real, real) for real in map(os.fsdecode, out.split(b"\0")) if real}
 
     def identity(self) -> tuple[str, str] | None:
         """Return the person's own name and mail address, where git's configuration holds both."""
@@ -207,7 +223,7 @@ class Git:
         rows = []
         for path, entry in changes.items():
             mode, blob = entry or ("0", "0" * 40)
-            rows.append(f"{mode} {blob}\t".encode() + os.fsencode(self.prefix + path) + b"\0")
+            rows.append(f"{mode} {blob}\t".encode() + os.fsencode(self.prefix + self.real(path)) + b"\0")
         return b"".join(rows)
 
     def _sync_objects(self, made: str, head: str | None) -> None:
@@ -264,7 +280,8 @@ class Git:
             if row:
                 about, _, path = row.partition(b"\t")
                 mode, blob, _ = about.decode().split(" ")
-                out[os.fsdecode(path)] = (mode, blob)
+                if (own := self.own(os.fsdecode(path))) is not None:
+                    out[own] = (mode, blob)
         return out
 
     # ------------------------------------------------------------ running

@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pipelines.errors import BadFile, ChangedUnderRun, HoldsSecret
+from pipelines.errors import BadFile, BrokenChangeSet, ChangedUnderRun, HoldsSecret
 from pipelines.memory.changes import Change
 from pipelines.memory.displaced import carry_over
 from pipelines.memory.files import read_bytes, sync_folder, write_synced, writing
 from pipelines.memory.git import Author, blob_id
-from pipelines.memory.layout import PRIVATE
+from pipelines.memory.layout import PRIVATE, SETTINGS
 from pipelines.memory.lock import log_lock, private_folder
 from pipelines.memory.moves import without_void_moves
+from pipelines.memory.names import names_of, real_path
 from pipelines.memory.place import put, settle
 from pipelines.memory.secrets import find_secrets
 
@@ -76,24 +77,32 @@ def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Si
         GitFault: git refused the commit; the files are written, and the next start commits them.
     """
     _finish(root, git)
-    _refuse_secrets(changes)
+    _refuse_secrets(root, changes)
+    _refuse_foreign(root, changes)
     journal = _Journal(tuple(changes), signature, git.head())
     _stage(root, changes)
     moved = [change.path for change in changes if read_bytes(root, change.path) != change.before]
     if moved:
         _drop(root)
-        raise ChangedUnderRun(moved)
+        raise ChangedUnderRun([real_path(root, path) for path in moved])
     _write_manifest(root, journal)
     return _complete(root, git, journal)
 
 
-def _refuse_secrets(changes: Sequence[Change]) -> None:
+def _refuse_foreign(root: Path, changes: Sequence[Change]) -> None:
+    """Let no file of a person's be written that was not opted in, whoever decided on the changes."""
+    names = names_of(root)
+    if foreign := [c.path for c in changes if not names.is_writable(c.path)] if names else []:
+        raise BrokenChangeSet([f"{real_path(root, path)} would be written, and is not opted in" for path in foreign])
+
+
+def _refuse_secrets(root: Path, changes: Sequence[Change]) -> None:
     """Let no secret past, whoever decided on the changes: what is committed once is public for ever."""
     faults = []
     for path, data in ((change.path, change.after or b"") for change in changes):
         if spans := find_secrets(data):
             line = data.count(b"\n", 0, spans[0].start) + 1
-            faults.append(f"{path}: {spans[0].rule} (line {line})")
+            faults.append(f"{real_path(root, path)}: {spans[0].rule} (line {line})")
     if faults:
         raise HoldsSecret(faults)
 
@@ -144,6 +153,8 @@ def _write_manifest(root: Path, journal: _Journal) -> None:
         "head": journal.head,
         "changes": rows,
     }
+    if (names := names_of(root)) is not None:
+        body["names"] = [names.real(change.path) for change in journal.changes]
     text = json.dumps(body, ensure_ascii=False)
     sealed = json.dumps({"sha256": hashlib.sha256(text.encode()).hexdigest(), "body": text})
     with writing(folder):
@@ -170,12 +181,21 @@ def _read_manifest(root: Path) -> _Journal | None:
             if [_sha(side) for side in sides] != [row["before"], row["after"]]:
                 return None
             changes.append(Change(row["path"], *sides))
+        _refuse_other_names(root, changes, body.get("names"))
         signature = Signature(body["message"], *_pair(body["author"]), datetime.fromisoformat(body["when"]))
         return _Journal(tuple(changes), signature, body["head"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
     except OSError as fault:
         raise BadFile(folder, f"cannot be read: {(fault.strerror or str(fault)).lower()}") from fault
+
+
+def _refuse_other_names(root: Path, changes: Sequence[Change], then: list[str] | None) -> None:
+    """Let a layout that was changed after a run was cut short not send what it had decided into other files."""
+    now = [real_path(root, change.path) for change in changes]
+    if now != (then or [change.path for change in changes]):
+        why = "has another [layout] than when a run was cut short"
+        raise BadFile(SETTINGS, why, "Put the old one back and run again; then change it.")
 
 
 def _pair(values: list[str]) -> tuple[str, str]:

@@ -22,8 +22,11 @@ PROGRESS: Final = "State/progress.jsonl"
 TOMBSTONES: Final = "State/tombstones.jsonl"
 PRIVATE: Final = ".curate"
 REPLIES: Final = ".curate/replies"
+BATCHES: Final = ".curate/batches"
 GENERAL: Final = "Areas/general.md"
 SIDECAR: Final = ".meta.json"
+NOTES: Final = "Notes"
+"""A person's own documents in a memory that was adopted in place; no folder of that name is on the disk."""
 
 FOLDERS: Final = ("Projects", "Areas", "Resources", "Archives")
 TRACKED: Final = (
@@ -49,6 +52,7 @@ _KINDS: Final = {
     "Areas": Kind.AREA,
     "Resources": Kind.RESOURCE,
     "Archives": Kind.ARCHIVE,
+    NOTES: Kind.RESOURCE,
     USER: Kind.USER,
     BRIEFING: Kind.BRIEFING,
     REVIEW: Kind.REVIEW,
@@ -121,3 +125,9 @@ def log_day(name: str) -> str:
         return date(*map(int, found.groups())).isoformat()
     except ValueError:
         return ""
+
+
+def day_of_log(path: str) -> str:
+    """Return the day of a log by its path; of several that one day can have (`Logs/DAY/REST`), too. Else empty."""
+    name, more, _ = path.removeprefix(f"{LOGS}/").partition("/")
+    return log_day(f"{name}.md" if more else name)

@@ -8,15 +8,20 @@ from pipelines.errors import UnknownItem, UsageFault
 from pipelines.memory.aliases import aliases_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pipelines.memory.documents import Document
 
 
-def named_documents(documents: Mapping[str, Document], name: str) -> list[str]:
+def named_documents(documents: Mapping[str, Document], name: str, shown: Callable[[str], str] = str) -> list[str]:
     """Return the paths of the documents that a name means: their path, id, title or file name, whatever its case.
 
     A former name means a document only where no other has it now.
+
+    Args:
+        documents: every document by path.
+        name: what a person or an agent calls it.
+        shown: what people call the file at a path.
 
     Raises:
         UsageFault: there is none.
@@ -25,11 +30,11 @@ def named_documents(documents: Mapping[str, Document], name: str) -> list[str]:
     found = [
         path
         for path, document in documents.items()
-        if wanted in {document.id.casefold(), document.title.casefold(), document.id.rpartition("/")[2].casefold()}
+        if wanted in {*_ids(path, shown), document.title.casefold(), document.id.rpartition("/")[2].casefold()}
     ]
     found = found or [path for path, one in documents.items() if wanted in {n.casefold() for n in aliases_of(one)}]
     if not found:
-        known = ", ".join(sorted(document.id for document in documents.values())[:20])
+        known = ", ".join(sorted(shown(path).removesuffix(".md") for path in documents)[:20])
         raise UsageFault(f"There is no document {name}.", f"There are: {known}.")
     return found
 
@@ -52,3 +57,7 @@ def named_item(prefix: str, *known: Iterable[str]) -> str:
         if found:
             raise UnknownItem(prefix, found)
     raise UnknownItem(prefix, ())
+
+
+def _ids(path: str, shown: Callable[[str], str]) -> set[str]:
+    return {one.removesuffix(".md").casefold() for one in (path, shown(path))}

@@ -7,10 +7,13 @@ import os
 import re
 import stat
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile, UsageFault
-from pipelines.memory.layout import log_day, log_path
+from pipelines.memory.files import list_files
+from pipelines.memory.layout import NOTES, log_day, log_path
+from pipelines.memory.names import names_of, real_path
 from pipelines.memory.naming import named_documents
 from pipelines.memory.snapshot import read_documents
 
@@ -78,7 +81,7 @@ def read_passage(
         start = int(cited["start"] or cited["from"])
         last = cited["end"] or cited["to"]
         end = end if end is not None else int(last) if last else start
-    path, file = _open(root, wanted, today)
+    path, file = (_open if names_of(root) is None else _open_in_place)(root, wanted, today)
     with file:
         return _lines(path, file, max(start or 1, 1), end)
 
@@ -100,6 +103,37 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
     if file is None:
         raise BadFile(paths[0], "was moved away while it was read", "Ask again.")
     return paths[0], file
+
+
+def _open_in_place(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryIO]:
+    """Open a file of a memory that was adopted in place, by its name on the disk or by what the program calls it."""
+    names = names_of(root)
+    day = today() if name.casefold() == "today" else name
+    own = log_path(day) if log_day(f"{day}.md") else name
+    for path in (one if one.endswith(_SUFFIXES) else f"{one}.md" for one in (name, own)):
+        _check(path)
+        for real in (path, real_path(root, path)):
+            told = names.canonical(real) if names else None
+            if told and not told.startswith(".") and (file := _opened(root, real)) is not None:
+                return real, file
+    if own != name:
+        raise UsageFault(f"There is no log of {day}.", "A search finds the days that speak of something.")
+    paths = _called(root, name) or named_documents(read_documents(root), name, partial(real_path, root))
+    if len(paths) > 1:
+        shown = ", ".join(sorted(real_path(root, path) for path in paths)[:5])
+        raise UsageFault(f"More than one document is called {name}: {shown}.", "Give its path.")
+    real = real_path(root, paths[0])
+    file = _opened(root, real)
+    if file is None:
+        raise BadFile(real, "was moved away while it was read", "Ask again.")
+    return real, file
+
+
+def _called(root: Path, name: str) -> list[str]:
+    """Return the person's documents whose file has that name, whatever its case."""
+    wanted = name.casefold().removesuffix(".md").rpartition("/")[2]
+    paths = list_files(root, NOTES, ".md")
+    return [path for path in paths if path.rpartition("/")[2].removesuffix(".md").casefold() == wanted]
 
 
 def _check(path: str) -> None:

@@ -13,6 +13,7 @@ from pipelines.memory.displaced import keep_log, keep_text
 from pipelines.memory.files import read_bytes, writing
 from pipelines.memory.layout import LOGS
 from pipelines.memory.merge import merge
+from pipelines.memory.names import at, real_path
 from pipelines.memory.swap import grown_by, mark, swap_back, swap_in, swaps
 
 if TYPE_CHECKING:
@@ -43,23 +44,23 @@ def put(root: Path, folder: Path, number: int, change: Change) -> bool:
         wanted = merge(change.path, change.before, change.after, current)
         if wanted == current or _swapped(root, folder, number, change.path, (current, wanted)):
             return wanted != change.after
-    raise _restless(change.path)
+    raise _restless(root, change.path)
 
 
 def _swapped(root: Path, folder: Path, number: int, path: str, sides: tuple[bytes | None, bytes | None]) -> bool:
     """Exchange a file; False, and all as before, where it was not what was believed."""
-    with writing(path):
+    with writing(real_path(root, path)):
         swap = swap_in(root, folder, number, path, sides)
         if swap is None:
             return False
         try:
             found = swap.found()
         except BadFile as fault:
-            swap_back(swap, root / path)
-            raise BadFile(path, fault.why) from None
+            swap_back(swap, at(root, path))
+            raise BadFile(real_path(root, path), fault.why) from None
         if found == sides[0]:
             return True
-        swap_back(swap, root / path)
+        swap_back(swap, at(root, path))
         _drop_unless_foreign(root, path, swap, sides[1])
     return False
 
@@ -106,7 +107,7 @@ def _bring_back(root: Path, folder: Path, swap: Swap, change: Change, found: byt
         wanted = _joined(swap, change, current, found)
         if wanted == current or _swapped(root, folder, swap.number, change.path, (current, wanted)):
             return
-    raise _restless(change.path)
+    raise _restless(root, change.path)
 
 
 def _joined(swap: Swap, change: Change, current: bytes | None, found: bytes) -> bytes | None:
@@ -118,5 +119,6 @@ def _joined(swap: Swap, change: Change, current: bytes | None, found: bytes) -> 
     return current if there.endswith(tail) else there + tail
 
 
-def _restless(path: str) -> BadFile:
-    return BadFile(path, "changed at every attempt to write it", "Run again when it rests: what was begun ends then.")
+def _restless(root: Path, path: str) -> BadFile:
+    why, advice = "changed at every attempt to write it", "Run again when it rests: what was begun ends then."
+    return BadFile(real_path(root, path), why, advice)

@@ -32,3 +32,8 @@ def captured_in(log: str, file: str) -> tuple[int, frozenset[str]]:
         marks.add(mark)
         last = max(last, int(line)) if path == file else last
     return last, frozenset(marks)
+
+
+def without_pointer(line: str) -> str:
+    """Return a log's line as people read it, without the pointer at its end."""
+    return _POINTER.sub("", line).rstrip() if "<!-- Sessions/" in line else line

@@ -9,7 +9,9 @@ from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.memory.files import make_folders, sync_folder, writing
+from pipelines.memory.layout import SESSIONS
 from pipelines.memory.lock import private_folder
+from pipelines.memory.names import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,13 +120,13 @@ def keep(root: Path, copy: Path, file: str) -> None:
         NotWritable: the disk refused.
         BadFile: a component of the path is a symbolic link.
     """
-    target = root / file
+    target, above = at(root, file), at(root, SESSIONS).parent
     with writing(file):
         make_folders(root, target.parent)
         if target.is_symlink():
             raise BadFile(file, "is a symbolic link, which is never followed")
         for folder in (target.parent, *target.parent.parents):
-            if folder == root:
+            if folder == above:
                 break
             folder.chmod(0o700)
         descriptor = os.open(copy, os.O_RDONLY)

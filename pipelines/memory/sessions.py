@@ -13,6 +13,7 @@ from pipelines.errors import BadFile
 from pipelines.memory.append import append_bytes
 from pipelines.memory.files import read_bytes
 from pipelines.memory.layout import STATE
+from pipelines.memory.names import at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +64,6 @@ def note_kept(root: Path, kept: Kept) -> None:
         NotWritable: the disk refused.
         BadFile: the file is a symbolic link.
     """
-    if (root / CAPTURED).is_symlink():
+    if at(root, CAPTURED).is_symlink():
         raise BadFile(CAPTURED, "is a symbolic link, which is never followed")
     append_bytes(root, CAPTURED, json.dumps(asdict(kept), ensure_ascii=False).encode() + b"\n")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.memory.cleaning import clean
 from pipelines.memory.files import create_file
 from pipelines.memory.layout import sidecar_names
+from pipelines.memory.names import at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +82,7 @@ def write_sidecar(root: Path, image: str, described: Described) -> bool:
         NotWritable: the disk refused; nothing was written.
     """
     first, second = sidecar_names(image)
-    if (root / second).is_symlink() or (root / second).exists():
+    if at(root, second).is_symlink() or at(root, second).exists():
         return False
     told = {"description": described.description, "title": described.title, "date": described.date, "by": described.by}
     text = json.dumps({key: value for key, value in told.items() if value}, ensure_ascii=False, indent=2)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.memory.documents import Document
 from pipelines.memory.files import list_files, read_bytes
-from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, PARTIAL, REVIEW, STATE, USER, log_day
+from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
+from pipelines.memory.names import at, names_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from pipelines.memory.documents import Placed
+    from pipelines.memory.names import Names
 
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
 
@@ -28,14 +30,16 @@ class Warned:
         path: the file.
         why: the end of a sentence that begins with the path.
         pending: whether something stays unread because of it, so that the run ends with exit code 1.
+        shown: what people call the file, where that is not what the program calls it.
     """
 
     path: str
     why: str
     pending: bool
+    shown: str = ""
 
     def __str__(self) -> str:
-        return f"{self.path} {self.why}."
+        return f"{self.shown or self.path} {self.why}."
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,20 @@ class Snapshot:
             for placed in self.documents[path].items:
                 yield self.documents[path], placed
 
+    def shown(self, path: str) -> str:
+        """Return what people call the file that the program calls `path`."""
+        return real_path(self.root, path)
+
+    def link(self, path: str) -> str:
+        """Return a path as a link in MEMORY.md leads to it."""
+        names = names_of(self.root)
+        return path if names is None else names.link(path)
+
+    def theirs(self) -> frozenset[str]:
+        """The documents that are a person's own files, opted in: nothing but lines of items is written into them."""
+        names = names_of(self.root)
+        return frozenset(path for path in self.documents if names.is_theirs(path)) if names else frozenset()
+
     def unreadable(self) -> frozenset[str]:
         """The files that are there and could not be read; nothing may be written over them."""
         return frozenset(warned.path for warned in self.warnings)
@@ -73,17 +91,34 @@ def read_snapshot(root: Path) -> Snapshot:
     """Read a memory. Nothing in it makes this fail: what cannot be read is passed over with a warning."""
     warnings: list[Warned] = []
     documents = _read_documents(root, warnings)
+    names = names_of(root)
+    is_log = _is_log if names is None else day_of_log
     logs: dict[str, bytes] = {}
     partials: dict[str, bytes] = {}
     for path in list_files(root, LOGS, ""):
         partial = path.startswith(f"{PARTIAL}/")
-        if not partial and not log_day(path.removeprefix(f"{LOGS}/")):
+        if not partial and not is_log(path):
             why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
             warnings.append(Warned(path, why, pending=False))
         elif (data := _read_log(root, path, warnings)) is not None:
             (partials if partial else logs)[path] = data
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
+    if names is not None:
+        warnings = [replace(warned, shown=names.real(warned.path)) for warned in warnings] + _forsaken(root, names)
     return Snapshot(root, documents, logs, partials, state, tuple(warnings))
+
+
+def _forsaken(root: Path, names: Names) -> list[Warned]:
+    """Return a warning for what runs made and nobody reads any more, because the person opted in a file of theirs."""
+    return [
+        Warned(path, f"is not read since {real} is opted in; move its items there by hand and remove it", pending=True)
+        for path, real in names.forsaken.items()
+        if os.path.lexists(root / path)
+    ]
+
+
+def _is_log(path: str) -> str:
+    return log_day(path.removeprefix(f"{LOGS}/"))
 
 
 def read_documents(root: Path) -> dict[str, Document]:
@@ -93,7 +128,7 @@ def read_documents(root: Path) -> dict[str, Document]:
 
 def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     documents = {}
-    for path in (BRIEFING, USER, REVIEW, *(path for folder in FOLDERS for path in list_files(root, folder, ".md"))):
+    for path in _document_paths(root):
         try:
             data = read_bytes(root, path)
             if data is not None:
@@ -108,10 +143,18 @@ def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     return documents
 
 
+def _document_paths(root: Path) -> list[str]:
+    found = [BRIEFING, USER, REVIEW, *(path for folder in FOLDERS for path in list_files(root, folder, ".md"))]
+    names = names_of(root)
+    if names is not None and names.opted_in:
+        found += [path for path in list_files(root, NOTES, ".md") if names.is_tracked(path)]
+    return found
+
+
 def _read_log(root: Path, path: str, warnings: list[Warned]) -> bytes | None:
     """Return a log's bytes, or None, with a warning, where it cannot be curated."""
     try:
-        size = os.lstat(f"{root}/{path}").st_size
+        size = os.lstat(at(root, path)).st_size
         if size > MAX_LOG_BYTES:
             why = f"has {size:,} bytes, more than the {MAX_LOG_BYTES:,} that are read; its entries stay pending"
             warnings.append(Warned(path, why, pending=True))

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.files import make_folders, read_bytes, sync_folder, write_synced
+from pipelines.memory.names import at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +91,7 @@ def swap_in(root: Path, folder: Path, number: int, path: str, sides: tuple[bytes
         OSError: the disk refuses; the file is as it was.
     """
     old, new = sides
-    target = root / path
+    target = at(root, path)
     swap = Swap(number, mark(new), mark(old), folder / f"{number}.{mark(new)}.{mark(old)}.swap")
     make_folders(root, target.parent)
     try:

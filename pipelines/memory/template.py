@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.changes import Change
 from pipelines.memory.files import make_folders, replace_file, writing
-from pipelines.memory.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE
+from pipelines.memory.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, kind_of
+from pipelines.memory.names import at, names_of, real_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,17 +30,23 @@ def missing_files(root: Path, template: Path) -> list[Change]:
     """Return the changes that add what the template has and the memory lacks; nothing that is there is touched."""
     return [
         Change(path, None, data)
-        for path, data in template_files(template).items()
-        if path != SETTINGS and not os.path.lexists(root / path)
+        for path, data in _wanted(root, template).items()
+        if path != SETTINGS and not os.path.lexists(at(root, path))
     ]
 
 
 def make_missing_folders(root: Path) -> None:
     """Make the folders of the layout that are not there."""
-    for name in _ALL_FOLDERS:
-        if not os.path.lexists(root / name):
-            with writing(name):
-                make_folders(root, root / name)
+    for name in _ALL_FOLDERS if names_of(root) is None else (*FOLDERS, STATE):
+        if not os.path.lexists(at(root, name)):
+            with writing(real_path(root, name)):
+                make_folders(root, at(root, name))
+
+
+def _wanted(root: Path, template: Path) -> dict[str, bytes]:
+    """Return what of the template a memory wants: one that was adopted in place only what runs write into."""
+    files = template_files(template)
+    return files if names_of(root) is None else {path: data for path, data in files.items() if kind_of(path)}
 
 
 def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
@@ -57,10 +64,10 @@ def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
         root.mkdir(parents=True, exist_ok=True)
     added = []
     make_missing_folders(root)
-    for path, data in template_files(template).items():
-        if os.path.lexists(root / path):
+    for path, data in _wanted(root, template).items():
+        if os.path.lexists(at(root, path)):
             continue
         told = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
         replace_file(root, path, told)
-        added.append(path)
+        added.append(real_path(root, path))
     return added

@@ -74,6 +74,11 @@ class Budget:
         self._refused: dict[str, Place] = {}
         self._changed = threading.Condition()
 
+    @property
+    def day(self) -> str:
+        """The memory's day, whose calls count."""
+        return self._ledger.day
+
     def seconds_left(self) -> float | None:
         """Return the seconds until the night's time is over, or None where it has no end."""
         return None if self._end is None else max(0.0, self._end - self._clock())
@@ -122,6 +127,19 @@ class Budget:
             self._changed.notify_all()
         self._ledger.note(name, cost)
 
+    def correct(self, name: str, noted: Cost, cost: Cost) -> None:
+        """Say what a call cost that was noted with another cost, in this run or in an earlier one of the same day.
+
+        Args:
+            name: the name under which it was held.
+            noted: what it counts as so far.
+            cost: what it came to.
+        """
+        with self._changed:
+            self._spent += Cost(cost.tokens - noted.tokens, cost.usd - noted.usd)
+            self._changed.notify_all()
+        self._ledger.note(name, cost)
+
     def _why_not(self, who: str, place: Place, worst: Cost) -> str:
         if self._refused.get(who, place) < place:
             return "was not asked any more: an older day did not fit the caps of the night"
@@ -152,7 +170,7 @@ class Ledger:
     """
 
     def __init__(self, file: Path | None, day: str) -> None:
-        self._file, self._day = file, day
+        self._file, self.day = file, day
         self._is_stale = False
         self._lock = threading.Lock()
 
@@ -162,7 +180,7 @@ class Ledger:
         for row in self._rows():
             with contextlib.suppress(ValueError, TypeError, KeyError):
                 told = json.loads(row)
-                if told["day"] == self._day:
+                if told["day"] == self.day:
                     calls[str(told["call"])] = Cost(int(told["tokens"]), float(told["usd"]))
         self._is_stale = not calls
         return sum(calls.values(), Cost())
@@ -178,7 +196,7 @@ class Ledger:
         """Write down what a call may cost, or did. Where the disk refuses, the run goes on without."""
         if self._file is None:
             return
-        row = json.dumps({"day": self._day, "call": call, "tokens": cost.tokens, "usd": cost.usd}) + "\n"
+        row = json.dumps({"day": self.day, "call": call, "tokens": cost.tokens, "usd": cost.usd}) + "\n"
         with self._lock, contextlib.suppress(OSError):
             self._file.parent.mkdir(mode=0o700, exist_ok=True)
             how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | (os.O_TRUNC if self._is_stale else 0)

@@ -46,7 +46,7 @@ class Patience:
                 if fault.usage is not None or fault.kind is not FailureKind.OVER_BUDGET:  # else no call was made
                     tally.paid(model.name, fault.usage)
                 tally.failed(fault)
-                pause = self._pause(fault, tried)
+                pause = self.pause(fault, tried)
                 if tried == model.retries or not fault.kind.may_pass or pause > self.longest_pause:
                     raise
                 self.sleep(pause)
@@ -55,7 +55,8 @@ class Patience:
                 return answer
         raise AssertionError  # the last try returns or raises
 
-    def _pause(self, fault: ModelFailed, tried: int) -> float:
+    def pause(self, fault: ModelFailed, tried: int) -> float:
+        """Return the seconds to wait before a call is made again that failed `tried` times before."""
         if fault.retry_after is not None:
             return fault.retry_after
         return min(self.longest_pause, self.first_pause * 2.0**tried * (1 + self.jitter() / 4))

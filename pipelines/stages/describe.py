@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipelines.errors import BadFile, DescribingFailed
 from pipelines.index.sources import UNDESCRIBED, scan
 from pipelines.memory.files import read_bytes
+from pipelines.memory.names import at, real_path
 from pipelines.memory.secrets import load_redactor
 from pipelines.memory.sidecars import Described, write_sidecar
 from pipelines.models.describing import Picture
@@ -92,7 +93,7 @@ def describe_images(root: Path, describer: Describer, say: Callable[[Looked], No
     for path in images:
         if _hopeless(looked[-ALIKE:]):
             break
-        looked.append(_look(root, path, describer))
+        looked.append(replace(_look(root, path, describer), path=real_path(root, path)))
         say(looked[-1])
     return DescribeReport(describer.name, tuple(looked), len(images) - len(looked))
 
@@ -122,7 +123,7 @@ def _picture(root: Path, path: str, limits: Limits) -> Picture | str:
     """Return an image as it is sent, or the reason why it is not."""
     most = f"is larger than the {limits.most_bytes / (1 << 20):.1f} MB that the provider takes"
     try:
-        if os.lstat(root / path).st_size > limits.most_bytes:
+        if os.lstat(at(root, path)).st_size > limits.most_bytes:
             return most
         data = read_bytes(root, path)
     except BadFile as fault:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import FailureKind, ModelFailed
-from pipelines.memory.layout import LOGS, log_day
+from pipelines.memory.layout import day_of_log
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.progress import LogProgress, entries_digest, file_hash
 from pipelines.memory.quotes import quote_stands
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from pipelines.memory.entries import Entry
     from pipelines.models.calling import Spent
     from pipelines.models.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure
+
+
+_NO_FAILURE: Final = frozenset({FailureKind.OVER_BUDGET, FailureKind.IN_BATCH})
+"""Why a day stays pending though no model failed: the user's caps, or a batch whose results are to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ def days_to_read(
     """
     found = []
     for path, data in logs.items():
-        day = log_day(path.removeprefix(f"{LOGS}/"))
+        day = day_of_log(path)
         records = progress.get(path, ())
         due = due_again(records, today) if rereads else frozenset()
         is_known = any(record.file == file_hash(data) and not _reopened(record, day, today) for record in records)
@@ -227,7 +231,7 @@ def _extracted(outcomes: Sequence[_Outcome], overtaken: Sequence[_Outcome], unas
         replies=tuple(key for _, answer in answers for key in answer.replies),
         ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
         fallback=tuple(day.day for day, answer in answers if answer.fallback),
-        failure=" ".join(dict.fromkeys(fault.sentence for fault in faults if fault not in capped)),
+        failure=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind not in _NO_FAILURE)),
         over_budget=" ".join(dict.fromkeys(fault.sentence for fault in capped)),
         notes=tuple(f"{day.path}: {note}" for day, answer in answers for note in answer.notes),
     )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pipelines.memory.baseline import Baseline
     from pipelines.memory.conservation import Departed
     from pipelines.memory.items import Item
+    from pipelines.memory.snapshot import Snapshot
     from pipelines.settings import Caps
     from pipelines.stages.reconcile import Reconciled
 
@@ -45,6 +46,7 @@ def mend(
     vanished: Callable[[Mapping[str, Document]], Sequence[Departed]],
     buried: frozenset[str],
     today: str,
+    shown: Callable[[str], str] = str,
 ) -> Mended:
     """Give copied lines ids of their own, take out links to nowhere, and ask about items that vanished.
 
@@ -54,8 +56,9 @@ def mend(
         vanished: documents → the items that are accounted for by nothing in them.
         buried: ids that have a tombstone; a link to one stays, as the story of what was.
         today: the memory's day.
+        shown: what people call the file at a path.
     """
-    reconciled = reconcile(documents, baseline, today)
+    reconciled = reconcile(documents, baseline, today, shown)
     after = dict(reconciled.documents)
     gone = {stone.id for stone in reconciled.retracted}
     lost = [one for one in vanished(after) if one.item.id not in gone]
@@ -82,6 +85,7 @@ def _linked_to(item: Item, known: set[str]) -> Item:
     return replace(item, links=links)
 
 
-def settled(before: Mapping[str, Document], mended: Mended, caps: Caps, closed: frozenset[str]) -> dict[str, Document]:
+def settled(snapshot: Snapshot, mended: Mended, caps: Caps) -> dict[str, Document]:
     """Return the mended documents under their caps, with their quality fields."""
-    return with_quality(before, prune(mended.documents, caps, closed).documents)
+    pruned = prune(mended.documents, caps, snapshot.unreadable(), snapshot.link)
+    return with_quality(snapshot.documents, pruned.documents, snapshot.theirs())

@@ -56,5 +56,6 @@ def file_own_item(  # noqa: PLR0913, PLR0917  what the person said, and what it 
     item = Item(kind, text, new_id(item, document_id(path), taken), status, today, trust=Trust.OWNER)
     home = shelves.documents.get(path) or new_document(path, "", today)
     documents = {**shelves.documents, path: edited(home, add=[Block(item)])}
-    after = with_quality(snapshot.documents, prune(documents, caps, shelves.closed).documents)
+    pruned = prune(documents, caps, shelves.closed, snapshot.link)
+    after = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
     return OwnItem(item, path, tuple(document_changes(snapshot.documents, after)))

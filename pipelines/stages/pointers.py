@@ -18,7 +18,7 @@ from pipelines.memory.layout import Kind, log_path
 from pipelines.memory.markdown import line_end, read_headings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 PROJECTS, DAYS, PEOPLE = "Projects", "Recent days", "People"
 _ORDER: Final = (*SECTIONS.values(), HISTORY, PROJECTS, DAYS, PEOPLE)
@@ -36,15 +36,19 @@ _NOT_PEOPLE: Final = frozenset(
 )
 
 
-def pointer_rows(documents: Mapping[str, Document]) -> list[tuple[str, str]]:
+def pointer_rows(documents: Mapping[str, Document], link: Callable[[str], str] = str) -> list[tuple[str, str]]:
     """Return (section, row) of each pointer: active projects, the days with news of the last week, people.
 
     The last week is counted from the newest day that any item speaks of, not from the clock.
+
+    Args:
+        documents: every document by path.
+        link: a path as a link in MEMORY.md leads to it.
     """
     newest = newest_day(documents.values())
-    rows = [(PROJECTS, row) for row in _projects(documents)[: _MOST[PROJECTS]]]
-    rows += [(DAYS, row) for row in _days(documents, newest)[: _MOST[DAYS]]]
-    return rows + [(PEOPLE, row) for row in _people(documents)[: _MOST[PEOPLE]]]
+    rows = [(PROJECTS, row) for row in _projects(documents, link)[: _MOST[PROJECTS]]]
+    rows += [(DAYS, row) for row in _days(documents, newest, link)[: _MOST[DAYS]]]
+    return rows + [(PEOPLE, row) for row in _people(documents, link)[: _MOST[PEOPLE]]]
 
 
 def newest_day(documents: Iterable[Document]) -> str:
@@ -52,7 +56,7 @@ def newest_day(documents: Iterable[Document]) -> str:
     return max((max(p.item.since, p.item.confirmed) for doc in documents for p in doc.items), default="")
 
 
-def _projects(documents: Mapping[str, Document]) -> list[str]:
+def _projects(documents: Mapping[str, Document], link: Callable[[str], str]) -> list[str]:
     rows = []
     for path, document in documents.items():
         if document.kind is Kind.PROJECT and document.front.get("status").casefold() not in _CLOSED_STATUS:
@@ -60,12 +64,13 @@ def _projects(documents: Mapping[str, Document]) -> list[str]:
             news = newest_day([document])
             told = [f"{waiting} open"] if waiting else []
             told += [f"last news {news}"] if news else []
-            rows.append((news, path, f"- [{document.title}]({path}){': ' + ', '.join(told) if told else ''}"))
+            told_of = f": {', '.join(told)}" if told else ""
+            rows.append((news, path, f"- [{document.title}]({link(path)}){told_of}"))
     rows.sort(key=lambda row: row[1])
     return [row for _, _, row in sorted(rows, key=lambda row: row[0], reverse=True)]
 
 
-def _days(documents: Mapping[str, Document], newest: str) -> list[str]:
+def _days(documents: Mapping[str, Document], newest: str, link: Callable[[str], str]) -> list[str]:
     if not newest:
         return []
     first = (date.fromisoformat(newest) - timedelta(days=6)).isoformat()
@@ -77,7 +82,7 @@ def _days(documents: Mapping[str, Document], newest: str) -> list[str]:
     rows = []
     for day in sorted(news, reverse=True):
         told = [f"{news[day][kind]} {_plural(kind, news[day][kind])}" for kind in ItemType if news[day][kind]]
-        rows.append(f"- [{day}]({log_path(day)}): {', '.join(told)}")
+        rows.append(f"- [{day}]({link(log_path(day))}): {', '.join(told)}")
     return rows
 
 
@@ -85,7 +90,7 @@ def _plural(kind: ItemType, count: int) -> str:
     return kind.lower() if count == 1 else f"{kind.lower()}s"
 
 
-def _people(documents: Mapping[str, Document]) -> list[str]:
+def _people(documents: Mapping[str, Document], link: Callable[[str], str]) -> list[str]:
     """Return the people whom contact lists and items name, the most named first, each with where to read of them."""
     named: Counter[str] = Counter()
     places: dict[str, str] = {}
@@ -102,7 +107,7 @@ def _people(documents: Mapping[str, Document]) -> list[str]:
         if len(same) == 1:
             named[same[0]] += named.pop(name)
     ranked = sorted(named.items(), key=lambda row: (-row[1], row[0]))
-    return [f"- {name}: {places[name]}" for name, _ in ranked]
+    return [f"- {name}: {link(places[name])}" for name, _ in ranked]
 
 
 def _contacts(document: Document) -> list[str]:

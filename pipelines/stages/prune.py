@@ -17,7 +17,7 @@ from pipelines.stages.pointers import newest_day, pointer_rows, with_pointers, w
 from pipelines.stages.promote import new_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pipelines.memory.documents import Document, Placed
     from pipelines.memory.items import Item
@@ -43,20 +43,23 @@ class Pruned:
     moved: tuple[Moved, ...]
 
 
-def prune(documents: Mapping[str, Document], caps: Caps, closed: frozenset[str]) -> Pruned:
+def prune(
+    documents: Mapping[str, Document], caps: Caps, closed: frozenset[str], link: Callable[[str], str] = str
+) -> Pruned:
     """Bring every document under its cap, and write the briefing's pointers anew.
 
     Args:
         documents: all documents by path.
         caps: the caps, in bytes.
         closed: files that are there and cannot be read; nothing is moved into them.
+        link: a path as a link in MEMORY.md leads to it.
     """
     after, newest = dict(documents), newest_day(documents.values())
     moved: list[Moved] = []
     general = _free_path(GENERAL, closed)
     if BRIEFING in after:
         bare = without_pointers(after[BRIEFING])
-        reserve = min(_pointer_bytes(bare, after), caps.briefing // POINTER_SHARE)
+        reserve = min(_pointer_bytes(bare, pointer_rows(after, link)), caps.briefing // POINTER_SHARE)
         kept, out = _shrunk(bare, caps.briefing - reserve, newest)
         after[BRIEFING] = kept
         _move(after, out, BRIEFING, general, moved)
@@ -67,7 +70,7 @@ def prune(documents: Mapping[str, Document], caps: Caps, closed: frozenset[str])
         if after[path].kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE} and after[path].size > caps.document:
             _overflow(after, path, caps.document, newest, closed, moved)
     if BRIEFING in after:
-        after[BRIEFING] = _pointed(after[BRIEFING], after, caps.briefing)
+        after[BRIEFING] = _pointed(after[BRIEFING], pointer_rows(after, link), caps.briefing)
     return Pruned(after, tuple(moved))
 
 
@@ -83,13 +86,12 @@ def _free_path(path: str, closed: frozenset[str]) -> str:
 # ------------------------------------------------------------ the briefing
 
 
-def _pointer_bytes(bare: Document, documents: Mapping[str, Document]) -> int:
-    return with_pointers(bare, pointer_rows(documents)).size - bare.size
+def _pointer_bytes(bare: Document, rows: list[tuple[str, str]]) -> int:
+    return with_pointers(bare, rows).size - bare.size
 
 
-def _pointed(bare: Document, documents: Mapping[str, Document], cap: int) -> Document:
+def _pointed(bare: Document, rows: list[tuple[str, str]], cap: int) -> Document:
     """Return the briefing with as many pointers as its cap leaves room for, each section's last ones cut first."""
-    rows = pointer_rows(documents)
     while rows and with_pointers(bare, rows).size > cap:
         longest = max({title for title, _ in rows}, key=lambda title: sum(name == title for name, _ in rows))
         last = max(number for number, (title, _) in enumerate(rows) if title == longest)

@@ -17,13 +17,18 @@ if TYPE_CHECKING:
     from pipelines.memory.items import Item
 
 
-def with_quality(before: Mapping[str, Document], after: Mapping[str, Document]) -> dict[str, Document]:
+def with_quality(
+    before: Mapping[str, Document], after: Mapping[str, Document], theirs: frozenset[str] = frozenset()
+) -> dict[str, Document]:
     """Return `after` with `updated` and the quality fields set in each document whose text changed.
 
-    `updated` is the newest day that its items speak of. A document without front matter stays as it is.
+    `updated` is the newest day that its items speak of. A document without front matter stays as it is, and so does the
+    front matter of one in `theirs`, a person's own file into which items may be written.
     """
     told = dict(after)
     for path, document in after.items():
+        if path in theirs:
+            continue
         earlier = before.get(path)
         if document.text != (earlier.text if earlier else None) and document.front.lines:
             held = bool(document.items or (earlier and earlier.items))

@@ -18,7 +18,7 @@ from pipelines.memory.tombstones import Reason, tombstone
 from pipelines.stages.projects import kept, named_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pipelines.memory.baseline import Baseline
     from pipelines.memory.documents import Placed
@@ -54,13 +54,16 @@ class Reconciled:
     asked: tuple[str, ...] = ()
 
 
-def reconcile(documents: Mapping[str, Document], baseline: Baseline, today: str) -> Reconciled:
+def reconcile(
+    documents: Mapping[str, Document], baseline: Baseline, today: str, shown: Callable[[str], str] = str
+) -> Reconciled:
     """Return the documents as people's edits mean them.
 
     Args:
         documents: every document as it is now.
         baseline: the documents as the last run left them.
         today: the memory's day.
+        shown: what people call the file at a path.
     """
     before = {p.item.id: (path, p.item) for path, doc in baseline.changed.items() for p in doc.items if p.item.id}
     after = dict(documents)
@@ -86,7 +89,7 @@ def reconcile(documents: Mapping[str, Document], baseline: Baseline, today: str)
     stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
     for path in sorted({gone[ident][0] for ident in asked}):
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
-        after[REVIEW] = _ask(after.get(REVIEW) or Document(REVIEW, "# Review\n"), path, items, today)
+        after[REVIEW] = _ask(after.get(REVIEW) or Document(REVIEW, "# Review\n"), shown(path), items, today)
     after |= _kept_projects(after, baseline, today)
     return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(sorted(asked)))
 

@@ -10,7 +10,7 @@ from pipelines.memory.progress import file_hash
 from pipelines.memory.secrets import told
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pipelines.memory.progress import LogProgress
     from pipelines.memory.secrets import Found, Redactor
@@ -25,12 +25,14 @@ class Clean:
         partials: every partial log by path.
         redacted: path → the secrets that were taken out.
         hidden: paths of logs that held something private.
+        told: sentences on what was left in place.
     """
 
     logs: Mapping[str, bytes]
     partials: Mapping[str, bytes]
     redacted: Mapping[str, Sequence[Found]] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
     def notes(self, committed: frozenset[str]) -> list[str]:
         """Return what was done, a sentence a log.
@@ -43,7 +45,8 @@ class Clean:
             f"{path}: {told(found)} redacted{purge if path in committed else ''}."
             for path, found in sorted(self.redacted.items())
         ]
-        return notes + [f"{path}: what was marked as private is gone from it." for path in self.hidden]
+        notes += [f"{path}: what was marked as private is gone from it." for path in self.hidden]
+        return [*notes, *self.told]
 
 
 def clean_logs(
@@ -82,6 +85,15 @@ def clean_logs(
         redacted,
         tuple(hidden),
     )
+
+
+def left_in_place(clean: Clean, shown: Callable[[str], str]) -> Clean:
+    """Return the logs as they may be read where they are a person's own files, which keep what they hold.
+
+    A file with a secret is held uncommitted, and named when the run is over; one with something private is named here.
+    """
+    why = "has something marked as private in it; it is left as it is and not committed, and that is not read"
+    return Clean(clean.logs, clean.partials, told=tuple(f"{shown(path)} {why}." for path in clean.hidden))
 
 
 def _was_read(records: Sequence[LogProgress], data: bytes) -> bool:

@@ -228,7 +228,7 @@ def test_a_bug_prints_a_report_without_the_memorys_text(memory: Memory, monkeypa
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("pipelines.commands.items.read_documents", broken)
+    monkeypatch.setattr("pipelines.commands.items.documents_on", broken)
     told = memory.curate("items", exits=3)
     assert "ZeroDivisionError" in told
     assert "paste" in told
@@ -239,5 +239,5 @@ def test_an_interrupt_exits_130(memory: Memory, monkeypatch: pytest.MonkeyPatch)
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipelines.commands.items.read_documents", interrupted)
+    monkeypatch.setattr("pipelines.commands.items.documents_on", interrupted)
     memory.curate("items", exits=130)

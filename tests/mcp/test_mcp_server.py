@@ -64,7 +64,7 @@ def test_a_session_reads_searches_and_writes(memory: conftest.Memory) -> None:
         assert client.server_info.name == "memcurate"
         assert "memory_search" in (client.instructions or "")
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert sorted(tools) == ["memory_context", "memory_log", "memory_read", "memory_search"]
+        assert sorted(tools) == ["memory_context", "memory_log", "memory_read", "memory_search", "memory_why"]
         assert all("Use it" in (tool.description or "") for tool in tools.values())
         assert tools["memory_log"].annotations is not None
         assert not tools["memory_log"].annotations.read_only_hint
@@ -74,6 +74,13 @@ def test_a_session_reads_searches_and_writes(memory: conftest.Memory) -> None:
         assert "Decision, trust self" in told
         place = told.split(" | ")[0]
         assert "We moved the site to Hugo" in await said(client, "memory_read", name=place)
+        ident = re.findall(r"\bk[0-9a-f]{10}\b", told)[0]
+        reason = await said(client, "memory_why", item=ident[:7])
+        assert re.match(r"\S+\.md:\d+ \| since 2026-03-18 \| live, trust self, confidence \w+, " + ident, reason)
+        assert "Evidence Logs/2026-03-18.md:3: - 09:00 Decision: We moved the site to Hugo." in reason
+        assert "Extracted by rules" in reason
+        assert re.search(r"Brought on 2026-03-19 by commit [0-9a-f]{10}: ", reason)
+        assert "No item has the id kdead" in await said(client, "memory_why", item="kdead", fails=True)
         assert "Risk" not in await said(client, "memory_search", query="site", type="Risk")
         assert "Nothing was found" in await said(client, "memory_search", query="zzzz")
         assert "is no day" in await said(client, "memory_search", query="site", since="soon", fails=True)
@@ -104,6 +111,7 @@ def test_it_survives_what_no_client_should_send(memory: conftest.Memory) -> None
         huge = "x" * 10_000_000
         for tool, name in (
             ("memory_search", "query"), ("memory_read", "name"), ("memory_log", "text"), ("memory_context", "query"),
+            ("memory_why", "item"),
         ):  # fmt: skip
             told = await said(client, tool, fails=True, **{name: huge})
             assert len(told) < 1000

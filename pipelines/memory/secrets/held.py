@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
 from pipelines.memory.files import open_regular
+from pipelines.memory.names import real_path
 from pipelines.memory.secrets.files import inspect
 from pipelines.memory.secrets.finding import find_secrets
 from pipelines.memory.secrets.redacting import Found, told
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 def without_held(snapshot: Snapshot) -> Snapshot:
     """Return a snapshot in which documents that hold a secret count as unreadable: nothing is written over them."""
     held = [
-        Warned(path, why, pending=True) for path, document in snapshot.documents.items() if (why := _why(document.text))
+        Warned(path, why, pending=True, shown=snapshot.shown(path))
+        for path, document in snapshot.documents.items()
+        if (why := _why(document.text))
     ]
     if not held:
         return snapshot
@@ -43,9 +46,9 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
             continue
         if file:
             with file:
-                secrets = inspect(file).secrets
-            if secrets and not any(sentence.startswith(f"{path} holds ") for sentence in said):
-                found.append(str(Warned(path, held_because(secrets), pending=True)))
+                secrets, shown = inspect(file).secrets, real_path(root, path)
+            if secrets and not any(sentence.startswith(f"{shown} holds ") for sentence in said):
+                found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
     return tuple(found)
 
 

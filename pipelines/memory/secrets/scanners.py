@@ -10,10 +10,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.memory.layout import PRIVATE, SESSIONS, TRACKED
+from pipelines.memory.layout import PRIVATE, SESSIONS
 from pipelines.memory.lock import private_folder
+from pipelines.memory.names import names_of
 from pipelines.memory.secrets.finding import ALLOWED
 from pipelines.memory.secrets.scanning import Leak
+from pipelines.memory.tracked import is_tracked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 PROGRAMS: Final = ("betterleaks", "gitleaks")
 SECONDS: Final = 300.0
 _LARGEST: Final = 64 << 20
-_OWN: Final = frozenset({*TRACKED, SESSIONS})
 
 
 def installed_scanner(root: Path, environ: Mapping[str, str]) -> str:
@@ -87,9 +88,15 @@ def _found(root: Path, report: Path, name: str) -> tuple[list[Leak], str]:
 
 def _leak(root: Path, row: Mapping[str, Any], name: str) -> Leak | None:
     path = os.path.relpath(Path(root, str(row["File"])), root).replace(os.sep, "/")
-    if path.startswith(f"{PRIVATE}/") or path.partition("/")[0] not in _OWN:
+    if path.startswith(f"{PRIVATE}/") or not _belongs(root, path):
         return None
     return Leak(path, int(row["StartLine"]), f"{name}:{str(row['RuleID'])[:80]}")
+
+
+def _belongs(root: Path, path: str) -> bool:
+    names = names_of(root)
+    own = path if names is None else names.canonical(path) or ""
+    return own.startswith(f"{SESSIONS}/") or is_tracked(root, own)
 
 
 def _is_marked(root: Path, leak: Leak) -> bool:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.memory.files import list_files, open_regular
-from pipelines.memory.layout import SESSIONS, TRACKED
+from pipelines.memory.files import open_regular
+from pipelines.memory.layout import SESSIONS
+from pipelines.memory.names import real_path
 from pipelines.memory.secrets.finding import find_secrets
 from pipelines.memory.secrets.redacting import told_of
+from pipelines.memory.tracked import own_files, tracked_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,17 +56,14 @@ class Leak:
 
 def scan_files(root: Path, redactor: Redactor) -> Iterator[Leak]:
     """Yield the secrets in the memory's own files and its kept transcripts, as they are now; links are not followed."""
-    for name in (*TRACKED, SESSIONS):
-        place = root / name
-        paths = [] if place.is_symlink() else [name] if place.is_file() else list_files(root, name, "")
-        for path in paths:
-            try:
-                file = open_regular(root, path)
-            except BadFile:
-                continue
-            if file:
-                with file:
-                    yield from _leaks(path, file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
+    for path in (*tracked_files(root), *own_files(root, (SESSIONS,))):
+        try:
+            file = open_regular(root, path)
+        except BadFile:
+            continue
+        if file:
+            with file:
+                yield from _leaks(real_path(root, path), file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
 
 
 def scan_history(git: Git, redactor: Redactor) -> list[Leak]:

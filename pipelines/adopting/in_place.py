@@ -1,0 +1,142 @@
+"""Adopting notes where they lie: which of them play which part, and the few new files that make them a memory.
+
+Nothing that is there is moved, renamed or rewritten.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.adopting.daily import named_day, read_vault, written_pattern
+from pipelines.adopting.kinds import Kind
+from pipelines.errors import UsageFault
+from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, USER
+from pipelines.memory.names import SOUL
+from pipelines.memory.naming_rules import layout_faults, layout_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.adopting.daily import Vault
+    from pipelines.adopting.found import Found, LeftOut, Source
+    from pipelines.memory.names import Names
+
+HOME: Final = "Curated"
+_DAY: Final = "{YYYY}-{MM}-{DD}"
+_ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
+_AGENTS: Final = ("AGENTS.md", "CLAUDE.md")
+_WORKSPACE: Final = ("*.md", "memory/**", *(f"{folder}/**" for folder in FOLDERS))
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """What adopting in place would do.
+
+    Args:
+        kind: what the notes are taken for.
+        layout: the `[layout]` of the new curate.toml.
+        names: the same, as the memory's names.
+        logs: the daily notes.
+        notes: the person's documents that are searched.
+        opted_in: those of the person's files into which ids and items may be written.
+        left_out: what is no part of the memory, and why.
+        told: sentences for the person.
+    """
+
+    kind: Kind
+    layout: dict[str, Any]
+    names: Names
+    logs: tuple[str, ...]
+    notes: tuple[str, ...]
+    opted_in: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+    told: tuple[str, ...]
+
+
+def plan_in_place(found: Source, kind: Kind, home: str, opted_in: Sequence[str]) -> InPlace:
+    """Return what adopting a folder in place would do.
+
+    Args:
+        found: the folder as it was found.
+        kind: what it is taken for.
+        home: the folder that is to hold what runs make.
+        opted_in: globs of the files into which ids and items may be written.
+
+    Raises:
+        UsageFault: the folder cannot be adopted in place, or not so; the sentence says why.
+    """
+    if os.path.lexists(found.root / home):
+        raise UsageFault(f"{found.root / home} is there already.", "Name another folder for what runs make: --home.")
+    vault = read_vault(found.root)
+    layout: dict[str, Any] = {"home": home, "logs": _days(found, kind, vault, home)}
+    top = {one.path for one in found.files if "/" not in one.path}
+    layout |= {key: name for key, name in _ROLES.items() if name in top}
+    layout |= {"notes": _notes(kind, vault), "opted_in": list(opted_in)}
+    if faults := layout_faults(layout, found.root):
+        raise UsageFault(f"{found.root} cannot be adopted so: {'; '.join(faults)}.", "Mend --home or --opt-in.")
+    names = layout_names(layout)
+    own = {one.path: names.canonical(one.path) or "" for one in found.files}
+    opened = tuple(path for path in own if names.is_opted_in(path) and not own[path].startswith(f"{LOGS}/"))
+    notes = tuple(path for path, name in own.items() if name.startswith(f"{NOTES}/") and path not in opened)
+    logs = tuple(path for path, name in own.items() if name.startswith(f"{LOGS}/"))
+    return InPlace(kind, layout, names, logs, notes, opened, found.left_out, tuple(_told(layout, own, opened)))
+
+
+def _days(found: Source, kind: Kind, vault: Vault, home: str) -> str:
+    """Return how the daily notes are named: as the kind or the vault's settings say, else as most of them are."""
+    if kind is Kind.OPENCLAW:
+        return f"memory/{_DAY}*.md"
+    if kind is Kind.OBSIDIAN and vault.form:
+        pattern = written_pattern(vault.form) if vault.pattern else None
+        if pattern is None:
+            why = f"{found.root} names its daily notes in a format that cannot be written in place ({vault.form})."
+            raise UsageFault(why, "Copy it instead, without --in-place, or let the format be of YYYY, MM and DD alone.")
+        return f"{vault.folder}/{pattern}.md" if vault.folder else f"{pattern}.md"
+    folders = Counter(one.path.rpartition("/")[0] for one in found.files if _is_dated(one))
+    if not folders:
+        return f"{home}/{LOGS}/{_DAY}.md"
+    folder = min(folders, key=lambda name: (-folders[name], name))
+    return f"{folder}/{_DAY}.md" if folder else f"{_DAY}.md"
+
+
+def _is_dated(one: Found) -> bool:
+    return one.is_note and bool(named_day(one.path))
+
+
+def _notes(kind: Kind, vault: Vault) -> list[str]:
+    """Return the globs of what is searched: an agent's workspace holds much that is no memory."""
+    globs = list(_WORKSPACE) if kind is Kind.OPENCLAW else ["**"]
+    globs += [f"!{vault.templates}/**"] if vault.templates else []
+    return [*globs, *(f"!{name}" for name in _AGENTS)]
+
+
+def _told(layout: dict[str, Any], own: dict[str, str], opened: Sequence[str]) -> list[str]:
+    home, told = layout["home"], []
+    for key, name in (("memory", BRIEFING), ("user", USER)):
+        if key in layout and layout[key] not in opened:
+            told.append(
+                f"{layout[key]} is never written: what runs learn goes to {home}/{name}, and sessions are shown both."
+                f" --opt-in {layout[key]} lets runs write into it."
+            )
+    patterns = [glob for glob in layout["opted_in"] if not glob.startswith("!")]
+    told += [f"--opt-in {glob} matches no file yet." for glob in patterns if not opened and own]
+    told.append("Daily notes are read, and `curate log` and `curate capture` append to them; nothing else is changed.")
+    return told
+
+
+def settings_text(template: str, timezone: str, layout: dict[str, Any]) -> str:
+    """Return the curate.toml of a memory that is adopted in place.
+
+    Args:
+        template: the template's.
+        timezone: the zone that it names.
+        layout: the `[layout]`.
+    """
+    told = template.replace('timezone = "UTC"', f'timezone = "{timezone}"')
+    rows = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in layout.items()]
+    head = "[layout]  # where the notes lie that were adopted in place; docs/adopting.md says what each key means"
+    return f"{told.rstrip()}\n\n{head}\n" + "".join(f"{row}\n" for row in rows)

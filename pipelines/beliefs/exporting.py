@@ -1,0 +1,136 @@
+"""The items for other programs: as JSON lines, which `curate import` reads back, and as GraphML.
+
+Both are made document by document, so that a memory of any size needs no more room than its largest document; GraphML
+keeps the ids that it has written, besides: each must stand in it once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+from xml.sax.saxutils import escape, quoteattr
+
+from pipelines.beliefs.holdings import holdings_in
+from pipelines.beliefs.links import SUPERSEDES, edges_of
+from pipelines.errors import BadFile
+from pipelines.memory.documents import Document
+from pipelines.memory.exchange import document_record, header_record, to_record
+from pipelines.memory.files import list_files, read_bytes
+from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, USER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pipelines.beliefs.holdings import Holding
+    from pipelines.beliefs.links import Edge
+
+
+def documents_one_by_one(root: Path) -> Iterator[Document]:
+    """Yield the documents of a memory, in order of paths.
+
+    Raises:
+        BadFile: one cannot be read, or is not UTF-8: an export that silently lacks a part is none.
+    """
+    for path in sorted((BRIEFING, USER, REVIEW, *(path for top in FOLDERS for path in list_files(root, top, ".md")))):
+        data = read_bytes(root, path)
+        if data is not None:
+            try:
+                yield Document(path, data.decode())
+            except UnicodeDecodeError as fault:
+                raise BadFile(path, f"is not UTF-8 at byte {fault.start}") from None
+
+
+def json_lines(root: Path) -> Iterator[str]:
+    """Yield the lines of the export as JSON; `pipelines.memory.exchange` says what is in them.
+
+    Raises:
+        BadFile: a document cannot be read.
+    """
+    yield _line(header_record())
+    for document in documents_one_by_one(root):
+        if document.items:
+            yield _line(document_record(document))
+        for one in holdings_in(document):
+            yield _line(to_record(one.path, one.item, section=one.section, notes=one.notes))
+
+
+def _line(record: dict[str, object]) -> str:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+# ---------------------------------------------------------------- GraphML
+
+_KEYS: Final = (
+    "type", "text", "status", "document", "section", "since", "until", "confirmed", "trust", "confidence", "by", "seen",
+    "evidence",
+)  # fmt: skip
+_HEAD: Final = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns"
+  xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+  xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
+"""
+# What no XML document can hold, however it is escaped.
+_UNFIT: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def graphml(root: Path) -> Iterator[str]:
+    """Yield the export as GraphML: a node an item, an edge a link.
+
+    What a link names and stands nowhere is a node with the status `missing`. Of an item that stands twice, the second
+    is a node of its own, named by its place.
+
+    Raises:
+        BadFile: a document cannot be read.
+    """
+    yield _HEAD
+    for key in _KEYS:
+        kind = "int" if key == "seen" else "string"
+        yield f'  <key id="{key}" for="node" attr.name="{key}" attr.type="{kind}"/>\n'
+    yield '  <key id="kind" for="edge" attr.name="kind" attr.type="string"/>\n'
+    yield '  <graph id="memory" edgedefault="directed">\n'
+    seen: set[str] = set()
+    awaited: set[str] = set()
+    told: set[Edge] = set()
+    for document in documents_one_by_one(root):
+        for one in holdings_in(document):
+            ident = one.item.id if one.item.id and one.item.id not in seen else one.place
+            seen.add(ident)
+            awaited.discard(ident)
+            yield _node(ident, one)
+            for edge in edges_of(one):
+                awaited.update({edge.source, edge.target} - seen)
+                if edge not in told:
+                    yield _edge(edge)
+                if edge.kind == SUPERSEDES:  # both ends tell of it
+                    told.add(edge)
+    for ident in sorted(awaited):
+        yield f'    <node id={_attribute(ident)}><data key="status">missing</data></node>\n'
+    yield "  </graph>\n</graphml>\n"
+
+
+def _node(ident: str, one: Holding) -> str:
+    item = one.item
+    values = (
+        item.type, item.text, item.status, one.path, one.section, item.since, item.until, item.confirmed, item.trust,
+        item.confidence, item.by, str(max(item.seen, len(item.evidence))), " ".join(e.render() for e in item.evidence),
+    )  # fmt: skip
+    told = "".join(
+        f'<data key="{key}">{escape(_fit(value))}</data>' for key, value in zip(_KEYS, values, strict=True) if value
+    )
+    return f"    <node id={_attribute(ident)}>{told}</node>\n"
+
+
+def _edge(edge: Edge) -> str:
+    ends = f"source={_attribute(edge.source)} target={_attribute(edge.target)}"
+    return f'    <edge {ends}><data key="kind">{escape(edge.kind)}</data></edge>\n'
+
+
+def _attribute(value: str) -> str:
+    return quoteattr(_fit(value))
+
+
+def _fit(value: str) -> str:
+    return _UNFIT.sub("\ufffd", value)

@@ -1,0 +1,110 @@
+"""What is held: every item of a set of documents by its id, with where it stands and who names it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pipelines.memory.items import Status
+from pipelines.memory.naming import named_item
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pipelines.memory.documents import Document
+    from pipelines.memory.items import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """An item where it stands.
+
+    Args:
+        item: the item.
+        path: its document, relative to the memory.
+        line: its line, counted from 1.
+        section: the title of the section that holds it.
+        notes: the lines that a person wrote under it, with their ends.
+    """
+
+    item: Item
+    path: str
+    line: int
+    section: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """Its citation, `PATH:LINE`."""
+        return f"{self.path}:{self.line}"
+
+    @property
+    def home(self) -> str:
+        """The document that it belongs to: for one that waits in Review.md, the one that it would be filed in."""
+        return dict(self.item.extra).get("home", self.path) if self.item.status is Status.WAITING else self.path
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it, without its evidence."""
+        item = self.item
+        return {
+            "id": item.id or None,
+            "type": item.type,
+            "text": item.text,
+            "status": item.status,
+            "document": self.path,
+            "line": self.line,
+            "since": item.since or None,
+            "until": item.until or None,
+            "confirmed": item.confirmed or None,
+            "trust": item.trust,
+            "confidence": item.confidence,
+            "by": item.by or None,
+            "superseded_by": item.superseded_by or None,
+            "merged_into": item.merged_into or None,
+        }
+
+
+def holdings_in(document: Document) -> Iterator[Holding]:
+    """Yield the items of a document, in order of lines."""
+    for placed in document.items:
+        notes = tuple(document.lines[placed.line + 1 : placed.end])
+        yield Holding(placed.item, document.path, placed.line + 1, placed.section, notes)
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """All items of a memory, as it stands or as it stood.
+
+    Args:
+        holdings: every item, in order of documents and lines; those without an id, too.
+    """
+
+    holdings: tuple[Holding, ...]
+
+    @classmethod
+    def of(cls, documents: Mapping[str, Document]) -> Beliefs:
+        """Return what a set of documents holds."""
+        return cls(tuple(one for path in sorted(documents) for one in holdings_in(documents[path])))
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Holding]:
+        """Id → item; of one that stands twice the first."""
+        found: dict[str, Holding] = {}
+        for one in self.holdings:
+            if one.item.id:
+                found.setdefault(one.item.id, one)
+        return found
+
+    @cached_property
+    def newest_day(self) -> str:
+        """The latest day that any item speaks of, or an empty string."""
+        return max((max(one.item.since, one.item.confirmed) for one in self.holdings), default="")
+
+    def named(self, prefix: str, *further: Iterable[str]) -> str:
+        """Return the id that begins so, among those that stand, else among `further` ones.
+
+        Raises:
+            UnknownItem: there is none, or more than one.
+        """
+        return named_item(prefix, self.by_id, *further)

@@ -1,0 +1,119 @@
+"""The two senses of "as of a day": what held on it, by since and until, and what the memory held by its end, by git."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.days import read_days
+from pipelines.memory.documents import Document
+from pipelines.memory.history import read_blobs
+from pipelines.memory.items import Status
+from pipelines.memory.layout import kind_of
+from pipelines.memory.snapshot import read_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pipelines.beliefs.holdings import Holding
+    from pipelines.memory.git import Git
+
+LINK: Final = "120000"
+_CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
+_UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING})
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the memory held by the end of a day.
+
+    Args:
+        commit: the last commit that was made by then, or empty where there was none yet.
+        first: the day of the first commit, or empty where there is none.
+    """
+
+    commit: str
+    first: str
+
+    def note(self, day: str) -> str:
+        """Return the sentence for a day before the first commit, or an empty string."""
+        if self.commit:
+            return ""
+        return f"The memory held nothing on {day}: its first commit is of {self.first}." if self.first else _NO_COMMIT
+
+
+_NO_COMMIT: Final = "The memory has no commit yet, so nobody can say what it held on which day."
+
+
+def known_on(root: Path, git: Git, day: str) -> Known:
+    """Return the last commit that was made by the end of a day, by the memory's own cut of days.
+
+    Where branches were joined, it is the branch that HEAD was on that counts.
+    """
+    if git.head() is None:
+        return Known("", "")
+    days, first = read_days(root), ""
+    for row in git.run("log", "--first-parent", "--format=%H %cI").decode().splitlines():
+        commit, _, when = row.partition(" ")
+        first = days.of(datetime.fromisoformat(when))
+        if first <= day:
+            return Known(commit, first)
+    return Known("", first)
+
+
+def documents_of(git: Git, commit: str) -> dict[str, Document]:
+    """Return the documents as a commit has them, by path; what is no text is left out."""
+    blobs = {path: blob for path, (mode, blob) in git.tree(commit or None).items() if kind_of(path) and mode != LINK}
+    found, read = {}, read_blobs(git, set(blobs.values()))
+    for path, blob in blobs.items():
+        try:
+            found[path] = Document(path, read[blob].decode())
+        except (KeyError, UnicodeDecodeError):
+            continue
+    return found
+
+
+def documents_on(root: Path, git: Git, day: str) -> tuple[dict[str, Document], str]:
+    """Return the documents as the memory held them by the end of a day, and a note where it held none yet.
+
+    Args:
+        root: the memory.
+        git: its repository.
+        day: the day, or empty for the documents as they stand.
+    """
+    if not day:
+        return read_documents(root), ""
+    known = known_on(root, git, day)
+    return documents_of(git, known.commit), known.note(day)
+
+
+def holds_on(holding: Holding, day: str, updated: Mapping[str, str]) -> bool:
+    """Return whether an item held on a day: from its `since` on, and before its `until`.
+
+    What was closed on a day that nobody wrote down held until nobody knows when, so it is told for no day; nor is what
+    waits for a person. The search index goes by the same rule.
+
+    Args:
+        holding: the item.
+        day: the day.
+        updated: path → the day on which a document was last updated, for lines that do not tell their own.
+    """
+    item = holding.item
+    if item.status in _UNTOLD or (item.status in _CLOSED and not item.until):
+        return False
+    began = item.since or updated.get(holding.path, "")
+    return bool(began) and began <= day and (not item.until or item.until > day)
+
+
+def days_updated(documents: Mapping[str, Document]) -> dict[str, str]:
+    """Return path → the day on which each document was last updated, as its front matter says."""
+    return {path: document.front.get("updated") for path, document in documents.items()}
+
+
+def first_day_note(documents: Mapping[str, Document], day: str) -> str:
+    """Return the sentence for a day before the first on which anything held, or an empty string for a later one."""
+    days = [placed.item.since for one in documents.values() for placed in one.items if placed.item.since]
+    first = min(days, default="")
+    return f"The first day that an item tells of is {first}." if day < first else ""

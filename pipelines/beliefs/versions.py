@@ -1,0 +1,114 @@
+"""What git tells of one item: every commit that changed its line, wherever that stood, with the line before and after.
+
+One git process looks through the whole history; documents alone are searched, never logs.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.items import parse_item
+from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, USER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pipelines.memory.git import Git
+    from pipelines.memory.items import Item
+
+DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *FOLDERS)
+_TRAILERS: Final = ("Run-Id", "Undoes", "Extractor")
+_FORMAT: Final = "%x00" + "%x1f".join(
+    ["%H", "%cI", "%an", "%s", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS)]
+)
+_OWNER: Final = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who made a commit.
+
+    Args:
+        name: the commit's author.
+        run: the run's id, or empty for a commit that no run made.
+        undoes: the run that it takes back, or empty.
+        reader: who read the logs for it, or empty.
+    """
+
+    name: str
+    run: str = ""
+    undoes: str = ""
+    reader: str = ""
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person did it: with an editor, or with a verb such as `curate add` or `curate undo`."""
+        return not self.run or self.reader == _OWNER or bool(self.undoes)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit that changed an item's line.
+
+    Args:
+        id: the commit's id.
+        when: when it was made, ISO 8601.
+        subject: the first line of its message.
+        author: who made it.
+        removed: (path, item) of each line of the item that it took out.
+        added: (path, item) of each line of the item that it put in.
+        unnumbered: the items without an id of the lines that it took out.
+    """
+
+    id: str
+    when: str
+    subject: str
+    author: Author
+    removed: tuple[tuple[str, Item], ...]
+    added: tuple[tuple[str, Item], ...]
+    unnumbered: tuple[Item, ...] = ()
+
+
+def commits_of(git: Git, ident: str) -> list[Commit]:
+    """Return the commits that changed an item's line, oldest first; those that only name it elsewhere are left out."""
+    if git.head() is None:
+        return []
+    told = git.run(
+        "log", f"--format={_FORMAT}", f"-G{ident}", "--patch", "--unified=0", "--no-color", "--no-ext-diff",
+        "--no-textconv", "--no-renames", "--relative", "--", *DOCUMENTS,
+    )  # fmt: skip
+    found = [_commit(part, ident) for part in told.split(b"\0")[1:]]
+    return [one for one in reversed(found) if one.removed or one.added]
+
+
+def _commit(told: bytes, ident: str) -> Commit:
+    head, _, patch = told.partition(b"\n")
+    commit, when, name, subject, run, undoes, reader = head.decode(errors="replace").split("\x1f")
+    removed: list[tuple[str, Item]] = []
+    added: list[tuple[str, Item]] = []
+    unnumbered: list[Item] = []
+    for path, sign, line in _lines(patch):
+        item = parse_item(line)
+        if item and item.id == ident:
+            (removed if sign == "-" else added).append((path, item))
+        elif item and not item.id and sign == "-":
+            unnumbered.append(item)
+    author = Author(name, run.strip(), undoes.strip(), reader.strip())
+    return Commit(commit, when, subject, author, tuple(removed), tuple(added), tuple(unnumbered))
+
+
+def _lines(patch: bytes) -> Iterator[tuple[str, str, str]]:
+    """Yield path, sign and text of each line that a patch takes out or puts in."""
+    paths, heading = {"-": "", "+": ""}, True
+    for raw in patch.split(b"\n"):
+        if raw.startswith(b"diff --git "):
+            heading = True
+        elif heading and raw.startswith((b"--- a/", b"+++ b/")):
+            paths[chr(raw[0])] = os.fsdecode(raw[6:]).rstrip("\t")
+        elif raw.startswith(b"@@ "):
+            heading = False
+        elif not heading and raw[:1] in {b"-", b"+"}:
+            sign = chr(raw[0])
+            yield paths[sign], sign, raw[1:].decode(errors="replace")

@@ -1,0 +1,140 @@
+"""Why a thing is believed: the item, the words that it rests on, who brought it, and what lies under it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pipelines.beliefs.history import history_in
+from pipelines.beliefs.holdings import Beliefs
+from pipelines.beliefs.links import grounds, predecessors, successors, walk
+from pipelines.beliefs.spoken import spoken_at
+from pipelines.errors import ItemGone
+from pipelines.memory.days import read_days
+from pipelines.memory.evidence import Quotes
+from pipelines.memory.files import read_bytes
+from pipelines.memory.items import Trust
+from pipelines.memory.layout import TOMBSTONES
+from pipelines.memory.snapshot import read_documents
+from pipelines.memory.tombstones import read_tombstones
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pipelines.beliefs.history import Version
+    from pipelines.beliefs.holdings import Holding
+    from pipelines.beliefs.links import Step
+    from pipelines.beliefs.spoken import Spoken
+    from pipelines.memory.evidence import Found
+    from pipelines.memory.git import Git
+    from pipelines.memory.items import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A place that an item rests on: the words found there, and the transcript's record behind them, or None."""
+
+    found: Found
+    spoken: Spoken | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return self.found.to_json() | {"record": self.spoken.to_json() if self.spoken else None}
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why an item is believed.
+
+    Args:
+        holding: the item where it stands.
+        witnesses: the first and the last place that it rests on.
+        model: who extracted it, or empty for what a person wrote.
+        prompt: the version of the prompt or of the rules by which it did, or empty.
+        brought: the commit that brought it, or None where it is not committed yet.
+        grounds: what it rests on, by its links and those of others, and what that rests on.
+        superseded: what it took the place of, newest first.
+        successors: what took its place.
+        known: the items that those name, by id.
+    """
+
+    holding: Holding
+    witnesses: tuple[Witness, ...]
+    model: str
+    prompt: str
+    brought: Version | None
+    grounds: tuple[Step, ...]
+    superseded: tuple[Step, ...]
+    successors: tuple[Step, ...]
+    known: Mapping[str, Holding]
+
+    @property
+    def item(self) -> Item:
+        """The item."""
+        return self.holding.item
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return self.holding.to_json() | {
+            "seen": max(self.item.seen, len(self.item.evidence)),
+            "evidence": [one.to_json() for one in self.witnesses],
+            "model": self.model or None,
+            "prompt": self.prompt or None,
+            "brought": self.brought.to_json() if self.brought else None,
+            "grounds": [step.to_json(self.known) for step in self.grounds],
+            "superseded": [step.to_json(self.known) for step in self.superseded],
+            "successors": [step.to_json(self.known) for step in self.successors],
+        }
+
+
+def why(root: Path, git: Git, prefix: str) -> Why:
+    """Return why the item whose id begins so is believed.
+
+    Raises:
+        UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
+    """
+    beliefs = Beliefs.of(read_documents(root))
+    ident = named_standing(root, beliefs, prefix)
+    holding, quotes = beliefs.by_id[ident], Quotes(root)
+    witnesses = [_witness(root, quotes.found(place)) for place in holding.item.evidence]
+    model, _, prompt = holding.item.by.rpartition("@")
+    told = history_in(git, read_days(root), ident, holding).versions
+    return Why(
+        holding=holding,
+        witnesses=tuple(witnesses),
+        model=model or prompt,
+        prompt=prompt if model else "",
+        brought=next((version for version in told if version.commit), None),
+        grounds=tuple(walk(ident, grounds(beliefs), beliefs.by_id)),
+        superseded=tuple(walk(ident, predecessors(beliefs), beliefs.by_id)),
+        successors=tuple(walk(ident, successors(beliefs), beliefs.by_id)),
+        known=beliefs.by_id,
+    )
+
+
+def named_standing(root: Path, beliefs: Beliefs, prefix: str) -> str:
+    """Return the id that begins so of an item that stands somewhere.
+
+    Raises:
+        UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
+    """
+    stones = {stone.id: stone for stone in read_tombstones(read_bytes(root, TOMBSTONES))}
+    ident = beliefs.named(prefix, stones)
+    if ident not in beliefs.by_id:
+        raise ItemGone(ident, stones[ident].reason, stones[ident].day)
+    return ident
+
+
+def whose(item: Item) -> str:
+    """Return whose word an item is, in a few words."""
+    return {
+        Trust.OWNER: "the owner's word",
+        Trust.SELF: "the agent's own word",
+        Trust.EXTERNAL: "the word of something that the agent read",
+        Trust.UNTRUSTED: "the word of nobody who is trusted",
+    }[item.trust]
+
+
+def _witness(root: Path, found: Found) -> Witness:
+    return Witness(found, spoken_at(root, *found.record) if found.record else None)

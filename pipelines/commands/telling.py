@@ -1,0 +1,60 @@
+"""How the verbs that answer for beliefs show items, quotes and chains of links to a person."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from pipelines.beliefs.links import Mark
+from pipelines.commands.output import on_terminal, say
+from pipelines.memory.pointers import without_pointer
+from pipelines.memory.secrets import veil
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pipelines.beliefs.holdings import Holding
+    from pipelines.beliefs.links import Step
+    from pipelines.memory.items import Item
+
+SHORT: Final = 11
+"""Characters of an id that are shown: the length that nearly all of them have."""
+_MARKS: Final = {
+    Mark.CYCLE: " (a cycle: it stands above)",
+    Mark.AGAIN: " (shown above)",
+    Mark.NOWHERE: " (stands nowhere)",
+}
+
+
+def say_heading(text: str) -> None:
+    """Print a heading, bold on a terminal."""
+    say(click.style(text, bold=True) if on_terminal() and "NO_COLOR" not in os.environ else text)
+
+
+def safe(text: str) -> str:
+    """Return a text of the memory as it may be printed: without secrets, and without what would steer a terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in veil(text))
+
+
+def item_line(item: Item) -> str:
+    """Return an item as one line: its id, label and sentence, and its status where that is not the usual one."""
+    status = "" if item.active else f" [{item.status}]"
+    return f"{item.id[:SHORT] or '(no id)'} {item.type}: {safe(item.text)}{status}"
+
+
+def say_quote(text: str, indent: str = "    ") -> None:
+    """Print words of another, each line marked as such."""
+    for line in safe(text).split("\n"):
+        say(f"{indent}| {without_pointer(line).rstrip()}")
+
+
+def say_steps(steps: Iterable[Step], known: Mapping[str, Holding]) -> None:
+    """Print a walk along links as an indented tree; what was shown above is named and not shown again."""
+    for step in steps:
+        told = item_line(known[step.id].item) if step.id in known else step.id[:SHORT]
+        say(f"{'  ' * min(step.depth, _DEEPEST)}{step.relation} {told}{_MARKS[step.mark] if step.mark else ''}")
+
+
+_DEEPEST: Final = 20
