@@ -157,7 +157,9 @@ def _left_in_place(held: Held, words: Words) -> list[str]:
     """Return where the words stand in logs that are a person's own files, which nothing here writes into."""
     if names_of(held.snapshot.root) is None:
         return []
-    return [f"{path}:{number}" for path in held.snapshot.logs for number in _lines_with(held.snapshot.root, path, words)]
+    return [
+        f"{path}:{number}" for path in held.snapshot.logs for number in _lines_with(held.snapshot.root, path, words)
+    ]
 
 
 def _texts(root: Path, path: str) -> Iterator[str]:
