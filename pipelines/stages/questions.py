@@ -22,7 +22,7 @@ CHOICES: Final = (
     "keep new: it holds from its day on, and what stood is history",
     "keep old: what stands holds, and the new one is never proposed again",
     "keep both: each holds, of something else",
-    "drop: neither is worth keeping",
+    "drop: the new one is not worth keeping, and the old one stays as it is",
 )
 _TITLE, _QUOTE = 60, 300
 
