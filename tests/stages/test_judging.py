@@ -85,6 +85,8 @@ def test_texts_that_share_their_words_and_say_another_thing(old: str, new: str) 
         ("Close issue #13.", "Close issue #14."),
         ("The mobile app supports offline mode.", "The mobile app now supports push messages."),
         ("I like tea.", "I like coffee."),
+        ("Harbour uses Terraform for stage 1, not Pulumi.", "Harbour uses Terraform for stage 2, not Pulumi."),
+        ("Harbour uses Terraform for stage 1, not Pulumi.", "Harbour now uses Terraform for stage 2, not Pulumi."),
         ("The office is in Bern.", "I left the office at 5."),
     ],
 )

@@ -177,6 +177,8 @@ def other_value(old: Sentence, new: Sentence) -> bool:
 
 def _of_same(old: Sentence, new: Sentence, one: Value, other: Value) -> bool:
     """Whether two values are of the same thing: what is counted by them is not two things."""
+    if one.kind == "mark" and old.verb_key != "be" and new.marked.turn < 0:  # `for drill 1` is no value of what is used
+        return False
     counted, others = _counted(old, one), _counted(new, other)
     return not counted or not others or counted in new.keys or others in old.keys
 

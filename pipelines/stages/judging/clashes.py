@@ -68,7 +68,7 @@ def _one_value(old: Sentence, new: Sentence, values: list[Value], others: list[V
     if kind is ItemType.TODO or (old.is_order and old.verb_key not in SINGLE | {"be"}):
         return kinds <= _ON_A_DAY and all(_is_due(old, value) for value in values)
     if kinds == {"mark"}:
-        return not old.is_order and old.verb_key in SINGLE
+        return not old.is_order and old.verb_key in (SINGLE - DIRECT) | {"be"}
     return all(comparable(one, other) for one, other in zip(values, others, strict=True)) and other_value(old, new)
 
 
