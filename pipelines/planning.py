@@ -28,6 +28,7 @@ from pipelines.memory.tombstones import read_tombstones, render_tombstones, word
 from pipelines.models.extraction import DocumentChoice
 from pipelines.report import RunReport
 from pipelines.resources import resource
+from pipelines.stages.alike import Alike
 from pipelines.stages.answers import apply_answers
 from pipelines.stages.capture import capture
 from pipelines.stages.extract import advanced_progress, days_to_read, extract
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from pipelines.memory.snapshot import Snapshot
     from pipelines.memory.tombstones import Tombstone
     from pipelines.models.batching.sitting import Batching
+    from pipelines.models.embedding import Embedder
     from pipelines.models.extraction import Candidate, Extractor
     from pipelines.settings import Settings
     from pipelines.stages.answers import Answered
@@ -78,6 +80,7 @@ class Night:
         at_once: how many days the extractor is asked about at the same time.
         rereads: whether the extractor is a model, who reads again what only the rules could read on earlier nights.
         batches: the batches of the memory, or None where none is open and none is to be sent.
+        embedder: gives the local model by which the review tells that two sentences mean the same, or None.
     """
 
     root: Path
@@ -88,6 +91,7 @@ class Night:
     at_once: int = 1
     rereads: bool = False
     batches: Batching | None = None
+    embedder: Callable[[], Embedder | None] = lambda: None
 
     @property
     def today(self) -> str:
@@ -119,6 +123,7 @@ class _Decided:
     pruned: Pruned
     documents: Mapping[str, Document]
     state: Mapping[str, bytes]
+    meaning: str
 
     @property
     def stones(self) -> tuple[Tombstone, ...]:
@@ -176,7 +181,8 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
         is_reread = _is_reread(days, night.again)
         unsettled, known = settle(filed, items, is_reread)
-        verdicts = (*known, *review(unsettled, items, _buried(stones, night.again, is_reread)))
+        alike = Alike(night.embedder)
+        verdicts = (*known, *review(unsettled, items, _buried(stones, night.again, is_reread), alike))
     with watch.stage("promote"):
         promoted = promote(counting(verdicts, is_reread), shelves)
         fresh = [entry for day in extracted.read for entry in day.fresh]
@@ -189,7 +195,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}
     return _Decided(
         snapshot, clean, captured, reconciled, answered, extracted, verdicts, promoted, settled, pruned, documents,
-        state,
+        state, alike.name if extracted.read else "",
     )  # fmt: skip
 
 
@@ -280,6 +286,7 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         now=night.now.isoformat(timespec="seconds"),
         day=night.today,
         extractor=night.extractor.name,
+        meaning=decided.meaning,
         logs_read=sum(bool(day.fresh) for day in extracted.read),
         entries_read=sum(len(day.fresh) for day in extracted.read),
         entries_pending=sum(len(day.fresh) for day in extracted.pending),

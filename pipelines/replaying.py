@@ -9,6 +9,7 @@ import os
 import tempfile
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from pipelines.memory.journal import apply_changes
 from pipelines.memory.layout import REPLIES
 from pipelines.memory.template import make_missing_folders
 from pipelines.models.chain import Chain
+from pipelines.models.choose import local_embedder
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.replies import Replies
 from pipelines.models.rules import RulesExtractor
@@ -29,9 +31,10 @@ from pipelines.settings import load_settings
 from pipelines.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pipelines.models.calling import Answer, Call, Model
+    from pipelines.models.embedding import Embedder
     from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor
     from pipelines.models.replies import Kept
     from pipelines.runs import Run
@@ -123,7 +126,9 @@ def _curate(memory: Path, git: Git, run: Run, reader: _Reader) -> str | None:
     make_missing_folders(memory)
     now = datetime.fromisoformat(str(run.told("now")))
     again = str(run.told("again") or "")
-    night = Night(memory, load_settings(memory), reader.extractor, now, again, rereads=reader.has_models)
+    night = Night(
+        memory, load_settings(memory), reader.extractor, now, again, rereads=reader.has_models, embedder=reader.embedder
+    )
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None
@@ -155,17 +160,30 @@ class _Reader:
         names = _words(given.get("models"))
         self.has_models = bool(names)
         self._silent = [_Silent(name, int(given.get("input_tokens") or 1)) for name in names]
-        self.extractor: Extractor = RulesExtractor()
+        self.embedder = _local_as(str(given.get("meaning") or ""))
+        self.extractor: Extractor = RulesExtractor(self.embedder)
         if names:
             replies = Replies(root / REPLIES, datetime.fromisoformat(str(run.told("now"))))
             kept = [found for key in _words(run.told("model", "replies")) if (found := replies.read(key))]
             model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)), groups=_together(run))
-            self.extractor = _AsThen(model, frozenset(_words(run.told("model", "fallback_days"))))
+            by_rules = frozenset(_words(run.told("model", "fallback_days")))
+            self.extractor = _AsThen(model, RulesExtractor(self.embedder), by_rules)
 
     @property
     def without_reply(self) -> int:
         """How many calls had no reply."""
         return self._silent[0].asked if self._silent else 0
+
+
+def _local_as(name: str) -> Callable[[], Embedder | None]:
+    """Return how to get the local model that the run could ask; none where it had none, or where another is here."""
+
+    @cache
+    def find() -> Embedder | None:
+        found = local_embedder() if name else None
+        return found if found and found.name == name else None
+
+    return find
 
 
 def _together(run: Run) -> dict[str, list[frozenset[str]]]:
@@ -185,9 +203,9 @@ class _AsThen:
     A day that stayed pending has none among the replies that the run rests on, so it stays pending again.
     """
 
-    def __init__(self, models: ModelExtractor, by_rules: Collection[str]) -> None:
+    def __init__(self, models: ModelExtractor, rules: RulesExtractor, by_rules: Collection[str]) -> None:
         self.name = models.name
-        self._models, self._rules, self._by_rules = models, RulesExtractor(), by_rules
+        self._models, self._rules, self._by_rules = models, rules, by_rules
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         """Return what was read of a day.

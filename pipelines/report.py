@@ -75,6 +75,7 @@ class RunReport:
         commit: the run's commit, or empty where nothing changed.
         superseded: items that another took the place of.
         closed: Todos that the log says are done.
+        meaning: the local model that the rules and the review could ask what sentences mean; empty where there is none.
     """
 
     run: str
@@ -123,6 +124,7 @@ class RunReport:
     commit: str = ""
     superseded: int = 0
     closed: int = 0
+    meaning: str = ""
 
     @property
     def added(self) -> int:

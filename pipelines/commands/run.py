@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import click
@@ -93,7 +94,7 @@ def _night(root: Path, now: str | None, again: str, provider: str, *, batch: boo
     import os  # noqa: PLC0415
 
     from pipelines.models.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  the user's settings are read only here
-    from pipelines.models.choose import asks_models, calls_at_once, choose_extractor  # noqa: PLC0415  as above
+    from pipelines.models.choose import asks_models, calls_at_once, choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.models.patience import Patience  # noqa: PLC0415  as above
     from pipelines.models.replies import Replies  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
@@ -104,8 +105,9 @@ def _night(root: Path, now: str | None, again: str, provider: str, *, batch: boo
     user = load_user_settings(os.environ, provider)
     budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps.any else None
     patience = Patience(sleep=budget.pause) if budget else None
-    extractor = choose_extractor(user, replies, patience, budget)
-    night = Night(root, settings, extractor, when, again, calls_at_once(user), asks_models(user))
+    local = cache(local_embedder)  # one model for the rules and for the review
+    extractor = choose_extractor(user, replies, patience, budget, local)
+    night = Night(root, settings, extractor, when, again, calls_at_once(user), asks_models(user), embedder=local)
     sends = user.batch if batch is None else batch
     if sends or (root / BATCHES).is_dir():
         from pipelines.batches import batching  # noqa: PLC0415  few users have any

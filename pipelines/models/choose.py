@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 from pipelines.models.providers.program import PREFIX, ProgramModel, command_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pipelines.models.batching.wire import Batcher
     from pipelines.models.budget import Budget
     from pipelines.models.calling import Model
@@ -19,11 +21,19 @@ if TYPE_CHECKING:
     from pipelines.user_settings import UserSettings
 
 
+def local_embedder() -> Embedder | None:
+    """Return the model whose vectors the rules' head was trained on, where it is; nothing is sent to anybody."""
+    from pipelines.models.embedders.choose import choose_local  # noqa: PLC0415  only a day with something new needs it
+
+    return choose_local(os.environ)
+
+
 def choose_extractor(
     user: UserSettings,
     replies: Replies | None = None,
     patience: Patience | None = None,
     budget: Budget | None = None,
+    embedder: Callable[[], Embedder | None] = local_embedder,
 ) -> Extractor:
     """Return who reads: the user's providers as a chain, with the rules behind it where they are named.
 
@@ -34,13 +44,14 @@ def choose_extractor(
         replies: where replies are kept, or None to keep none.
         patience: how a model is asked again.
         budget: what is left of the night, or None for no end.
+        embedder: gives the model by which the rules read what carries no label, or None.
     """
     chain = choose_chain(user, replies, patience, budget)
     if chain is None:
-        return _rules()
+        return _rules(embedder)
     from pipelines.models.reading import ModelExtractor  # noqa: PLC0415  reads its prompt
 
-    last = _rules() if "rules" in user.providers else None
+    last = _rules(embedder) if "rules" in user.providers else None
     return ModelExtractor(chain, last, at_once=calls_at_once(user), prices=user.prices)
 
 
@@ -135,14 +146,7 @@ def _batcher(provider: str, user: UserSettings) -> Batcher | None:
     return None
 
 
-def _rules() -> Extractor:
+def _rules(embedder: Callable[[], Embedder | None]) -> Extractor:
     from pipelines.models.rules import RulesExtractor  # noqa: PLC0415  compiles its patterns
 
-    return RulesExtractor(_local)
-
-
-def _local() -> Embedder | None:
-    """Return the model whose vectors the rules' head was trained on, where it is; nothing is sent to anybody."""
-    from pipelines.models.embedders.choose import choose_local  # noqa: PLC0415  only a day with something new needs it
-
-    return choose_local(os.environ)
+    return RulesExtractor(embedder)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.items import Confidence, ItemType, Status, Trust
 from pipelines.memory.wording import folded
+from pipelines.stages.alike import Alike
 from pipelines.stages.judging import Relation, judge
 from pipelines.stages.known import Belief, Known, repeats_there, speaks_for
 
@@ -75,7 +76,10 @@ def trust_of(candidate: Candidate) -> Trust:  # noqa: ARG001  a log entry is the
 
 
 def review(
-    filed: Iterable[Filed], items: Iterable[tuple[str, Item]], buried: Callable[[Candidate], bool]
+    filed: Iterable[Filed],
+    items: Iterable[tuple[str, Item]],
+    buried: Callable[[Candidate], bool],
+    alike: Alike | None = None,
 ) -> tuple[Verdict, ...]:
     """Judge the candidates in order: what is new is added, what is known confirms the item that says it.
 
@@ -88,11 +92,12 @@ def review(
         items: document path and item, of every item in the memory, whatever its status: what was superseded or done
             is not learnt anew from an old log.
         buried: whether a person deleted or undid an item that said the same; it is never proposed again.
+        alike: who tells that two sentences with other words mean the same; nobody does where none is given.
     """
     known = Known(items)
     verdicts = []
     for one in filed:
-        verdict, other = _verdict(one, known, buried)
+        verdict, other = _verdict(one, known, buried, alike or Alike())
         _take(verdict, one, known, other)
         verdicts.append(verdict)
     return tuple(verdicts)
@@ -101,7 +106,7 @@ def review(
 _Found = tuple[Verdict, Belief | None]
 
 
-def _verdict(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> _Found:
+def _verdict(one: Filed, known: Known, buried: Callable[[Candidate], bool], alike: Alike) -> _Found:
     candidate = one.candidate
     if not folded(candidate.text):
         return Verdict(VerdictKind.NOISE, candidate, one.document, reason="it has no words"), None
@@ -110,16 +115,17 @@ def _verdict(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> _
         return _against(VerdictKind.DUPLICATE, one, same, "it says the same words")
     if same is None and buried(candidate):
         return Verdict(VerdictKind.NOISE, candidate, one.document, reason="a person took it out"), None
-    return _by_neighbours(one, known, same)
+    return _by_neighbours(one, known, same, alike)
 
 
-def _by_neighbours(one: Filed, known: Known, same: Belief | None) -> _Found:
+def _by_neighbours(one: Filed, known: Known, same: Belief | None, alike: Alike) -> _Found:
     """Judge a candidate that no current item says word for word.
 
     Args:
         one: the candidate.
         known: what the memory holds.
         same: a closed item with the same words.
+        alike: who tells that two sentences mean the same.
     """
     candidate = one.candidate
     judged = [(belief, _judged(belief, candidate)) for belief in known.near(candidate)]
@@ -134,6 +140,8 @@ def _by_neighbours(one: Filed, known: Known, same: Belief | None) -> _Found:
     clash = _first(Relation.CONTRADICT, one, judged) if is_sure else None
     if clash:
         return _against(VerdictKind.CONTRADICT, one, *clash)
+    if meant := _meant(one, judged, alike):
+        return _against(VerdictKind.DUPLICATE, one, meant, "it means the same, by the local model")
     return Verdict(VerdictKind.ADD, candidate, one.document), None
 
 
@@ -154,6 +162,20 @@ def _repeated(one: Filed, judged: Sequence[tuple[Belief, Judgement]]) -> Belief 
         and belief.type is one.candidate.type
         and repeats_there(belief.document, one.document)
     ]
+    return min(found, key=lambda belief: not belief.current, default=None)
+
+
+def _meant(one: Filed, judged: Sequence[tuple[Belief, Judgement]], alike: Alike) -> Belief | None:
+    """Return the nearest item that means the same, by the vectors of both; what is closed last; or None."""
+    others = [
+        belief
+        for belief, judgement in judged
+        if judgement.relation is Relation.DISTINCT
+        and belief.type is one.candidate.type
+        and repeats_there(belief.document, one.document)
+    ]
+    told = alike.repeated(one.candidate.text, [belief.text for belief in others])
+    found = [belief for belief, is_same in zip(others, told, strict=True) if is_same]
     return min(found, key=lambda belief: not belief.current, default=None)
 
 

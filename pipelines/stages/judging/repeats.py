@@ -28,7 +28,7 @@ def repeats(old: Sentence, new: Sentence) -> bool:
     """
     if not same_guards(old, new) or len(new.core) < _LEAST or _people(old) != _people(new):
         return False
-    if new.keys - old.keys or not _same_order(old, new):
+    if new.keys - old.keys or not same_order(old, new):
         return False
     left = old.keys - new.keys
     return not left or _is_shortened(old, new, left)
@@ -74,7 +74,7 @@ def _first(sentence: Sentence) -> str:
     return sentence.core[0].key if sentence.core else ""
 
 
-def _same_order(old: Sentence, new: Sentence) -> bool:
+def same_order(old: Sentence, new: Sentence) -> bool:
     """Whether the shared words come in one order, but for one part that was moved whole: `for the cluster we use …`.
 
     `Replace A with B` is not `replace B with A`, though it is made of the same words; `owned by Anna` is `Anna owns`.
