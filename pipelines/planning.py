@@ -35,6 +35,7 @@ from pipelines.stages.filing import Shelves, home_of, named_document
 from pipelines.stages.promote import promote
 from pipelines.stages.prune import prune
 from pipelines.stages.quality import with_quality
+from pipelines.stages.questions import Telling
 from pipelines.stages.reconcile import reconcile
 from pipelines.stages.redact import clean_logs, left_in_place
 from pipelines.stages.rereading import counting, settle
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.memory.git import Git
-    from pipelines.memory.items import Evidence
     from pipelines.memory.snapshot import Snapshot
     from pipelines.memory.tombstones import Tombstone
     from pipelines.models.batching.sitting import Batching
@@ -161,7 +161,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         captured = capture(clean.logs, clean.partials, night.today, snapshot.unreadable())
         baseline = last_run_baseline(git, found).without(snapshot.unreadable())
         reconciled = reconcile(found, baseline, night.today, snapshot.shown)
-        answered = apply_answers(reconciled.documents, night.today)
+        answered = apply_answers(reconciled.documents, night.today, snapshot.theirs())
         stones |= {*reconciled.retracted, *answered.retracted}
     with watch.stage("extract"):
         shelves = Shelves(answered.documents, snapshot.unreadable())
@@ -181,7 +181,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         promoted = promote(counting(verdicts, is_reread), shelves)
         fresh = [entry for day in extracted.read for entry in day.fresh]
         idle = night.settings.review.idle_days
-        settled = settle_beliefs(promoted, fresh, captured.logs, _quoted(night.root), night.today, idle)
+        settled = settle_beliefs(promoted, fresh, captured.logs, _telling(snapshot), night.today, idle)
     with watch.stage("prune"):
         pruned = prune(settled.documents, night.settings.caps, shelves.closed, snapshot.link)
         documents = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
@@ -199,10 +199,10 @@ def filed_in(one: Candidate, shelves: Shelves) -> Filed:
     return Filed(one, named, named or home_of(one.type, one.text, one.confidence, shelves))
 
 
-def _quoted(root: Path) -> Callable[[Evidence], str]:
-    """Return how to find the words that evidence names."""
-    quotes = Quotes(root)
-    return lambda evidence: quotes.found(evidence).quote or ""
+def _telling(snapshot: Snapshot) -> Telling:
+    """Return how questions tell of places: the words that evidence names, and what people call a file."""
+    quotes = Quotes(snapshot.root)
+    return Telling(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
 
 
 def _is_reread(days: list[DayToRead], again: str) -> Callable[[Candidate], bool]:

@@ -1,13 +1,15 @@
 """The items for other programs: as JSON lines, which `curate import` reads back, and as GraphML.
 
 Both are made document by document, so that a memory of any size needs no more room than its largest document; GraphML
-keeps the ids that it has written, besides: each must stand in it once.
+keeps the ids that it has written, besides: each must stand in it once. In JSON lines documents have the program's own
+names, which mean the same in every memory; in GraphML those on the disk.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -16,8 +18,9 @@ from pipelines.beliefs.links import SUPERSEDES, edges_of
 from pipelines.errors import BadFile
 from pipelines.memory.documents import Document
 from pipelines.memory.exchange import document_record, header_record, to_record
-from pipelines.memory.files import list_files, read_bytes
-from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, USER
+from pipelines.memory.files import read_bytes
+from pipelines.memory.names import real_path
+from pipelines.memory.snapshot import document_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,13 +36,13 @@ def documents_one_by_one(root: Path) -> Iterator[Document]:
     Raises:
         BadFile: one cannot be read, or is not UTF-8: an export that silently lacks a part is none.
     """
-    for path in sorted((BRIEFING, USER, REVIEW, *(path for top in FOLDERS for path in list_files(root, top, ".md")))):
+    for path in sorted(document_paths(root)):
         data = read_bytes(root, path)
         if data is not None:
             try:
                 yield Document(path, data.decode())
             except UnicodeDecodeError as fault:
-                raise BadFile(path, f"is not UTF-8 at byte {fault.start}") from None
+                raise BadFile(real_path(root, path), f"is not UTF-8 at byte {fault.start}") from None
 
 
 def json_lines(root: Path) -> Iterator[str]:
@@ -95,7 +98,7 @@ def graphml(root: Path) -> Iterator[str]:
     awaited: set[str] = set()
     told: set[Edge] = set()
     for document in documents_one_by_one(root):
-        for one in holdings_in(document):
+        for one in holdings_in(document, partial(real_path, root)):
             ident = one.item.id if one.item.id and one.item.id not in seen else one.place
             seen.add(ident)
             awaited.discard(ident)
@@ -114,7 +117,7 @@ def graphml(root: Path) -> Iterator[str]:
 def _node(ident: str, one: Holding) -> str:
     item = one.item
     values = (
-        item.type, item.text, item.status, one.path, one.section, item.since, item.until, item.confirmed, item.trust,
+        item.type, item.text, item.status, one.shown, one.section, item.since, item.until, item.confirmed, item.trust,
         item.confidence, item.by, str(max(item.seen, len(item.evidence))), " ".join(e.render() for e in item.evidence),
     )  # fmt: skip
     told = "".join(
