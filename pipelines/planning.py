@@ -24,7 +24,7 @@ from pipelines.memory.secrets import find_secrets, load_redactor, veil
 from pipelines.memory.secrets.held import without_held
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.memory.template import missing_files
-from pipelines.memory.tombstones import read_tombstones, render_tombstones, wording_hash
+from pipelines.memory.tombstones import Reason, read_tombstones, render_tombstones, wording_hash
 from pipelines.models.extraction import DocumentChoice
 from pipelines.report import RunReport
 from pipelines.resources import resource
@@ -216,13 +216,16 @@ def _buried(
 ) -> Callable[[Candidate], bool]:
     """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside.
 
+    What was forgotten stays so: the words may still stand in a log that is a person's own file.
     What a model words anew in lines that the rules had read is known by its quote, too: the rules keep the log's words.
     """
     hashes = frozenset(stone.hash for stone in stones)
+    forgotten = frozenset(stone.hash for stone in stones if stone.reason is Reason.FORGOTTEN)
 
     def is_buried(one: Candidate) -> bool:
         texts = (one.text, one.quote) if is_reread(one) else (one.text,)
-        return one.entry.day != again and any(wording_hash(one.type, text) in hashes for text in texts)
+        closed = hashes if one.entry.day != again else forgotten
+        return any(wording_hash(one.type, text) in closed for text in texts)
 
     return is_buried
 

@@ -12,6 +12,7 @@ from pipelines.beliefs.moments import days_updated, documents_on, holds_on
 from pipelines.beliefs.topics import by_search, by_words, of_document, with_relatives
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.items import Confidence, Status
+from pipelines.memory.layout import REVIEW
 from pipelines.memory.names import real_path
 from pipelines.memory.priority import priority
 
@@ -78,6 +79,7 @@ class Audit:
         edges: the links between all of these.
         newest: the day up to which the memory tells.
         notes: sentences on what limits the answer.
+        review: what people call Review.md.
     """
 
     question: Question
@@ -92,6 +94,7 @@ class Audit:
     edges: tuple[Edge, ...]
     newest: str
     notes: tuple[str, ...] = ()
+    review: str = REVIEW
 
     @property
     def holdings(self) -> tuple[Holding, ...]:
@@ -148,6 +151,7 @@ def audit(root: Path, git: Git, question: Question) -> Audit:
         edges=tuple(edge for edge in all_edges(beliefs.holdings) if edge.source in told and edge.target in told),
         newest=newest,
         notes=(*((note,) if note else ()), *notes),
+        review=real_path(root, REVIEW),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
@@ -23,7 +24,7 @@ from pipelines.memory.names import real_path
 from pipelines.memory.snapshot import document_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pipelines.beliefs.holdings import Holding
@@ -97,12 +98,13 @@ def graphml(root: Path) -> Iterator[str]:
     seen: set[str] = set()
     awaited: set[str] = set()
     told: set[Edge] = set()
+    shown = partial(real_path, root)
     for document in documents_one_by_one(root):
-        for one in holdings_in(document, partial(real_path, root)):
+        for one in holdings_in(document, shown):
             ident = one.item.id if one.item.id and one.item.id not in seen else one.place
             seen.add(ident)
             awaited.discard(ident)
-            yield _node(ident, one)
+            yield _node(ident, one, shown)
             for edge in edges_of(one):
                 awaited.update({edge.source, edge.target} - seen)
                 if edge not in told:
@@ -114,11 +116,12 @@ def graphml(root: Path) -> Iterator[str]:
     yield "  </graph>\n</graphml>\n"
 
 
-def _node(ident: str, one: Holding) -> str:
+def _node(ident: str, one: Holding, shown: Callable[[str], str]) -> str:
     item = one.item
+    evidence = " ".join(replace(place, path=shown(place.path).replace(" ", "%20")).render() for place in item.evidence)
     values = (
         item.type, item.text, item.status, one.shown, one.section, item.since, item.until, item.confirmed, item.trust,
-        item.confidence, item.by, str(max(item.seen, len(item.evidence))), " ".join(e.render() for e in item.evidence),
+        item.confidence, item.by, str(max(item.seen, len(item.evidence))), evidence,
     )  # fmt: skip
     told = "".join(
         f'<data key="{key}">{escape(_fit(value))}</data>' for key, value in zip(_KEYS, values, strict=True) if value

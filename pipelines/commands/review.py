@@ -55,7 +55,7 @@ def command(*, ident: str, word: str | None, choose: str, as_json: bool, memory:
         from pipelines.memory.evidence import Quotes  # noqa: PLC0415  as above
 
         quotes = Quotes(root)
-        say_json([question_json(one, quotes) for one in waiting])
+        say_json([question_json(root, one, quotes) for one in waiting])
     elif not waiting:
         say("Nothing waits for you.")
     elif on_terminal() and sys.stdin.isatty():
