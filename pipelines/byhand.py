@@ -16,6 +16,7 @@ from pipelines.memory.baseline import last_run_baseline
 from pipelines.memory.changes import Change, check_documents, document_changes
 from pipelines.memory.history import BY_HAND
 from pipelines.memory.layout import TOMBSTONES
+from pipelines.memory.names import told
 from pipelines.memory.secrets.held import without_held
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.memory.tombstones import read_tombstones, render_tombstones
@@ -139,5 +140,5 @@ def _write(direct: DirectChange, snapshot: Snapshot, deed: Deed, by: str = BY_HA
         before = snapshot.state.get(TOMBSTONES)
         changes.append(Change(TOMBSTONES, before, render_tombstones({*read_tombstones(before), *deed.stones})))
     if changes:
-        direct.apply(changes, deed.summary, added=len(deed.added), changed=deed.changed, by=by)
+        direct.apply(changes, told(snapshot.root, deed.summary), added=len(deed.added), changed=deed.changed, by=by)
     return after

@@ -16,8 +16,8 @@ from pipelines.memory.changes import Change
 from pipelines.memory.displaced import mask
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.files import list_files, open_regular, writing
-from pipelines.memory.layout import PRIVATE, PROGRESS, REPLIES, SESSIONS
-from pipelines.memory.names import names_of, told
+from pipelines.memory.layout import NOTES, PRIVATE, PROGRESS, REPLIES, SESSIONS
+from pipelines.memory.names import names_of, real_path, told
 from pipelines.memory.naming import named_item
 from pipelines.memory.progress import read_progress, render_progress
 from pipelines.memory.tombstones import Reason, tombstone
@@ -26,7 +26,7 @@ from pipelines.stages.forget_logs import blotted, carried_progress, masked
 from pipelines.stages.handling import placed_item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 _OWN_FILES: Final = ("SOUL.md", "AGENTS.md")
+_TEXTS: Final = (".md", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ def _decided(held: Held, ident: str) -> tuple[Deed, Forgotten, Callable[[str, by
     words = words_of(item, root)
     documents = cleared(held.documents, ident, words)
     logs, count = _log_changes(held, item, words)
-    left = tuple(told(root, place) for place in (*documents.left, *_left(root, words), *_left_in_place(held, words)))
+    places = [*(told(root, place) for place in documents.left), *_left(root, words), *_left_in_place(held, words)]
+    left = tuple(dict.fromkeys(places))
     replies = _drop_derived(root, words)
     deed = Deed(
         documents.documents,
@@ -98,7 +100,7 @@ def _decided(held: Held, ident: str) -> tuple[Deed, Forgotten, Callable[[str, by
     def hide(log: str, data: bytes) -> bytes:
         return masked(data, blotted(log, data, _places(item, log), words).lines)
 
-    return deed, Forgotten(ident, path, count, replies, documents.unlinked, left), hide
+    return deed, Forgotten(ident, held.snapshot.shown(path), count, replies, documents.unlinked, left), hide
 
 
 def _places(item: Item, path: str) -> list[Evidence]:
@@ -154,12 +156,14 @@ def _drop_derived(root: Path, words: Words) -> int:
 
 
 def _left_in_place(held: Held, words: Words) -> list[str]:
-    """Return where the words stand in logs that are a person's own files, which nothing here writes into."""
-    if names_of(held.snapshot.root) is None:
+    """Return where the words stand in logs and notes that are a person's own files, which nothing here writes into."""
+    root = held.snapshot.root
+    names = names_of(root)
+    if names is None:
         return []
-    return [
-        f"{path}:{number}" for path in held.snapshot.logs for number in _lines_with(held.snapshot.root, path, words)
-    ]
+    notes = [path for path in list_files(root, NOTES, "") if path.endswith(_TEXTS) and path not in held.documents]
+    parts = [f"{NOTES}/{real}" for real in names.theirs.values() if real not in names.opened]
+    return _places_with(root, (*held.snapshot.logs, *notes, *parts), words)
 
 
 def _texts(root: Path, path: str) -> Iterator[str]:
@@ -186,12 +190,17 @@ def _unpacked(value: object) -> Iterator[str]:
             yield from _unpacked(inner)
 
 
-def _left(root: Path, words: Words) -> tuple[str, ...]:
+def _left(root: Path, words: Words) -> list[str]:
     """Return where the words stand in files that no run writes: transcripts, displaced logs, own files."""
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
     paths += [path for path in list_files(root, f"{PRIVATE}/displaced", "") if "~" not in path]
     paths += list_files(root, f"{PRIVATE}/runs", ".json")
-    return tuple(f"{path}:{number}" for path in paths for number in _lines_with(root, path, words))
+    return _places_with(root, paths, words)
+
+
+def _places_with(root: Path, paths: Iterable[str], words: Words) -> list[str]:
+    """Return where the words stand in files, by what people call those."""
+    return [f"{real_path(root, path)}:{number}" for path in paths for number in _lines_with(root, path, words)]
 
 
 def _lines_with(root: Path, path: str, words: Words) -> Iterator[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.byhand import Deed, by_hand
@@ -11,7 +12,8 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.memory.conservation import buried_ids
 from pipelines.memory.exchange import check_header, from_record, placement_of
 from pipelines.memory.items import fold, parse_item, render_item
-from pipelines.memory.layout import kind_of
+from pipelines.memory.layout import FOLDERS, NOTES, kind_of
+from pipelines.memory.names import names_of
 from pipelines.stages.imported import Home, Incoming, clashing, imported
 
 if TYPE_CHECKING:
@@ -133,6 +135,7 @@ def import_items(root: Path, settings: Settings, when: datetime, export: Export,
         CurateError: what a verb by hand raises.
     """
     done: list[Imported] = []
+    export = _placed(root, export)
 
     def decide(held: Held) -> Deed | None:
         if not replace and (clash := clashing(held.documents, export.items)):
@@ -152,6 +155,24 @@ def import_items(root: Path, settings: Settings, when: datetime, export: Export,
 
     by_hand(root, settings, when, "curate import", decide)
     return done[0]
+
+
+def _placed(root: Path, export: Export) -> Export:
+    """Return an export as it fits this memory: what stood in a person's own file that runs may not write stands beside.
+
+    Such a file has a path in Notes, where no folder of that name is. In another memory, or one that does not have the
+    file opted in, its items go into the document of the same path, or below Resources.
+    """
+    names = names_of(root)
+
+    def here(path: str) -> str:
+        if not path.startswith(f"{NOTES}/") or (names is not None and names.is_writable(path)):
+            return path
+        bare = path.removeprefix(f"{NOTES}/")
+        return bare if bare.partition("/")[0] in FOLDERS else f"Resources/{bare}"
+
+    homes = (replaced(one, path=here(one.path)) for one in export.homes)
+    return Export(tuple(homes), tuple(replaced(one, path=here(one.path)) for one in export.items))
 
 
 def _refuse(clash: Sequence[Incoming]) -> None:

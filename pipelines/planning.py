@@ -24,7 +24,7 @@ from pipelines.memory.secrets import find_secrets, load_redactor, veil
 from pipelines.memory.secrets.held import without_held
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.memory.template import missing_files
-from pipelines.memory.tombstones import read_tombstones, render_tombstones, wording_hash
+from pipelines.memory.tombstones import Reason, read_tombstones, render_tombstones, wording_hash
 from pipelines.models.extraction import DocumentChoice
 from pipelines.report import RunReport
 from pipelines.resources import resource
@@ -36,6 +36,7 @@ from pipelines.stages.filing import Shelves, home_of, named_document
 from pipelines.stages.promote import promote
 from pipelines.stages.prune import prune
 from pipelines.stages.quality import with_quality
+from pipelines.stages.questions import Telling
 from pipelines.stages.reconcile import reconcile
 from pipelines.stages.redact import clean_logs, left_in_place
 from pipelines.stages.rereading import counting, settle
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.memory.git import Git
-    from pipelines.memory.items import Evidence
     from pipelines.memory.snapshot import Snapshot
     from pipelines.memory.tombstones import Tombstone
     from pipelines.models.batching.sitting import Batching
@@ -166,7 +166,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         captured = capture(clean.logs, clean.partials, night.today, snapshot.unreadable())
         baseline = last_run_baseline(git, found).without(snapshot.unreadable())
         reconciled = reconcile(found, baseline, night.today, snapshot.shown)
-        answered = apply_answers(reconciled.documents, night.today)
+        answered = apply_answers(reconciled.documents, night.today, snapshot.theirs())
         stones |= {*reconciled.retracted, *answered.retracted}
     with watch.stage("extract"):
         shelves = Shelves(answered.documents, snapshot.unreadable())
@@ -187,7 +187,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         promoted = promote(counting(verdicts, is_reread), shelves)
         fresh = [entry for day in extracted.read for entry in day.fresh]
         idle = night.settings.review.idle_days
-        settled = settle_beliefs(promoted, fresh, captured.logs, _quoted(night.root), night.today, idle)
+        settled = settle_beliefs(promoted, fresh, captured.logs, _telling(snapshot), night.today, idle)
     with watch.stage("prune"):
         pruned = prune(settled.documents, night.settings.caps, shelves.closed, snapshot.link)
         documents = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
@@ -205,10 +205,10 @@ def filed_in(one: Candidate, shelves: Shelves) -> Filed:
     return Filed(one, named, named or home_of(one.type, one.text, one.confidence, shelves))
 
 
-def _quoted(root: Path) -> Callable[[Evidence], str]:
-    """Return how to find the words that evidence names."""
-    quotes = Quotes(root)
-    return lambda evidence: quotes.found(evidence).quote or ""
+def _telling(snapshot: Snapshot) -> Telling:
+    """Return how questions tell of places: the words that evidence names, and what people call a file."""
+    quotes = Quotes(snapshot.root)
+    return Telling(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
 
 
 def _is_reread(days: list[DayToRead], again: str) -> Callable[[Candidate], bool]:
@@ -222,13 +222,16 @@ def _buried(
 ) -> Callable[[Candidate], bool]:
     """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside.
 
+    What was forgotten stays so: the words may still stand in a log that is a person's own file.
     What a model words anew in lines that the rules had read is known by its quote, too: the rules keep the log's words.
     """
     hashes = frozenset(stone.hash for stone in stones)
+    forgotten = frozenset(stone.hash for stone in stones if stone.reason is Reason.FORGOTTEN)
 
     def is_buried(one: Candidate) -> bool:
         texts = (one.text, one.quote) if is_reread(one) else (one.text,)
-        return one.entry.day != again and any(wording_hash(one.type, text) in hashes for text in texts)
+        closed = hashes if one.entry.day != again else forgotten
+        return any(wording_hash(one.type, text) in closed for text in texts)
 
     return is_buried
 

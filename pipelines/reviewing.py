@@ -118,7 +118,9 @@ def decide(root: Path, settings: Settings, when: datetime, ident: str, word: str
         question = named_question(held.documents, ident)
         choice = chosen(question, word)
         told[:] = [choice]
-        done = answer(held.documents, [Answer(question.entry, choice, question.items)], held.today)
+        done = answer(
+            held.documents, [Answer(question.entry, choice, question.items)], held.today, held.snapshot.theirs()
+        )
         return Deed(
             done.documents,
             f"Review {question.id}: {choice}",

@@ -134,7 +134,9 @@ def _turned(  # noqa: PLR0913, PLR0917  what is taken back, and what it is taken
     if run.by_hand and not item:
         left, dropped = _stones_of(git, run)
         if fault := why_not(sides, snapshot.documents, left):
-            raise NotUndoable(f"Run {run.run} {fault}.", f"Git has it all: `git show {run.commit[:10]}`.")
+            raise NotUndoable(
+                f"Run {run.run} {told(snapshot.root, fault)}.", f"Git has it all: `git show {run.commit[:10]}`."
+            )
         stones = (stones - left) | dropped
         if undone := put_back(sides, snapshot.documents, base.documents):
             return undone, stones

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 from pipelines.beliefs.moments import LINK
 from pipelines.memory.files import writing
 from pipelines.memory.history import read_blobs
-from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, SETTINGS, USER
+from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pipelines.memory.git import Git
 
-_TOPS: Final = frozenset({BRIEFING, USER, LOGS, *FOLDERS})
+_TOPS: Final = frozenset({BRIEFING, USER, LOGS, NOTES, *FOLDERS})
 _TEXTS: Final = (".md", ".txt")
 
 
@@ -42,7 +42,7 @@ def laid_out(root: Path, git: Git, commit: str) -> Iterator[Path]:
         with writing(folder):
             (folder / SETTINGS).write_bytes((root / SETTINGS).read_bytes())
             for path, blob in files.items():
-                target = folder / path
+                target = folder / git.real(path)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(read.get(blob, b""))
         yield folder

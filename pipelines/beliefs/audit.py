@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.beliefs.holdings import Beliefs
@@ -11,6 +12,8 @@ from pipelines.beliefs.moments import days_updated, documents_on, holds_on
 from pipelines.beliefs.topics import by_search, by_words, of_document, with_relatives
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.items import Confidence, Status
+from pipelines.memory.layout import REVIEW
+from pipelines.memory.names import real_path
 from pipelines.memory.priority import priority
 
 if TYPE_CHECKING:
@@ -76,6 +79,7 @@ class Audit:
         edges: the links between all of these.
         newest: the day up to which the memory tells.
         notes: sentences on what limits the answer.
+        review: what people call Review.md.
     """
 
     question: Question
@@ -90,6 +94,7 @@ class Audit:
     edges: tuple[Edge, ...]
     newest: str
     notes: tuple[str, ...] = ()
+    review: str = REVIEW
 
     @property
     def holdings(self) -> tuple[Holding, ...]:
@@ -123,7 +128,7 @@ def audit(root: Path, git: Git, question: Question) -> Audit:
         CurateError: what a search raises.
     """
     documents, note = documents_on(root, git, question.known_on)
-    beliefs = Beliefs.of(documents)
+    beliefs = Beliefs.of(documents, partial(real_path, root))
     chosen, notes = _chosen(root, documents, beliefs, question)
     updated = days_updated(documents)
     newest = question.as_of or question.known_on or beliefs.newest_day
@@ -146,6 +151,7 @@ def audit(root: Path, git: Git, question: Question) -> Audit:
         edges=tuple(edge for edge in all_edges(beliefs.holdings) if edge.source in told and edge.target in told),
         newest=newest,
         notes=(*((note,) if note else ()), *notes),
+        review=real_path(root, REVIEW),
     )
 
 
@@ -153,7 +159,7 @@ def _chosen(
     root: Path, documents: Mapping[str, Document], beliefs: Beliefs, question: Question
 ) -> tuple[list[Holding], tuple[str, ...]]:
     steps = (predecessors(beliefs), successors(beliefs), _rivals(beliefs))
-    named = of_document(documents, beliefs, question.topic)
+    named = of_document(documents, beliefs, question.topic, partial(real_path, root))
     if named is not None:
         return with_relatives(beliefs, named, steps), ()
     chosen, notes = by_words(beliefs, documents, question.topic), tuple[str, ...]()
@@ -209,7 +215,7 @@ def _is_unsure(one: Holding) -> bool:
 def _unproven(current: Iterable[Holding], quotes: Quotes) -> Iterator[Weak]:
     for one in current:
         places = one.item.evidence
-        lost = [place.path for place in places if quotes.found(place).quote is None]
+        lost = [found.path for found in map(quotes.found, places) if found.quote is None]
         if not places:
             yield Weak(one, "it names no evidence" if one.item.by else "a person wrote it, and it names no evidence")
         elif len(lost) == len(places):

@@ -1,13 +1,16 @@
 """The items for other programs: as JSON lines, which `curate import` reads back, and as GraphML.
 
 Both are made document by document, so that a memory of any size needs no more room than its largest document; GraphML
-keeps the ids that it has written, besides: each must stand in it once.
+keeps the ids that it has written, besides: each must stand in it once. In JSON lines documents have the program's own
+names, which mean the same in every memory; in GraphML those on the disk.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -16,11 +19,12 @@ from pipelines.beliefs.links import SUPERSEDES, edges_of
 from pipelines.errors import BadFile
 from pipelines.memory.documents import Document
 from pipelines.memory.exchange import document_record, header_record, to_record
-from pipelines.memory.files import list_files, read_bytes
-from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, USER
+from pipelines.memory.files import read_bytes
+from pipelines.memory.names import real_path
+from pipelines.memory.snapshot import document_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pipelines.beliefs.holdings import Holding
@@ -33,13 +37,13 @@ def documents_one_by_one(root: Path) -> Iterator[Document]:
     Raises:
         BadFile: one cannot be read, or is not UTF-8: an export that silently lacks a part is none.
     """
-    for path in sorted((BRIEFING, USER, REVIEW, *(path for top in FOLDERS for path in list_files(root, top, ".md")))):
+    for path in sorted(document_paths(root)):
         data = read_bytes(root, path)
         if data is not None:
             try:
                 yield Document(path, data.decode())
             except UnicodeDecodeError as fault:
-                raise BadFile(path, f"is not UTF-8 at byte {fault.start}") from None
+                raise BadFile(real_path(root, path), f"is not UTF-8 at byte {fault.start}") from None
 
 
 def json_lines(root: Path) -> Iterator[str]:
@@ -94,12 +98,13 @@ def graphml(root: Path) -> Iterator[str]:
     seen: set[str] = set()
     awaited: set[str] = set()
     told: set[Edge] = set()
+    shown = partial(real_path, root)
     for document in documents_one_by_one(root):
-        for one in holdings_in(document):
+        for one in holdings_in(document, shown):
             ident = one.item.id if one.item.id and one.item.id not in seen else one.place
             seen.add(ident)
             awaited.discard(ident)
-            yield _node(ident, one)
+            yield _node(ident, one, shown)
             for edge in edges_of(one):
                 awaited.update({edge.source, edge.target} - seen)
                 if edge not in told:
@@ -111,11 +116,12 @@ def graphml(root: Path) -> Iterator[str]:
     yield "  </graph>\n</graphml>\n"
 
 
-def _node(ident: str, one: Holding) -> str:
+def _node(ident: str, one: Holding, shown: Callable[[str], str]) -> str:
     item = one.item
+    evidence = " ".join(replace(place, path=shown(place.path).replace(" ", "%20")).render() for place in item.evidence)
     values = (
-        item.type, item.text, item.status, one.path, one.section, item.since, item.until, item.confirmed, item.trust,
-        item.confidence, item.by, str(max(item.seen, len(item.evidence))), " ".join(e.render() for e in item.evidence),
+        item.type, item.text, item.status, one.shown, one.section, item.since, item.until, item.confirmed, item.trust,
+        item.confidence, item.by, str(max(item.seen, len(item.evidence))), evidence,
     )  # fmt: skip
     told = "".join(
         f'<data key="{key}">{escape(_fit(value))}</data>' for key, value in zip(_KEYS, values, strict=True) if value

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from pipelines.beliefs.holdings import Beliefs
+from pipelines.beliefs.holdings import beliefs_of
 from pipelines.beliefs.versions import Author, commits_of
 from pipelines.memory.days import read_days
 from pipelines.memory.files import read_bytes
 from pipelines.memory.layout import TOMBSTONES
-from pipelines.memory.snapshot import read_documents
 from pipelines.memory.tombstones import Reason, read_tombstones
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def history_of(root: Path, git: Git, prefix: str) -> History:
     Raises:
         UnknownItem: there is none, or more than one.
     """
-    beliefs = Beliefs.of(read_documents(root))
+    beliefs = beliefs_of(root)
     stones = {stone.id: stone for stone in sorted(read_tombstones(read_bytes(root, TOMBSTONES)))}
     ident = beliefs.named(prefix, stones)
     return history_in(git, read_days(root), ident, beliefs.by_id.get(ident), stones.get(ident))
@@ -141,7 +140,7 @@ def _versions(commits: list[Commit], days: Days, holding: Holding | None) -> Ite
         if changed := tuple(_changes(was, (path, item), one)):
             day = days.of(datetime.fromisoformat(one.when))
             yield Version(one.when, day, one.id, one.subject, one.author, path, item, changed)
-    now = (holding.path, holding.item) if holding else ("", None)
+    now = (holding.shown, holding.item) if holding else ("", None)
     if (commits or holding) and now != (path, item):
         changed = tuple(_changes((path, item), now, None))
         yield Version("", "", "", "", Author(""), now[0], now[1], changed)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pipelines.memory.items import Status
+from pipelines.memory.names import real_path
 from pipelines.memory.naming import named_item
+from pipelines.memory.snapshot import read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from pipelines.memory.documents import Document
     from pipelines.memory.items import Item
@@ -22,10 +25,11 @@ class Holding:
 
     Args:
         item: the item.
-        path: its document, relative to the memory.
+        path: its document, relative to the memory, as the program calls it.
         line: its line, counted from 1.
         section: the title of the section that holds it.
         notes: the lines that a person wrote under it, with their ends.
+        real: what people call the document, where that is not what the program calls it.
     """
 
     item: Item
@@ -33,11 +37,17 @@ class Holding:
     line: int
     section: str = ""
     notes: tuple[str, ...] = ()
+    real: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What people call its document: the path on the disk."""
+        return self.real or self.path
 
     @property
     def place(self) -> str:
         """Its citation, `PATH:LINE`."""
-        return f"{self.path}:{self.line}"
+        return f"{self.shown}:{self.line}"
 
     @property
     def home(self) -> str:
@@ -52,7 +62,7 @@ class Holding:
             "type": item.type,
             "text": item.text,
             "status": item.status,
-            "document": self.path,
+            "document": self.shown,
             "line": self.line,
             "since": item.since or None,
             "until": item.until or None,
@@ -65,11 +75,12 @@ class Holding:
         }
 
 
-def holdings_in(document: Document) -> Iterator[Holding]:
-    """Yield the items of a document, in order of lines."""
+def holdings_in(document: Document, shown: Callable[[str], str] = str) -> Iterator[Holding]:
+    """Yield the items of a document, in order of lines; `shown` says what people call the file at a path."""
+    real = shown(document.path)
     for placed in document.items:
         notes = tuple(document.lines[placed.line + 1 : placed.end])
-        yield Holding(placed.item, document.path, placed.line + 1, placed.section, notes)
+        yield Holding(placed.item, document.path, placed.line + 1, placed.section, notes, real)
 
 
 @dataclass(frozen=True)
@@ -83,9 +94,9 @@ class Beliefs:
     holdings: tuple[Holding, ...]
 
     @classmethod
-    def of(cls, documents: Mapping[str, Document]) -> Beliefs:
-        """Return what a set of documents holds."""
-        return cls(tuple(one for path in sorted(documents) for one in holdings_in(documents[path])))
+    def of(cls, documents: Mapping[str, Document], shown: Callable[[str], str] = str) -> Beliefs:
+        """Return what a set of documents holds; `shown` says what people call the file at a path."""
+        return cls(tuple(one for path in sorted(documents) for one in holdings_in(documents[path], shown)))
 
     @cached_property
     def by_id(self) -> Mapping[str, Holding]:
@@ -108,3 +119,8 @@ class Beliefs:
             UnknownItem: there is none, or more than one.
         """
         return named_item(prefix, self.by_id, *further)
+
+
+def beliefs_of(root: Path) -> Beliefs:
+    """Return what a memory holds as it stands."""
+    return Beliefs.of(read_documents(root), partial(real_path, root))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipelines.beliefs.holdings import Beliefs
+from pipelines.beliefs.holdings import beliefs_of
 from pipelines.beliefs.links import dependents, walk
 from pipelines.beliefs.why import named_standing
-from pipelines.memory.snapshot import read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +50,6 @@ def impact(root: Path, prefix: str) -> Impact:
     Raises:
         UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
     """
-    beliefs = Beliefs.of(read_documents(root))
+    beliefs = beliefs_of(root)
     ident = named_standing(root, beliefs, prefix)
     return Impact(beliefs.by_id[ident], tuple(walk(ident, dependents(beliefs), beliefs.by_id)), beliefs.by_id)

@@ -10,7 +10,7 @@ from pipelines.memory.naming import named_documents
 from pipelines.memory.wording import content_words, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pipelines.beliefs.holdings import Beliefs, Holding
@@ -24,10 +24,19 @@ _SHORT: Final = 3
 _ENDINGS: Final = re.compile(r"(?:ies|es|s|ed|ing)$")
 
 
-def of_document(documents: Mapping[str, Document], beliefs: Beliefs, topic: str) -> list[Holding] | None:
-    """Return the items of the documents that a topic names, with those that wait to be filed there; None for none."""
+def of_document(
+    documents: Mapping[str, Document], beliefs: Beliefs, topic: str, shown: Callable[[str], str] = str
+) -> list[Holding] | None:
+    """Return the items of the documents that a topic names, with those that wait to be filed there; None for none.
+
+    Args:
+        documents: every document by path.
+        beliefs: what they hold.
+        topic: what may be a document's name.
+        shown: what people call the file at a path.
+    """
     try:
-        paths = frozenset(named_documents(documents, topic))
+        paths = frozenset(named_documents(documents, topic, shown))
     except UsageFault:
         return None
     return [one for one in beliefs.holdings if paths & {one.path, one.home}]

@@ -1,6 +1,6 @@
 """What git tells of one item: every commit that changed its line, wherever that stood, with the line before and after.
 
-One git process looks through the whole history; documents alone are searched, never logs.
+One git process looks through the whole history; documents alone are searched, never logs. Paths are those of the disk.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.items import parse_item
-from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, USER
+from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, USER, kind_of
+from pipelines.memory.names import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pipelines.memory.git import Git
     from pipelines.memory.items import Item
+    from pipelines.memory.names import Names
 
 DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *(f"{folder}/*.md" for folder in FOLDERS))
 _TRAILERS: Final = ("Run-Id", "Undoes", "Extractor")
@@ -76,15 +78,16 @@ def commits_of(git: Git, ident: str) -> list[Commit]:
     """Return the commits that changed an item's line, oldest first; those that only name it elsewhere are left out."""
     if git.head() is None:
         return []
+    names = names_of(git.root)
     told = git.run(
         "log", f"--format={_FORMAT}", f"-G{ident}", "--text", "--patch", "--unified=0", "--no-color", "--no-ext-diff",
-        "--no-textconv", "--no-renames", "--relative", "--", *DOCUMENTS,
+        "--no-textconv", "--no-renames", "--relative", "--", *(DOCUMENTS if names is None else names.pathspecs),
     )  # fmt: skip
-    found = [_commit(part, ident) for part in told.split(b"\0")[1:]]
+    found = [_commit(part, ident, names) for part in told.split(b"\0")[1:]]
     return [one for one in reversed(found) if one and (one.removed or one.added)]
 
 
-def _commit(told: bytes, ident: str) -> Commit | None:
+def _commit(told: bytes, ident: str, names: Names | None) -> Commit | None:
     """Return one commit of what git told, or None for the rest of a patch that holds the mark between two."""
     head, _, patch = told.partition(b"\n")
     fields = head.decode(errors="replace").split("\x1f", _FIELDS - 1)
@@ -95,13 +98,19 @@ def _commit(told: bytes, ident: str) -> Commit | None:
     added: list[tuple[str, Item]] = []
     unnumbered: list[Item] = []
     for path, sign, line in _lines(patch):
-        item = parse_item(line)
+        item = parse_item(line) if names is None or _holds_items(path, names) else None
         if item and item.id == ident:
             (removed if sign == "-" else added).append((path, item))
         elif item and not item.id and sign == "-":
             unnumbered.append(item)
     author = Author(name, run.strip(), undoes.strip(), reader.strip())
     return Commit(commit, when, subject, author, tuple(removed), tuple(added), tuple(unnumbered))
+
+
+def _holds_items(path: str, names: Names) -> bool:
+    """Whether a file at which git was told to look can hold items; one that played a part once, and lost it, could."""
+    own = names.canonical(path)
+    return path.endswith(".md") and (own is None or kind_of(own) is not None)
 
 
 def _lines(patch: bytes) -> Iterator[tuple[str, str, str]]:

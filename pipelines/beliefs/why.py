@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipelines.beliefs.history import history_in
-from pipelines.beliefs.holdings import Beliefs
+from pipelines.beliefs.holdings import beliefs_of
 from pipelines.beliefs.links import grounds, predecessors, successors, walk
 from pipelines.beliefs.spoken import spoken_at
 from pipelines.errors import ItemGone
@@ -15,7 +15,6 @@ from pipelines.memory.evidence import Quotes
 from pipelines.memory.files import read_bytes
 from pipelines.memory.items import Trust
 from pipelines.memory.layout import TOMBSTONES
-from pipelines.memory.snapshot import read_documents
 from pipelines.memory.tombstones import read_tombstones
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.beliefs.history import Version
-    from pipelines.beliefs.holdings import Holding
+    from pipelines.beliefs.holdings import Beliefs, Holding
     from pipelines.beliefs.links import Step
     from pipelines.beliefs.spoken import Spoken
     from pipelines.memory.evidence import Found
@@ -94,7 +93,7 @@ def why(root: Path, git: Git, prefix: str) -> Why:
     Raises:
         UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
     """
-    beliefs = Beliefs.of(read_documents(root))
+    beliefs = beliefs_of(root)
     ident = named_standing(root, beliefs, prefix)
     holding, quotes = beliefs.by_id[ident], Quotes(root)
     witnesses = [_witness(root, quotes.found(place)) for place in holding.item.evidence]

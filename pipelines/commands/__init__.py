@@ -136,6 +136,17 @@ def _say_unforeseen(fault: Exception, arguments: Sequence[str]) -> int:
     if isinstance(fault, OSError) and fault.errno in _FULL and fault.filename is None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered cannot be written either
         return _say(str(NotWritable("Standard output", (fault.strerror or str(fault)).lower())), EXPECTED)
+    if isinstance(fault, FileNotFoundError) and _is_nowhere():
+        return _say("The working directory is gone. Change into a folder that is there and run it again.", USAGE)
     from pipelines.commands.bug_report import bug_report  # noqa: PLC0415  only ever needed here
 
     return _say(bug_report(fault, arguments), BUG)
+
+
+def _is_nowhere() -> bool:
+    """Whether the working directory was deleted: whatever is relative to it cannot even be asked for."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False

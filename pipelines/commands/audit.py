@@ -76,8 +76,8 @@ def _tell(told: Audit) -> None:
         say_heading(f"Contradicting ({len(told.disputes)})")
         for pair in told.disputes:
             say(f"  {item_line(pair.one.item)}")
-            say(f"    {'asked in Review.md against' if pair.open else 'against'} {item_line(pair.other.item)}")
-    _list("Waiting in Review.md", told.waiting)
+            say(f"    {f'asked in {told.review} against' if pair.open else 'against'} {item_line(pair.other.item)}")
+    _list(f"Waiting in {told.review}", told.waiting)
     _list_weak("Low confidence", told.unsure)
     _list_weak("Without evidence", told.unproven)
     _list_weak("Not confirmed for long", told.faded)

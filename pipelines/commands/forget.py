@@ -11,6 +11,7 @@ from pipelines.commands.handing import confirm, item_named
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say
 from pipelines.forgetting import forget
+from pipelines.memory.names import real_path
 from pipelines.memory.snapshot import read_documents
 from pipelines.settings import load_settings
 from pipelines.stages.handling import placed_item
@@ -47,7 +48,7 @@ def command(*, ident: str, yes: bool, from_history: bool, memory: Path | None, n
     name = item_named(documents, ident)
     path, placed = placed_item(documents, name)
     if not yes:
-        say(f"{name} in {path}: {placed.item.type}: {placed.item.text}")
+        say(f"{name} in {real_path(root, path)}: {placed.item.type}: {placed.item.text}")
     confirm("Forget it? It cannot be taken back with `curate undo`.", yes=yes)
     _tell(forget(root, settings, moment(now, settings), name))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,7 @@ from pipelines.beliefs.links import all_edges
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json
 from pipelines.commands.telling import SHORT, item_line
+from pipelines.memory.names import real_path
 from pipelines.memory.naming import named_documents
 from pipelines.memory.snapshot import read_documents
 
@@ -28,11 +30,12 @@ if TYPE_CHECKING:
 @memory_option
 def command(*, document: str | None, as_json: bool, memory: Path | None) -> None:
     """Show the links between items: because, supports, contradicts, supersedes, related, part-of, next, merged-into."""
-    documents = read_documents(memory_root(memory))
-    beliefs = Beliefs.of(documents)
+    root = memory_root(memory)
+    documents, shown = read_documents(root), partial(real_path, root)
+    beliefs = Beliefs.of(documents, shown)
     edges = all_edges(beliefs.holdings)
     if document is not None:
-        paths = set(named_documents(documents, document))
+        paths = set(named_documents(documents, document, shown))
         inside = {ident for ident, one in beliefs.by_id.items() if one.path in paths}
         edges = [edge for edge in edges if edge.source in inside or edge.target in inside]
     if as_json:

@@ -12,7 +12,7 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_root
 from pipelines.commands.output import on_terminal, say
 from pipelines.errors import UsageFault
-from pipelines.memory.layout import Kind
+from pipelines.memory.layout import NOTES, REVIEW, Kind
 from pipelines.memory.names import told
 from pipelines.memory.naming import named_documents, named_item
 from pipelines.settings import load_settings
@@ -44,31 +44,41 @@ def item_named(documents: Mapping[str, Document], prefix: str) -> str:
     return named_item(prefix, [p.item.id for document in documents.values() for p in document.items])
 
 
-def open_document(documents: Mapping[str, Document], name: str) -> str:
+def open_document(held: Held, name: str) -> str:
     """Return the path of the one document that a name means, and that takes items.
 
     Raises:
         UsageFault: there is none, or more than one, or it takes none.
     """
-    found = named_documents(documents, name)
-    fit = [path for path in found if documents[path].kind not in {Kind.ARCHIVE, Kind.REVIEW}]
+    shown = held.snapshot.shown
+    found = named_documents(held.documents, name, shown)
+    fit = [path for path in found if held.documents[path].kind not in {Kind.ARCHIVE, Kind.REVIEW}]
     if len(fit) == 1:
         return fit[0]
     raise UsageFault(
-        f"{name} means {' and '.join(found)}.", "Name one by its path; archives and Review.md take no items."
+        f"{name} means {' and '.join(map(shown, found))}.",
+        f"Name one by its path; archives and {shown(REVIEW)} take no items.",
     )
 
 
-def project_named(documents: Mapping[str, Document], name: str) -> str:
+def project_named(documents: Mapping[str, Document], name: str, shown: Callable[[str], str]) -> str:
     """Return the path of the one project that a name means.
 
+    Args:
+        documents: every document by path.
+        name: what a person calls it.
+        shown: what people call the file at a path.
+
     Raises:
-        UsageFault: there is none, or more than one.
+        UsageFault: there is none, or more than one, or it is a file of the person's own.
     """
     projects = {path: one for path, one in documents.items() if one.kind is Kind.PROJECT}
-    found = named_documents(projects, name)
+    notes = {path: one for path, one in documents.items() if path.startswith(f"{NOTES}/")}
+    found = named_documents({**projects, **notes}, name, shown)
     if len(found) > 1:
-        raise UsageFault(f"{name} means {' and '.join(found)}.", "Name one by its path.")
+        raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", "Name one by its path.")
+    if found[0] in notes:
+        raise UsageFault(f"{shown(found[0])} is a file of your own, which no run moves.", "Move or rename it yourself.")
     return found[0]
 
 

@@ -8,10 +8,11 @@ import click
 
 from pipelines.byhand import Deed
 from pipelines.commands.handing import do_by_hand, item_named, open_document
-from pipelines.commands.options import memory_option, now_option
+from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
 from pipelines.memory.layout import REVIEW
+from pipelines.memory.names import real_path
 from pipelines.stages.handling import moved, placed_item
 
 if TYPE_CHECKING:
@@ -30,18 +31,19 @@ def command(ident: str, document: str, memory: Path | None, now: str | None) -> 
     found: list[str] = []
 
     def decide(held: Held) -> Deed | None:
-        name, target = item_named(held.documents, ident), open_document(held.documents, document)
+        name, target = item_named(held.documents, ident), open_document(held, document)
         path, _ = placed_item(held.documents, name)
-        found[:] = [name, target]
+        found[:] = [name, target, *map(held.snapshot.shown, (target, REVIEW))]
         if path == REVIEW:
-            raise UsageFault(f"{name} waits in {REVIEW}.", f"Decide on it first: `curate review {name}`.")
+            raise UsageFault(f"{name} waits in {found[3]}.", f"Decide on it first: `curate review {name}`.")
         if path == target:
             return None
         return Deed(moved(held.documents, name, target), f"Move {name} from {path} to {target}", changed=1)
 
     deed = do_by_hand(memory, now, "curate move", decide)
-    name, target = found
+    name, target, shown, _ = found
     if deed and (there := placed_item(deed.documents, name)[0]) != target:
-        say(f"{target} has no room for {name}: it stands in {there}. `curate pin {name}` gives it precedence.")
+        there = real_path(memory_root(memory), there)
+        say(f"{shown} has no room for {name}: it stands in {there}. `curate pin {name}` gives it precedence.")
     else:
-        say(f"{name} stands in {target}{'' if deed else ' already'}.")
+        say(f"{name} stands in {shown}{'' if deed else ' already'}.")

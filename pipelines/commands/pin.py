@@ -39,7 +39,7 @@ def tell_pin(prefix: str, memory: Path | None, now: str | None, *, pinned: bool)
     def decide(held: Held) -> Deed | None:
         ident = item_named(held.documents, prefix)
         path, placed = placed_item(held.documents, ident)
-        found[:] = [ident, path]
+        found[:] = [ident, held.snapshot.shown(path)]
         if pinned and not placed.item.active:
             raise UsageFault(f"{ident} is {placed.item.status}.", "Only what holds now, or is open, can be pinned.")
         if placed.item.pinned == pinned:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,7 @@ from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
 from pipelines.memory.layout import slug
+from pipelines.memory.names import real_path
 from pipelines.memory.snapshot import read_documents
 from pipelines.stages.filing import Shelves
 from pipelines.stages.projects import archived_project, open_todos, renamed_project
@@ -39,9 +41,9 @@ def new(name: tuple[str, ...], memory: Path | None, now: str | None) -> None:
     title, made = _title(words(name)), list[str]()
 
     def decide(held: Held) -> Deed:
-        _refuse_taken(held.documents, title)
+        _refuse_taken(held, held.documents, title)
         path = f"Projects/{slug(title)}.md"
-        made[:] = [path]
+        made[:] = [held.snapshot.shown(path)]
         return Deed({**held.documents, path: new_document(path, title, held.today)}, f"Make {path}")
 
     do_by_hand(memory, now, "curate project new", decide)
@@ -58,15 +60,17 @@ def rename(name: str, new_name: str, memory: Path | None, now: str | None) -> No
     title, done = _title(new_name), list[str]()
 
     def decide(held: Held) -> Deed | None:
-        path = project_named(held.documents, name)
+        shown = held.snapshot.shown
+        path = project_named(held.documents, name, shown)
         document = held.documents[path]
         if document.title == title and slug(title) == document.id.rpartition("/")[2]:
-            done[:] = [path, path]
+            done[:] = [shown(path)] * 2
             return None
-        _refuse_taken({one: two for one, two in held.documents.items() if one != path}, title)
-        after = renamed_project(held.documents, path, title)
-        done[:] = [path, next(iter(after.keys() - held.documents.keys()), path)]
-        return Deed(after, f"Rename {path} to {done[1]}", changed=len(document.items))
+        _refuse_taken(held, {one: two for one, two in held.documents.items() if one != path}, title)
+        after = renamed_project(held.documents, path, title, held.snapshot.theirs())
+        new = next(iter(after.keys() - held.documents.keys()), path)
+        done[:] = [shown(path), shown(new)]
+        return Deed(after, f"Rename {path} to {new}", changed=len(document.items))
 
     deed = do_by_hand(memory, now, "curate project rename", decide)
     say(f"{done[0]} is {done[1]} now, titled {title}." if deed else f"{done[0]} is called {title} already.")
@@ -79,8 +83,9 @@ def rename(name: str, new_name: str, memory: Path | None, now: str | None) -> No
 @now_option
 def close(*, name: str, yes: bool, memory: Path | None, now: str | None) -> None:
     """Close a project: it goes to Archives/ with its items, is loaded no more, and is found still."""
-    documents = read_documents(memory_root(memory))
-    left = open_todos(documents[project_named(documents, name)])
+    root = memory_root(memory)
+    documents = read_documents(root)
+    left = open_todos(documents[project_named(documents, name, partial(real_path, root))])
     for item in left:
         say(f"open: {item.id} {item.text}")
     if left:
@@ -89,10 +94,12 @@ def close(*, name: str, yes: bool, memory: Path | None, now: str | None) -> None
     done: list[str] = []
 
     def decide(held: Held) -> Deed:
-        path = project_named(held.documents, name)
-        after = archived_project(held.documents, path)
-        done[:] = [path, next(iter(after.keys() - held.documents.keys()))]
-        return Deed(after, f"Close {path}: it is {done[1]} now", changed=len(held.documents[path].items))
+        shown = held.snapshot.shown
+        path = project_named(held.documents, name, shown)
+        after = archived_project(held.documents, path, held.snapshot.theirs())
+        new = next(iter(after.keys() - held.documents.keys()))
+        done[:] = [shown(path), shown(new)]
+        return Deed(after, f"Close {path}: it is {new} now", changed=len(held.documents[path].items))
 
     do_by_hand(memory, now, "curate project close", decide)
     say(f"{done[0]} is closed: it stands in {done[1]}.")
@@ -109,11 +116,11 @@ def _title(name: str) -> str:
     return title
 
 
-def _refuse_taken(documents: Mapping[str, Document], title: str) -> None:
+def _refuse_taken(held: Held, documents: Mapping[str, Document], title: str) -> None:
     """Make sure that no document goes by that name.
 
     Raises:
         UsageFault: one does.
     """
     if path := Shelves(documents).names.get(slug(title)):
-        raise UsageFault(f"{path} goes by the name {title} already.", "Choose another name.")
+        raise UsageFault(f"{held.snapshot.shown(path)} goes by the name {title} already.", "Choose another name.")

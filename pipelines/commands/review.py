@@ -11,6 +11,7 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import on_terminal, say, say_json, say_table
 from pipelines.errors import UsageFault
+from pipelines.memory.names import told as shown_names
 from pipelines.memory.snapshot import read_documents
 from pipelines.reviewing import decide, named_question, questions
 from pipelines.settings import load_settings
@@ -54,7 +55,7 @@ def command(*, ident: str, word: str | None, choose: str, as_json: bool, memory:
         from pipelines.memory.evidence import Quotes  # noqa: PLC0415  as above
 
         quotes = Quotes(root)
-        say_json([question_json(one, quotes) for one in waiting])
+        say_json([question_json(root, one, quotes) for one in waiting])
     elif not waiting:
         say("Nothing waits for you.")
     elif on_terminal() and sys.stdin.isatty():
@@ -77,4 +78,4 @@ def _decide(root: Path, settings: Settings, when: datetime, ident: str, word: st
     choice, deed = decide(root, settings, when, ident, word)
     say(f"{deed.summary.removeprefix('Review ')}." if deed.summary else f"{ident}: {choice}.")
     for note in deed.notes:
-        say(f"Note: {note}")
+        say(f"Note: {shown_names(root, note)}")

@@ -10,6 +10,7 @@ from pipelines.commands.items import item_json
 from pipelines.commands.output import say
 from pipelines.memory.cleaning import clean
 from pipelines.memory.evidence import Quotes
+from pipelines.memory.names import real_path
 from pipelines.memory.queue import released
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _SHOWN = 12
 
 
-def question_json(question: Question, quotes: Quotes) -> dict[str, object]:
+def question_json(root: Path, question: Question, quotes: Quotes) -> dict[str, object]:
     """Return a question as `--json` prints it."""
     entry = question.entry
     return {
@@ -35,7 +36,7 @@ def question_json(question: Question, quotes: Quotes) -> dict[str, object]:
         "choices": [{"choice": choice, "means": question.means(choice)} for choice in question.choices],
         "ticked": list(entry.ticked),
         "against": question.against.id if question.against else None,
-        "items": [item_json(released(item)[0], item, quotes) for item in question.items],
+        "items": [item_json(real_path(root, released(item)[0]), item, quotes) for item in question.items],
     }
 
 

@@ -10,6 +10,7 @@ from pipelines.commands.output import say
 from pipelines.errors import UsageFault
 from pipelines.memory.git import Git
 from pipelines.memory.layout import PRIVATE
+from pipelines.memory.names import names_of
 from pipelines.memory.naming import named_item
 from pipelines.memory.snapshot import read_documents
 from pipelines.memory.wordings import ids_in_history, wordings
@@ -37,6 +38,8 @@ def tell_rewriting(root: Path, prefix: str) -> None:
     words = wordings(git, ident) if git.head() else ()
     if not words:
         raise UsageFault(f"Git's history holds no words of {ident}.", "There is nothing to rewrite.")
+    if names_of(root) is not None:
+        say("# Files of yours that are committed, daily notes among them, are rewritten on the disk, too.")
     for line in commands(root, git.repository.top, words, filter_repo=bool(shutil.which("git-filter-repo"))):
         say(line)
 

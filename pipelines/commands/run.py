@@ -16,8 +16,8 @@ from pipelines.commands.progress import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.memory.files import list_files
 from pipelines.memory.git import Git
-from pipelines.memory.layout import BATCHES, LOGS, REPLIES, day_of_log, log_day, log_path
-from pipelines.memory.names import names_of
+from pipelines.memory.layout import BATCHES, BRIEFING, LOGS, REPLIES, day_of_log, log_day, log_path
+from pipelines.memory.names import names_of, real_path
 from pipelines.nightly import curate_night
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
@@ -79,7 +79,7 @@ def command(  # noqa: PLR0913  one a flag of the verb
     if as_json:
         say_json(report.to_json())
     else:
-        _tell(report)
+        _tell(report, real_path(root, BRIEFING))
     return report.exit_code
 
 
@@ -131,7 +131,7 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
     return plan.report.exit_code
 
 
-def _tell(report: RunReport) -> None:
+def _tell(report: RunReport, briefing: str) -> None:
     """Print the run: one line where nobody looks, with its parts on a terminal."""
     commit = f" (commit {report.commit[:10]})" if report.commit else ""
     say(f"{report.summary()}{commit}.")
@@ -149,4 +149,4 @@ def _tell(report: RunReport) -> None:
     if on_terminal() and report.added:
         for path, count in sorted(report.documents.items()):
             say(f"  {path}: {count} added")
-        say(f"  MEMORY.md has {report.briefing_bytes:,} of {report.briefing_cap:,} bytes.")
+        say(f"  {briefing} has {report.briefing_bytes:,} of {report.briefing_cap:,} bytes.")

@@ -60,7 +60,11 @@ def status_facts(root: Path, now: str | None) -> dict[str, object]:
         if last
         else None,
         "days_waiting": list(dict.fromkeys(day.day for day in waiting if day.fresh)),
-        "briefing": {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing},
+        "briefing": {
+            "path": snapshot.shown(BRIEFING),
+            "bytes": briefing.size if briefing else 0,
+            "cap": settings.caps.briefing,
+        },
         "items": sum(1 for _ in snapshot.items()),
         "documents": len(snapshot.documents),
         "repository": Git(root).is_repository(),
@@ -99,12 +103,12 @@ def status_lines(facts: dict[str, object], search: list[str]) -> list[str]:
         f"Last run  {ended}",
         f"Waiting   {waits}",
         *(f"Batch     {line}" for line in batch_lines(facts["batches"])),
-        f"MEMORY.md {briefing['bytes']:,} of {briefing['cap']:,} bytes",
+        f"{briefing['path']} {briefing['bytes']:,} of {briefing['cap']:,} bytes",
         f"Holds     {facts['items']:,} items in {facts['documents']:,} documents",
         *search,
     ]
     if briefing["bytes"] > briefing["cap"]:
-        lines.append("Note      MEMORY.md is over its cap by what was written in it by hand; shorten it.")
+        lines.append(f"Note      {briefing['path']} is over its cap by what was written in it by hand; shorten it.")
     lines += [f"Note      {warning}" for warning in facts["warnings"]]
     for label, key in (("Skipped", "skipped"), ("Note", "partial")):
         files = facts[key]

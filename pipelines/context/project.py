@@ -21,6 +21,8 @@ def project_path(root: str, named: str, folder: str, folders: tuple[str, ...] = 
         found = there.get(_plain(bare.removesuffix(".md"))) or _by_title(root, there, named)
         known = ", ".join(sorted(map(_name, there.values()))[:20]) or "none yet"
         return found, "" if found else f"There is no project {named}; there are: {known}."
+    if not folder:
+        return "", ""
     inside = f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/")
     while folder and not inside and folder != os.path.dirname(folder):
         if path := there.get(_plain(os.path.basename(folder))):

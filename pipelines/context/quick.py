@@ -65,12 +65,20 @@ def _options(arguments: list[str]) -> dict[str, str] | None:
 def find_root(named: str) -> str:
     """Return the memory that is named, or CURATE_MEMORY, or the nearest folder upward; empty where there is none."""
     named = named or os.environ.get("CURATE_MEMORY", "")
-    folder = os.path.abspath(os.path.expanduser(named)) if named else os.getcwd()
-    while not os.path.isfile(f"{folder}/curate.toml"):
+    folder = os.path.abspath(os.path.expanduser(named)) if named else _here()
+    while folder and not os.path.isfile(f"{folder}/curate.toml"):
         if named or folder == os.path.dirname(folder):
             return ""
         folder = os.path.dirname(folder)
     return folder
+
+
+def _here() -> str:
+    """Return the working directory, or an empty string where it was deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
 
 
 def print_context(
@@ -87,7 +95,7 @@ def print_context(
         day: the memory's day (counted from 1970-01-01) and the moment; None for the clock's.
     """
     try:
-        folder = (_hook_folder() if form == "claude-code" else "") or os.getcwd()
+        folder = (_hook_folder() if form == "claude-code" else "") or _here()
         if root:
             find = _for_hook if form == "claude-code" else parts_of
             parts = find(root, budget, project, query, folder, day)

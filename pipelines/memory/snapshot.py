@@ -128,7 +128,7 @@ def read_documents(root: Path) -> dict[str, Document]:
 
 def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     documents = {}
-    for path in _document_paths(root):
+    for path in document_paths(root):
         try:
             data = read_bytes(root, path)
             if data is not None:
@@ -143,7 +143,8 @@ def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     return documents
 
 
-def _document_paths(root: Path) -> list[str]:
+def document_paths(root: Path) -> list[str]:
+    """Return the paths at which documents stand, or could."""
     found = [BRIEFING, USER, REVIEW, *(path for folder in FOLDERS for path in list_files(root, folder, ".md"))]
     names = names_of(root)
     if names is not None and names.opted_in:

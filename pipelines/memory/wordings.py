@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.memory.items import parse_item, quote_digest, without_comment
 from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, USER
+from pipelines.memory.names import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,9 +47,10 @@ def wordings(git: Git, ident: str) -> tuple[str, ...]:
 
 
 def _lines(git: Git, ident: str) -> Iterator[tuple[Item, str]]:
+    names = names_of(git.root)
     told = git.run(
         "log", "-m", "--format=", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
-        "--no-renames", f"-G{ident}", "--", *_DOCUMENTS,
+        "--no-renames", f"-G{ident}", "--", *(_DOCUMENTS if names is None else names.pathspecs),
     )  # fmt: skip
     seen = set()
     for raw in told.split(b"\n"):

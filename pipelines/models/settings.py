@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Final
+
+_USERINFO: Final = re.compile(r"(?<=://)[^/?#\s]*@")
 
 DEFAULT_MODELS: Final = {"anthropic": "claude-haiku-5-5", "gemini": "gemini-3.8-flash"}
 
@@ -31,3 +34,13 @@ class ProviderSettings:
     max_retries: int = 2
     input_tokens: int = 24_000
     concurrency: int = 4
+
+    @property
+    def address(self) -> str:
+        """The `base_url` as it may be written down: without a user's name and password."""
+        return without_userinfo(self.base_url)
+
+
+def without_userinfo(text: str) -> str:
+    """Return a text with the addresses in it as they may be written down: without a user's name and password."""
+    return _USERINFO.sub("", text)

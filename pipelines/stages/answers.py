@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.documents import Block, commented, edited
 from pipelines.memory.items import Confidence, Trust
-from pipelines.memory.layout import GENERAL, REVIEW, Kind, kind_of
+from pipelines.memory.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
 from pipelines.memory.queue import read_queue, released, with_remarks, without_answered
 from pipelines.memory.tombstones import Reason, tombstone
 from pipelines.stages.projects import archived_project, kept, named_in
@@ -25,7 +25,7 @@ from pipelines.stages.succession import with_link
 from pipelines.stages.superseding import SUPERSEDABLE, superseded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from pipelines.memory.documents import Document, Placed
     from pipelines.memory.items import Item
@@ -71,8 +71,14 @@ class Answered:
     notes: tuple[str, ...] = ()
 
 
-def apply_answers(documents: Mapping[str, Document], today: str) -> Answered:
-    """Apply the ticked boxes of Review.md; an entry without one, or with two, stays."""
+def apply_answers(documents: Mapping[str, Document], today: str, theirs: Collection[str] = ()) -> Answered:
+    """Apply the ticked boxes of Review.md; an entry without one, or with two, stays.
+
+    Args:
+        documents: every document by path.
+        today: the memory's day.
+        theirs: documents that are a person's own files.
+    """
     queue = documents.get(REVIEW)
     if queue is None:
         return Answered(dict(documents))
@@ -85,20 +91,23 @@ def apply_answers(documents: Mapping[str, Document], today: str) -> Answered:
             notes.append(f"{place}: there is nothing that “{entry.ticked[0]}” could mean here, so nothing was done.")
         elif entry.ticked:
             answers.append(Answer(entry, entry.ticked[0], entry.items))
-    answered = answer(documents, answers, today)
+    answered = answer(documents, answers, today, theirs)
     answered.documents[REVIEW] = with_remarks(answered.documents[REVIEW])
     return replace(answered, notes=(*notes, *answered.notes))
 
 
-def answer(documents: Mapping[str, Document], answers: Iterable[Answer], today: str) -> Answered:
+def answer(
+    documents: Mapping[str, Document], answers: Iterable[Answer], today: str, theirs: Collection[str] = ()
+) -> Answered:
     """Apply what a person decided, in order.
 
     Args:
         documents: every document by path, Review.md among them.
         answers: the decisions; each one's choice is one of `choices_of` its entry's kind.
         today: the memory's day.
+        theirs: documents that are a person's own files: only lines of items change in them.
     """
-    work, done = _Work(dict(documents), today), list(answers)
+    work, done = _Work(dict(documents), today, theirs), list(answers)
     for one in done:
         if one.entry.kind == "archive":
             _PROJECT[one.choice](work, one.entry)
@@ -123,6 +132,7 @@ class _Work:
 
     documents: dict[str, Document]
     today: str
+    theirs: Collection[str]
     stones: list[Tombstone] = field(default_factory=list)
     filed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -131,6 +141,7 @@ class _Work:
         """Put a waiting item into its home, or into Areas/general where that is no place for one; return it so."""
         home, was = released(item)
         own = kind_of(home) not in {None, Kind.REVIEW} and ".." not in home.split("/")
+        own = own and (home in self.documents or not home.startswith(f"{NOTES}/"))  # no run makes a person's file
         path = home if own else GENERAL
         was = replace(was, extra=tuple(pair for pair in was.extra if pair[0] != AGAINST))
         filed = archived(was) if kind_of(path) is Kind.ARCHIVE else was
@@ -201,7 +212,7 @@ def _archive(work: _Work, entry: QueueEntry) -> None:
     if not path:
         work.notes.append(f"The project of “{entry.title}” is not there any more, so nothing was archived.")
         return
-    work.documents = archived_project(work.documents, path)
+    work.documents = archived_project(work.documents, path, work.theirs)
 
 
 def _keep(work: _Work, entry: QueueEntry) -> None:

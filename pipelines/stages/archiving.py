@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.documents import Document
 from pipelines.memory.items import ItemType, Status
-from pipelines.memory.layout import REVIEW, Kind, log_day, slug
+from pipelines.memory.layout import REVIEW, Kind, day_of_log, slug
 from pipelines.memory.queue import read_queue, with_entry
 from pipelines.memory.wording import folded
 from pipelines.stages.questions import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 ARCHIVE: Final = "archive"
 KEPT: Final = "kept"
@@ -23,7 +23,11 @@ _CLOSED: Final = frozenset({"done", "closed", "archived", "finished", "inactive"
 
 
 def propose_archives(
-    documents: Mapping[str, Document], logs: Mapping[str, bytes], today: str, idle_days: int
+    documents: Mapping[str, Document],
+    logs: Mapping[str, bytes],
+    today: str,
+    idle_days: int,
+    shown: Callable[[str], str] = str,
 ) -> tuple[Document | None, tuple[str, ...]]:
     """Return Review.md with an entry for each project to be archived, and their paths; None where there are none.
 
@@ -35,6 +39,7 @@ def propose_archives(
         logs: path → bytes of each log.
         today: the memory's day.
         idle_days: how long nothing was said of it.
+        shown: what people call the file at a path; the path is a part of that.
     """
     since = _earlier(today, idle_days)
     queue = documents.get(REVIEW) or Document(REVIEW, "# Review\n")
@@ -50,7 +55,7 @@ def propose_archives(
         done = sum(p.item.status is Status.DONE for p in document.items)
         what = "its one todo is done" if done == 1 else f"all its {done} todos are done"
         why = f"Of “{plain(document.title, 80)}” {what}, and nothing was said of it since {_newest(document)}."
-        queue = with_entry(queue, ARCHIVE, today, f"{ARCHIVE}: {path}", why, CHOICES, [])
+        queue = with_entry(queue, ARCHIVE, today, f"{ARCHIVE}: {shown(path)}", why, CHOICES, [])
     return (queue if found else None), tuple(found)
 
 
@@ -83,7 +88,7 @@ def _is_named(document: Document, logs: Mapping[str, bytes], since: str) -> bool
     """Whether a log from that day on names the project: by its title or its file's name, in whatever words around."""
     names = {folded(document.title), slug(document.title), document.id.rpartition("/")[2]} - {""}
     for path, data in logs.items():
-        if log_day(path.rpartition("/")[2]) >= since:
+        if day_of_log(path) >= since:
             text = folded(data.decode(errors="replace"))
             if any(f" {name} " in f" {text} " for name in names):
                 return True

@@ -13,7 +13,7 @@ from pipelines.stages.pointers import without_pointers
 from pipelines.stages.prune import archived
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Collection, Container, Mapping
 
     from pipelines.memory.items import Item
 
@@ -39,26 +39,34 @@ def open_todos(document: Document) -> tuple[Item, ...]:
     return tuple(placed.item for placed in document.items if placed.item.status is Status.OPEN)
 
 
-def archived_project(documents: Mapping[str, Document], path: str) -> dict[str, Document]:
+def archived_project(documents: Mapping[str, Document], path: str, theirs: Collection[str] = ()) -> dict[str, Document]:
     """Return the documents with a project moved to Archives/, its items archived, and links to it following.
 
     What people wrote in it stays as it is; lines of items keep their words, and say in their comments what they are.
+
+    Args:
+        documents: every document by path.
+        path: the project's.
+        theirs: documents that are a person's own files: their links are left as they are.
     """
     document = documents[path]
     target = free_path("Archives", document.id.rpartition("/")[2], documents)
     title = document.title
     still = commented(document, {p.line: archived(p.item) for p in document.items if p.item.id and p.item.active})
     still = with_front_matter(still, {"status": "archived"})
-    return _led(documents, still, Renaming(path, target, title, title))
+    return _led(documents, still, Renaming(path, target, title, title), theirs)
 
 
-def renamed_project(documents: Mapping[str, Document], path: str, title: str) -> dict[str, Document]:
+def renamed_project(
+    documents: Mapping[str, Document], path: str, title: str, theirs: Collection[str] = ()
+) -> dict[str, Document]:
     """Return the documents with a project renamed: its file, its title, and every link to it; the old name stays one.
 
     Args:
         documents: every document by path.
         path: the project's.
         title: its new title, as `document_title` gives it.
+        theirs: documents that are a person's own files: their links are left as they are.
     """
     document = documents[path]
     was, stem = document.title, document.id.rpartition("/")[2]
@@ -67,13 +75,16 @@ def renamed_project(documents: Mapping[str, Document], path: str, title: str) ->
     new = with_alias(_retitled(document, title), was)
     if slug(was) != slug(stem) and target != path:
         new = with_alias(new, stem)
-    return _led(documents, new, Renaming(path, target, was, title))
+    return _led(documents, new, Renaming(path, target, was, title), theirs)
 
 
-def _led(documents: Mapping[str, Document], document: Document, renaming: Renaming) -> dict[str, Document]:
+def _led(
+    documents: Mapping[str, Document], document: Document, renaming: Renaming, theirs: Collection[str]
+) -> dict[str, Document]:
     """Return the documents with links following; the briefing's own pointers are written anew, whatever they say."""
     bare = {BRIEFING: without_pointers(documents[BRIEFING])} if BRIEFING in documents else {}
-    return followed({**documents, **bare, document.path: document}, renaming)
+    before = {**documents, **bare, document.path: document}
+    return {**followed(before, renaming), **{path: before[path] for path in theirs if path in before}}
 
 
 def _retitled(document: Document, title: str) -> Document:

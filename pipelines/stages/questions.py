@@ -50,39 +50,50 @@ class Question:
         return replace(told, extra=(*told.extra, (AGAINST, self.rival.id)))
 
 
-def asked(
-    queue: Document | None, questions: Iterable[Question], quote: Callable[[Evidence], str], today: str
-) -> Document:
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How a question tells of places.
+
+    Args:
+        quote: the words of the log that evidence names, or an empty string where they are nowhere.
+        shown: what people call the file at a path.
+    """
+
+    quote: Callable[[Evidence], str]
+    shown: Callable[[str], str] = str
+
+
+def asked(queue: Document | None, questions: Iterable[Question], telling: Telling, today: str) -> Document:
     """Return Review.md with an entry for each question.
 
     Args:
         queue: Review.md, or None where there is none.
         questions: what is to be asked.
-        quote: the words of the log that evidence names, or an empty string where they are nowhere.
+        telling: how places are told of.
         today: the memory's day.
     """
     queue = queue or Document(REVIEW, "# Review\n")
     for one in questions:
         title = f"{CONTRADICT}: {plain(one.item.text, _TITLE)}"
-        queue = with_entry(queue, CONTRADICT, today, title, _why(one, quote), CHOICES, [one.waiting])
+        queue = with_entry(queue, CONTRADICT, today, title, _why(one, telling), CHOICES, [one.waiting])
     return queue
 
 
-def _why(one: Question, quote: Callable[[Evidence], str]) -> str:
+def _why(one: Question, telling: Telling) -> str:
     old = f"What stands is {one.rival.id} of {one.rival.since or 'no day'}: “{plain(one.rival.text)}”"
     new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”"
     why = one.why[:1].upper() + one.why[1:]
-    told = [f"{why}.", f"{old}{_grounds(one.rival, quote)}.", f"{new}{_grounds(one.item, quote)}."]
+    told = [f"{why}.", f"{old}{_grounds(one.rival, telling)}.", f"{new}{_grounds(one.item, telling)}."]
     return f"{' '.join(told)} Until you tick a box, the older one stands."
 
 
-def _grounds(item: Item, quote: Callable[[Evidence], str]) -> str:
+def _grounds(item: Item, telling: Telling) -> str:
     """Return where an item's last evidence stands, with its words."""
     if not item.evidence:
         return ", written by hand"
     last = item.evidence[-1]
-    words = plain(veil(quote(last)))
-    return f" ({last.path} line {last.start_line}{f': “{words}”' if words else ''})"
+    words = plain(veil(telling.quote(last)))
+    return f" ({telling.shown(last.path)} line {last.start_line}{f': “{words}”' if words else ''})"
 
 
 def plain(text: str, most: int = _QUOTE) -> str:

@@ -11,12 +11,12 @@ from pipelines.stages.closing import close_todos
 from pipelines.stages.questions import asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from pipelines.memory.documents import Document
     from pipelines.memory.entries import Entry
-    from pipelines.memory.items import Evidence
     from pipelines.stages.promote import Promoted
+    from pipelines.stages.questions import Telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def settle_beliefs(
     promoted: Promoted,
     entries: Iterable[Entry],
     logs: Mapping[str, bytes],
-    quote: Callable[[Evidence], str],
+    telling: Telling,
     today: str,
     idle_days: int,
 ) -> Settled:
@@ -48,15 +48,15 @@ def settle_beliefs(
         promoted: the documents after promotion, and the questions that it left.
         entries: what no run had read before, in order of days.
         logs: path → bytes of each log.
-        quote: the words that evidence names, or an empty string.
+        telling: how questions tell of places.
         today: the memory's day.
         idle_days: how long nothing must have been said of a project.
     """
     closed = close_todos(promoted.documents, entries)
     documents = dict(closed.documents)
     if promoted.questions:
-        documents[REVIEW] = asked(documents.get(REVIEW), promoted.questions, quote, today)
-    queue, archives = propose_archives(documents, logs, today, idle_days)
+        documents[REVIEW] = asked(documents.get(REVIEW), promoted.questions, telling, today)
+    queue, archives = propose_archives(documents, logs, today, idle_days, telling.shown)
     if queue is not None:
         documents[REVIEW] = queue
     return Settled(documents, closed.ids, archives)

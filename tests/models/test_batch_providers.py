@@ -218,3 +218,12 @@ def test_the_key_does_not_follow_the_address_that_a_batch_tells() -> None:
         server.finish()
         assert len(claude(server).look(ident).results) == 3  # its results_url leads to where nobody answers
         assert server.operations[-2:] == ["get", "results"]
+
+
+def test_what_notes_and_kept_replies_hold_of_an_address_has_no_password(both: tuple[Batcher, Provider]) -> None:
+    batcher, server = both
+    plain = server.url
+    server.url = plain.replace("://", "://me:hunter2@")
+    away = claude(server) if batcher.provider == "anthropic" else gemini(server)
+    assert away.base_url == batcher.base_url == plain
+    assert away.source == batcher.source

@@ -98,6 +98,13 @@ def test_a_note_comes_back_as_it_was(one: Note) -> None:
     assert _note(json.loads(json.dumps({"form": 1, **asdict(one)}))) == one
 
 
+def test_an_address_loses_its_user_and_password_where_it_is_read_back(tmp_path: Path) -> None:
+    notes, secret = Notes(tmp_path), "http://me:hun%40ter2@localhost:1/v1"
+    notes.save(note(source=f"anthropic:m {secret}", base_url=secret))  # as earlier versions wrote it
+    (one,) = notes.all()
+    assert (one.source, one.base_url) == ("anthropic:m http://localhost:1/v1", "http://localhost:1/v1")
+
+
 def test_notes_are_their_owners_alone_and_come_oldest_first(tmp_path: Path) -> None:
     notes = Notes(tmp_path)
     assert (notes.all(), notes.odd()) == ([], [])

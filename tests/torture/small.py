@@ -61,10 +61,10 @@ class Account:
 
 def small_memory(root: Path) -> None:
     """Make a memory with a night behind it, and a day, a partial log and uncommitted edits by hand before it."""
-    _quiet("init", str(root), "--now", "2026-03-01T12:00")
+    quiet("init", str(root), "--now", "2026-03-01T12:00")
     (root / "curate.toml").write_text(_SETTINGS)
     (root / "Logs" / "2026-03-17.md").write_text(_FIRST)
-    _quiet("run", "--now", "2026-03-18T02:00", "--memory", str(root))
+    quiet("run", "--now", "2026-03-18T02:00", "--memory", str(root))
     (root / "Logs" / "2026-03-19.md").write_text(_SECOND)
     (root / "Logs" / "partial").mkdir()
     (root / "Logs" / "partial" / "2026-03-19-phone.md").write_text(_PARTIAL)
@@ -145,7 +145,7 @@ def faults_of(root: Path, account: Account) -> list[str]:
         faults.append("a journal was left")
     if trouble := git(root, "fsck", "--strict", "--no-dangling"):
         faults.append(f"git fsck says {trouble!r}")
-    if "port 9100" not in _quiet("search", "printer", "--memory", str(root)):
+    if "port 9100" not in quiet("search", "printer", "--memory", str(root)):
         faults.append("the index does not answer")
     (root / "SOUL.md").write_text("# Soul\n\nmine alone, and more\n")
     git(root, "add", "SOUL.md")
@@ -157,7 +157,8 @@ def _items(root: Path) -> Counter[str]:
     return Counter(placed.item.text for document in read_documents(root).values() for placed in document.items)
 
 
-def _quiet(*words: str) -> str:
+def quiet(*words: str) -> str:
+    """Run a command that must end well, and return what it said."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         assert run_command(words) == 0, said.getvalue()

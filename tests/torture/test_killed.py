@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pytest
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.torture.conftest import Prepared
+    from tests.torture.small import Account
     from tests.torture.strace import Ended
 
 pytestmark = needs_strace
@@ -24,6 +25,14 @@ NOTED = b"- 23:00 noted between the kill and the next night\n"
 # States in which a run was killed, for the series over the run that recovers: by which call of the run's own process,
 # the how-manyeth. Both come after the manifest, so there is something to recover.
 STATES = {"half replaced": ("renameat2", 2), "replaced, not committed": ("renameat2", 4)}
+
+
+class Tried(Protocol):
+    """As much of a prepared memory as killing needs."""
+
+    folder: Path
+    before: dict[str, bytes]
+    account: Account
 
 
 class Point(NamedTuple):
@@ -55,7 +64,7 @@ def points_in_git(root: Path) -> list[Point]:
     return [*alone, *(point._replace(take_python=True) for point in alone if point.git in changing)]
 
 
-def kill_at(prepared: Prepared, source: Path, points: Sequence[Point], series: Series) -> None:
+def kill_at(prepared: Tried, source: Path, points: Sequence[Point], series: Series) -> None:
     for point in points:
         root = copied(source, prepared.folder / "point")
         ended = point.kill(root)

@@ -18,6 +18,7 @@ from pipelines.errors import CurateError
 from pipelines.memory.files import make_folders, read_bytes, sync_folder, write_synced, writing
 from pipelines.memory.layout import BATCHES
 from pipelines.models.calling import Usage
+from pipelines.models.settings import without_userinfo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +87,7 @@ class Note:
         state: how far it is.
         name: provider and model that were asked.
         source: the same with the address, as kept replies know it.
-        base_url: the address, or empty.
+        base_url: the address, without a user's name and password, or empty.
         at: the moment of the run that sent it, ISO 8601.
         day: the memory's day then, whose caps it counts under.
         asks: its calls.
@@ -194,7 +195,8 @@ def _note(found: dict[str, Any]) -> Note:
     row["usage"] = Usage(**{key: int(value) for key, value in row["usage"].items()})
     row["state"] = State(row["state"])
     row["failures"] = tuple((str(kind), int(count)) for kind, count in row["failures"])
-    row |= {key: str(row[key]) for key in ("id", "name", "source", "base_url", "at", "day", "ident")}
+    row |= {key: str(row[key]) for key in ("id", "name", "at", "day", "ident")}
+    row |= {key: without_userinfo(str(row[key])) for key in ("source", "base_url")}
     if datetime.fromisoformat(row["at"]).tzinfo is None:
         raise ValueError(row["at"])
     return Note(**row)

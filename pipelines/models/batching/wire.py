@@ -85,7 +85,7 @@ class Batcher(Protocol):
 
     @property
     def base_url(self) -> str:
-        """The address, or empty for the provider's own."""
+        """The address, without a user's name and password, or empty for the provider's own."""
 
     @property
     def output_tokens(self) -> int:

@@ -40,7 +40,7 @@ class GeminiModel:
     @property
     def source(self) -> str:
         """The name, and the address where it is not the provider's own."""
-        return f"{self.name} {self.settings.base_url}".strip()
+        return f"{self.name} {self.settings.address}".strip()
 
     @property
     def input_tokens(self) -> int:

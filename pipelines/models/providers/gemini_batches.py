@@ -61,8 +61,8 @@ class GeminiBatches:
 
     @property
     def base_url(self) -> str:
-        """The address."""
-        return self.model.settings.base_url
+        """The address, without a user's name and password: notes hold it."""
+        return self.model.settings.address
 
     @property
     def output_tokens(self) -> int:

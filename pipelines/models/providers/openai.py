@@ -62,7 +62,7 @@ class OpenAIModel:
     @property
     def source(self) -> str:
         """The name and the address."""
-        return f"{self.name} {self.settings.base_url}".strip()
+        return f"{self.name} {self.settings.address}".strip()
 
     @property
     def input_tokens(self) -> int:
