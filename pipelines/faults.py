@@ -79,6 +79,8 @@ def fault_line(key: str, value: object, what: str) -> str:
 
 def shown(key: str, value: object) -> str:
     """Return a value as TOML shows it, shortened; `(not shown)` where the key or the value looks like a secret."""
+    if key == "ping.url":
+        return HIDDEN  # who knows it can ping in the user's name
     if any(_SECRET_KEY.search(part) for part in re.split(r"[.\[\]]", key) if part not in _NOT_SECRET):
         return HIDDEN
     if key.endswith("_env") and not _VARIABLE_NAME.fullmatch(str(value)):

@@ -41,7 +41,7 @@ VERBS: Final = {
     "runs": "List the runs, or show one whole.",
     "replay": "Repeat a run from its kept replies, without a network.",
     "undo": "Take a run back, or its change of one item.",
-    "install": "Tell an agent of the memory: its hooks, its tools.",
+    "install": "Tell an agent of the memory, or run every night.",
     "uninstall": "Take that back.",
     "mcp": "Serve the memory to an agent as tools (MCP).",
     "context": "Print what a new session should start with.",

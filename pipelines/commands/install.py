@@ -1,4 +1,4 @@
-"""`curate install`: tell an agent of the memory."""
+"""`curate install`: tell an agent, or what starts programs at night, of the memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.commands.installing import carry_out_or_show, target_options
+from pipelines.commands.installing import asked_for, carry_out_or_show, target_options
 from pipelines.commands.options import memory_option, memory_root
+from pipelines.errors import UsageFault
+from pipelines.install import NIGHTLY
 from pipelines.install.program import this_program
 
 if TYPE_CHECKING:
@@ -15,13 +17,47 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@click.option("--list", "listing", is_flag=True, help="Say what is installed, and change nothing.")
+@click.option("--time", default="", metavar="HH:MM", help="When the nights begin (else 02:00, or as installed).")
 @target_options
 @memory_option
-def command(*, target: str, folder: Path | None, agents_md: Path | None, only_print: bool, memory: Path | None) -> None:
+def command(  # noqa: PLR0913  one a flag of the verb
+    *,
+    target: str,
+    folder: Path | None,
+    agents_md: Path | None,
+    only_print: bool,
+    listing: bool,
+    time: str,
+    memory: Path | None,
+) -> None:
     """Tell TARGET of the memory: claude-code, codex, openclaw, or agents (any that reads AGENTS.md).
 
-    What else stands in its settings stays as it is, to the byte; installing again renews what was installed, for
-    example after the memory was moved. `curate uninstall` takes it back.
+    Or have it curated every night: by cron, systemd or launchd. What else stands in their settings stays as it is, to
+    the byte; installing again renews what was installed, for example after the memory was moved. `curate uninstall`
+    takes it back.
     """
-    program = this_program(memory_root(memory))
-    carry_out_or_show(target, program, (folder, agents_md), adding=True, only_print=only_print)
+    root = memory_root(memory)
+    program = this_program(root)
+    if listing:
+        from pipelines.commands.installed import say_installed  # noqa: PLC0415  few ask
+
+        say_installed(asked_for(program, (folder, agents_md)))
+        return
+    if time and target not in NIGHTLY:
+        raise UsageFault(f"--time is for {', '.join(NIGHTLY)}, not for {target}.")
+    zone = _other_zone(root) if target in NIGHTLY else ""
+    carry_out_or_show(target, asked_for(program, (folder, agents_md), time, zone), adding=True, only_print=only_print)
+
+
+def _other_zone(root: Path) -> str:
+    """Return the memory's time zone where it is not the machine's.
+
+    Raises:
+        BadSettings: curate.toml has faults; a zone that does not exist is one.
+    """
+    from pipelines.clock import system_zone  # noqa: PLC0415  agents need no zone
+    from pipelines.settings import load_settings  # noqa: PLC0415  as above
+
+    zone = load_settings(root).timezone
+    return "" if zone == system_zone() else zone

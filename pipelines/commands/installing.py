@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -12,15 +14,16 @@ import click
 
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
-from pipelines.install import TARGETS
+from pipelines.install import NIGHTLY, TARGETS
 from pipelines.install.files import carry_out, changes
+from pipelines.install.outside import crontab_change, run_in_order
 from pipelines.install.plan import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pipelines.install.files import Change
-    from pipelines.install.plan import Target
+    from pipelines.install.plan import Plan, Target
     from pipelines.install.program import Program
 
 
@@ -30,10 +33,12 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def checked(*, target: str | None, **others: Any) -> Any:  # noqa: ANN401  what other options give
+        if others.get("listing"):
+            return command(target="", **others)
         told = target or ("agents" if others["agents_md"] else None)
         if told is None:
             known = "\n".join(f"  {name:<12} {what}" for name, what in TARGETS.items())
-            raise UsageFault(f"Which agent? Name one:\n{known}")
+            raise UsageFault(f"Which target? Name one:\n{known}")
         return command(target=told, **others)
 
     for option in reversed(
@@ -53,26 +58,65 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def carry_out_or_show(
-    target: str, program: Program, places: tuple[Path | None, Path | None], *, adding: bool, only_print: bool
-) -> None:
-    """Do what a target plans, or show it, and say which files changed."""
+def asked_for(program: Program, places: tuple[Path | None, Path | None], time: str = "", zone: str = "") -> Asked:
+    """Return what a person asked for.
+
+    Raises:
+        UsageFault: the environment names no home.
+    """
+    if not os.environ.get("HOME"):
+        raise UsageFault("HOME is not set, so nobody knows whose settings to change.", "Set it to your home directory.")
     folder, agents_md = (place.expanduser().absolute() if place else None for place in places)
-    if agents_md and target != "agents":
+    return Asked(program, Path.home(), folder, agents_md, servers=find_spec("mcp") is not None, time=time, zone=zone)
+
+
+def carry_out_or_show(target: str, asked: Asked, *, adding: bool, only_print: bool) -> None:
+    """Do what a target plans, or show it, and say which files changed."""
+    if asked.agents_md and target != "agents":
         raise UsageFault(f"--agents-md is for the target agents, not for {target}.")
-    asked = Asked(program, Path.home(), folder, agents_md, servers=find_spec("mcp") is not None)
-    module = cast("Target", importlib.import_module(f"pipelines.install.{target.replace('-', '_')}"))
-    plan = module.plan(asked, adding=adding)
-    done = changes(plan) if only_print else carry_out(plan)
-    for change in done:
-        if only_print:
-            click.echo(change.diff(), nl=False)
-        else:
-            say(f"{_verb(change)} {change.name}.")
+    if asked.folder and target in NIGHTLY:
+        raise UsageFault(f"--project-dir is for agents, not for {target}.")
+    plan = target_module(target).plan(asked, adding=adding)
+    done = show(plan) if only_print else do(plan)
     if not done:
         say(f"Nothing to do for {target}.")
     for note in plan.notes if done or adding else ():
         click.echo(note, err=only_print)
+
+
+def target_module(target: str) -> Target:
+    """Return the module that stands for a target."""
+    return cast("Target", importlib.import_module(f"pipelines.install.{target.replace('-', '_')}"))
+
+
+def show(plan: Plan) -> bool:
+    """Print what a plan would change and run; return whether that is anything."""
+    found = changes(plan)
+    table = crontab_change(plan)
+    for told in [*(change.diff() for change in found), *([table.diff()] if table else [])]:
+        click.echo(told, nl=False)
+    for words in (*plan.before, *plan.after) if found else ():
+        say(f"Would run: {shlex.join(words)}")
+    return bool(found or table)
+
+
+def do(plan: Plan) -> bool:
+    """Carry a plan out and say what was done; return whether that is anything."""
+    found = changes(plan)
+    left = run_in_order(plan.before) if found else []
+    done = carry_out(plan)
+    for change in done:
+        say(f"{_verb(change)} {change.name}.")
+    table = crontab_change(plan)
+    if table:
+        table.write()
+        say("Changed your crontab.")
+    left += run_in_order(plan.after) if found else []
+    if left:
+        say("These did not work here; run them where your own session is:")
+        for line in left:
+            say(f"  {line}")
+    return bool(done or table)
 
 
 def _verb(change: Change) -> str:

@@ -18,9 +18,11 @@ from pipelines.memory.files import list_files
 from pipelines.memory.git import Git
 from pipelines.memory.layout import BATCHES, BRIEFING, LOGS, REPLIES, day_of_log, log_day, log_path
 from pipelines.memory.names import names_of, real_path
-from pipelines.nightly import curate_night
+from pipelines.nights.journal import in_journal
+from pipelines.nights.pings import Pings
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
+from pipelines.unattended import curate_unattended
 from pipelines.watch import Watch
 
 if TYPE_CHECKING:
@@ -67,6 +69,10 @@ def command(  # noqa: PLR0913  one a flag of the verb
     root = memory_root(memory)
     if again and not (log_day(f"{again}.md") and _is_told(root, again)):
         raise UsageFault(f"There is no log of {again}.", "Name a day as YYYY-MM-DD whose log is in Logs.")
+    import os  # noqa: PLC0415
+
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
+
     night, replies = _night(root, now, again, provider, batch=batch)
     if estimate:
         from pipelines.commands.estimating import tell_estimate  # noqa: PLC0415  few runs ask
@@ -75,10 +81,10 @@ def command(  # noqa: PLR0913  one a flag of the verb
     if dry_run:
         return _rehearse(night, as_json=as_json)
     with watch_for_people() as watch:
-        report = curate_night(night, watch)
+        report = curate_unattended(night, watch, Pings(load_user_settings(os.environ, provider).ping))
     if as_json:
         say_json(report.to_json())
-    else:
+    elif not in_journal(os.environ):
         _tell(report, real_path(root, BRIEFING))
     return report.exit_code
 
@@ -140,8 +146,8 @@ def _tell(report: RunReport, briefing: str) -> None:
     said = report.batches.get("said")
     for line in said if isinstance(said, list) else ():
         say(line)
-    if report.failure:
-        say(f"{report.failure} {report.entries_pending} entries stay pending for the next run.")
+    if report.failure:  # on standard error, which cron mails
+        click.echo(f"{report.failure} {report.entries_pending} entries stay pending for the next run.", err=True)
     if report.over_budget:
         say(f"{report.over_budget} {report.entries_pending} entries stay pending; the next run takes the oldest first.")
     if report.usd:

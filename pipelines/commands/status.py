@@ -9,10 +9,12 @@ import click
 
 from pipelines import __version__
 from pipelines.clock import day_of, moment
+from pipelines.commands.nights_told import night_facts, night_lines, tell_person
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say, say_json
 from pipelines.commands.passed_over import passed_over
 from pipelines.commands.searchable import search_facts, search_lines
+from pipelines.errors import EXPECTED, FINE
 from pipelines.index.passed import unread
 from pipelines.memory.git import Git
 from pipelines.memory.layout import BRIEFING, PROGRESS
@@ -30,17 +32,27 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--probe", is_flag=True, help="Ask the models' providers, within seconds, whether they answer.")
+@click.option("--notify", is_flag=True, help="Tell you on your desktop, or by mail, that a night did not end well.")
 @memory_option
 @now_option
-def command(*, as_json: bool, memory: Path | None, now: str | None) -> None:
-    """Say when the last run was and how it ended, what waits, how full the briefing is, and how search fares."""
+def command(*, as_json: bool, probe: bool, notify: bool, memory: Path | None, now: str | None) -> int:
+    """Say when the last run was and how it ended, what waits, how full the briefing is, and how search fares.
+
+    The exit code is 1 when no night ended well for more than a day and a half, or when the last run failed and days
+    wait for it: any monitor can watch that.
+    """
     root = memory_root(memory)
     facts = status_facts(root, now)
+    told = night_facts(root, now, facts["days_waiting"], probe=probe)
     if as_json:
-        say_json(facts | search_facts(root))
-        return
-    for line in status_lines(facts, search_lines(root)):
-        say(line)
+        say_json(facts | told.to_json() | search_facts(root))
+    else:
+        for line in status_lines(facts, [*night_lines(told), *search_lines(root)]):
+            say(line)
+    if notify:
+        tell_person(root, told)
+    return EXPECTED if told.health.is_bad else FINE
 
 
 def status_facts(root: Path, now: str | None) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""`curate uninstall`: take back what `curate install` told an agent."""
+"""`curate uninstall`: take back what `curate install` wrote."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pipelines.commands.installing import carry_out_or_show, target_options
+from pipelines.commands.installing import asked_for, carry_out_or_show, target_options
 from pipelines.install.program import this_program
 
 
@@ -18,4 +18,4 @@ def command(*, target: str, folder: Path | None, agents_md: Path | None, only_pr
     The memory itself is not touched.
     """
     program = this_program(Path())
-    carry_out_or_show(target, program, (folder, agents_md), adding=False, only_print=only_print)
+    carry_out_or_show(target, asked_for(program, (folder, agents_md)), adding=False, only_print=only_print)

@@ -22,6 +22,8 @@ class Asked:
         folder: the project whose settings to change, or None for the person's own.
         agents_md: the AGENTS.md to change, or None for the usual one.
         servers: whether the MCP server can run here.
+        time: when the nights begin, `HH:MM`; empty for what was installed before, else 02:00.
+        zone: the memory's time zone where it is not the machine's, else empty.
     """
 
     program: Program
@@ -29,6 +31,8 @@ class Asked:
     folder: Path | None = None
     agents_md: Path | None = None
     servers: bool = True
+    time: str = ""
+    zone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +57,16 @@ class Plan:
     Args:
         edits: the files, in order.
         notes: sentences for the person, as what is left to do by hand.
+        crontab: from the person's crontab to the one they should have, or None for a target that has no part in it.
+        before: commands that make the edits safe, run first.
+        after: commands that make the edits count, run last.
     """
 
     edits: tuple[Edit, ...]
     notes: tuple[str, ...] = ()
+    crontab: Callable[[str], str] | None = None
+    before: tuple[tuple[str, ...], ...] = ()
+    after: tuple[tuple[str, ...], ...] = ()
 
 
 class Target(Protocol):

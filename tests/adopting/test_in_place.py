@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SECRET = f"ghp_{Planter(7).of('abcdefghij', 36)}"
+STATUS = ["status", "--now", "2026-03-02T03:00"]
 TURNS = (
     '{"role": "user", "content": "Decision: The gate is painted white.", "timestamp": "2026-03-04T09:00:00+00:00"}\n'
     '{"role": "assistant", "content": "Noted.", "timestamp": "2026-03-04T09:01:00+00:00"}\n'
@@ -143,7 +144,7 @@ def test_people_are_shown_the_names_on_the_disk(
     said = memory.curate("run", "--now", "2026-03-02T02:00", "--dry-run") + memory.curate(
         "run", "--now", "2026-03-02T02:00", "--json"
     )
-    said += "".join(memory.curate(*words) for words in (["items"], ["runs"], ["search", "gate"], ["status"]))
+    said += "".join(memory.curate(*words) for words in (["items"], ["runs"], ["search", "gate"], STATUS))
     items = json.loads(memory.curate("items", "--json"))
     paths = {one["path"] for item in items for one in item["evidence"]} | {item["document"] for item in items}
     assert all((memory.root / path).is_file() for path in paths)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pipelines.index.sources import Source
     from tests.conftest import Memory
 
+THEN = ("--now", "2026-02-01T12:00")
 LOG = """- the boat sank 🎉
 - 今日は東京でラーメンを食べた
 - 我们同意下周发布新版本
@@ -94,7 +95,7 @@ def test_a_corrupt_index_and_one_of_another_version_are_built_anew_and_said(fill
     assert "Logs/2026-02-01.md:1" in lines(said)
     with closing(sqlite3.connect(filled.root / INDEX)) as index:
         index.execute(f"PRAGMA user_version = {VERSION + 1}")
-    assert "A newer version of memcurate wrote it" in filled.curate("status")
+    assert "A newer version of memcurate wrote it" in filled.curate("status", *THEN)
     said = filled.curate("search", "boat", "--json")
     assert "a newer version of memcurate wrote it" in said
     assert "Logs/2026-02-01.md:1" in lines(said)
@@ -199,26 +200,26 @@ def test_what_was_used_counts_where_the_settings_say_so(filled: Memory) -> None:
 
 
 def test_status_tells_of_index_and_embedder(filled: Memory) -> None:
-    said = filled.curate("status")
+    said = filled.curate("status", *THEN)
     assert "no file changed since." in said
     assert "Embedder  as the test says" in said
     filled.write("Logs/2026-02-09.md", "- new\n")
-    facts = json.loads(filled.curate("status", "--json"))
+    facts = json.loads(filled.curate("status", *THEN, "--json"))
     assert (facts["index"]["state"], facts["index"]["behind"]) == ("behind", 1)
     assert facts["embedder"]["why"] == "as the test says"
     (filled.root / INDEX).unlink()
-    assert "There is none yet" in filled.curate("status")
+    assert "There is none yet" in filled.curate("status", *THEN)
 
 
 def test_status_tells_of_vectors_of_another_model(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.write("Logs/2026-02-01.md", LOG)
     bag = Bag()
     monkeypatch.setattr(meaning, "chosen_embedder", lambda: (bag, "a bag"))
-    assert "none yet; `curate index` makes them" in memory.curate("status")
+    assert "none yet; `curate index` makes them" in memory.curate("status", *THEN)
     memory.curate("index")
-    assert "10 present, 0 missing." in memory.curate("status")
+    assert "10 present, 0 missing." in memory.curate("status", *THEN)
     bag.name = "test:other"
-    assert "by words alone until `curate index` has embedded anew" in memory.curate("status")
+    assert "by words alone until `curate index` has embedded anew" in memory.curate("status", *THEN)
     bag.name, bag.dimension = "test:bag", 32
     said = memory.curate("search", "boat")
     assert "test:bag (32 numbers)" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import plistlib
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-UNITS = ("memcurate.service", "memcurate.timer")
+UNITS = ("memcurate.service", "memcurate-failed.service", "memcurate.timer")
 ANALYZE = shutil.which("systemd-analyze")
 needs_systemd = pytest.mark.skipif(ANALYZE is None, reason="this machine has no systemd-analyze")
 
@@ -66,10 +67,32 @@ def test_the_timer_makes_up_for_a_missed_night_and_names_the_service_by_its_own_
     assert "WantedBy=timers.target" in timer
 
 
-def test_cron_fires_at_two_and_is_told_where_things_are() -> None:
-    lines = settings_of("crontab")
-    assert [line for line in lines if not re.match(r"[A-Z_]+=", line)] == ["0 2 * * * nice curate run >/dev/null"]
-    assert {line.partition("=")[0] for line in lines[:-1]} == {"PATH", "CURATE_MEMORY", "MAILTO"}
+@needs_systemd
+def test_the_service_is_walled_in(installed: Path) -> None:
+    path = installed / ".config" / "systemd" / "user" / "memcurate.service"
+    done = analyze(installed, "--user", "--no-pager", "security", "--offline=true", "--threshold=40", str(path))
+    assert done.returncode == 0, done.stdout
+    path.write_text(
+        re.sub(r"^(Protect|Private|Restrict|SystemCall|Capab).*\n", "", path.read_text(), flags=re.MULTILINE)
+    )
+    done = analyze(installed, "--user", "--no-pager", "security", "--offline=true", "--threshold=40", str(path))
+    assert done.returncode == 1
+
+
+def test_a_failed_night_is_told() -> None:
+    assert "OnFailure=memcurate-failed.service" in settings_of("memcurate.service")
+    assert "SuccessExitStatus=75" in settings_of("memcurate.service")
+
+
+def test_cron_fires_at_two_and_sets_nothing_for_other_lines() -> None:
+    [line] = settings_of("crontab")
+    assert line.startswith("0 2 * * * ")
+    assert len(line) < 990
+
+
+def test_launchd_can_read_its_list() -> None:
+    told = plistlib.loads((DEPLOY / "memcurate.plist").read_bytes())
+    assert (told["Label"], told["StartCalendarInterval"]) == ("memcurate", {"Hour": 2, "Minute": 0})
 
 
 @pytest.mark.parametrize("name", ["crontab", *UNITS])

@@ -97,12 +97,22 @@ class OpenAIModel:
             return _answer(reply, self.name, call.subject)
         raise AssertionError  # the last way returns or raises
 
+    def list_models(self) -> object:
+        """Return what the server says of its models: whether it is there and takes the key, at no cost.
+
+        Raises:
+            Exception: whatever HTTP raises; `as_failure` says what it means.
+        """
+        return self._send("/models", None)
+
     def _post(self, call: Call, way: str) -> Any:  # noqa: ANN401  JSON, checked by the caller
-        url = (with_path(self.settings.base_url) if self.settings.base_url else ADDRESS) + "/chat/completions"
+        return self._send("/chat/completions", json.dumps(self._body(call, way)).encode())
+
+    def _send(self, path: str, body: bytes | None) -> Any:  # noqa: ANN401  JSON, checked by the caller
+        url = (with_path(self.settings.base_url) if self.settings.base_url else ADDRESS) + path
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memcurate"}
         if self.settings.api_key:
             headers["Authorization"] = f"Bearer {self.settings.api_key}"
-        body = json.dumps(self._body(call, way)).encode()
         request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
         handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
         if urlsplit(url).hostname in _LOOPBACK:  # a proxy would look for it on its own machine

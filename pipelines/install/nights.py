@@ -1,0 +1,127 @@
+"""What the targets that run every night share: what is found of them, and how another program is asked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from pipelines.errors import CurateError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.install.plan import Asked, Plan
+
+_SECONDS: Final = 20.0
+NOT_THERE: Final = 127
+TIMED_OUT: Final = 124
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What of a target is installed.
+
+    Args:
+        target: its name.
+        place: where it stands.
+        time: when its nights begin, `HH:MM`, or empty where that cannot be read.
+        zone: the time zone of that, or empty for the machine's.
+        ours: whether it is for the memory that was asked about.
+        enabled: whether it is in force, or None where that cannot be told.
+    """
+
+    target: str
+    place: str
+    time: str
+    zone: str
+    ours: bool
+    enabled: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a program came to: its exit code, and what it said on its two streams."""
+
+    code: int
+    out: str
+    error: str
+
+    @property
+    def why(self) -> str:
+        """The last line that it complained with."""
+        lines = [line for line in self.error.splitlines() if line.strip()]
+        return lines[-1].strip() if lines else f"it ended with exit code {self.code} and said nothing"
+
+
+class Nightly(Protocol):
+    """A module of this room that stands for what starts a run every night."""
+
+    def plan(self, asked: Asked, *, adding: bool) -> Plan:
+        """Return what to do to have a run every night, or to have none any more."""
+
+    def found(self, asked: Asked) -> Found | None:
+        """Return what is installed of it, or None."""
+
+
+def nightly(target: str) -> Nightly:
+    """Return the module of a target that runs every night."""
+    import importlib  # noqa: PLC0415  by name, as the verbs are
+
+    return cast("Nightly", importlib.import_module(f"pipelines.install.{target}"))
+
+
+def found_nights(asked: Asked) -> list[Found]:
+    """Return what is installed to run every night; a crontab that cannot be read counts as none."""
+    from pipelines.install import NIGHTLY  # noqa: PLC0415  the package names its modules, not the other way round
+
+    nights = []
+    for target in NIGHTLY:
+        try:
+            one = nightly(target).found(asked)
+        except CurateError:
+            continue
+        nights += [one] if one else []
+    return nights
+
+
+def call(words: Sequence[str], data: str = "") -> Answer:
+    """Run a program of the system to its end, within seconds, and return what it came to."""
+    program = shutil.which(words[0])
+    if program is None:
+        return Answer(NOT_THERE, "", f"the program `{words[0]}` was not found")
+    environ = {**os.environ, "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            [program, *words[1:]],
+            input=data.encode(errors="surrogateescape"),
+            capture_output=True,
+            check=False,
+            env=environ,
+            timeout=_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return Answer(TIMED_OUT, "", f"the program `{words[0]}` did not end within {_SECONDS:.0f} seconds")
+    except OSError as fault:
+        return Answer(
+            NOT_THERE, "", f"the program `{words[0]}` cannot be run: {(fault.strerror or str(fault)).lower()}"
+        )
+    out, error = (part.decode(errors="surrogateescape") for part in (done.stdout, done.stderr))
+    return Answer(done.returncode, out, error)
+
+
+def keys_file(home: Path) -> Path:
+    """Return the file of the environment that nights get, where keys of models stand."""
+    config = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(config) if Path(config).is_absolute() else home / ".config") / "memcurate/environment"
+
+
+def search_path() -> str:
+    """Return the PATH of a night: git's folder, and the usual ones."""
+    usual = ["/usr/local/bin", "/usr/bin", "/bin"]
+    git = shutil.which("git")
+    folder = str(Path(git).parent) if git else ""
+    return ":".join(usual if folder in {*usual, ""} else [folder, *usual])

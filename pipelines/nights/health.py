@@ -1,0 +1,106 @@
+"""Whether nights happen and end well: the two reasons for which `curate status` ends with exit code 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import TYPE_CHECKING, Final
+
+from pipelines.context.health import OVERDUE_HOURS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pipelines.settings import Settings
+
+    Report = Mapping[str, object]
+
+_HOURS_OF_TWO_DAYS: Final = 48
+_AHEAD: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the nights of a memory fare; an empty sentence is a good one.
+
+    Args:
+        overdue: since when no night ended well, where that is more than a day and a half.
+        failed: how the last run failed, where days wait that it should have read.
+        ahead: that a run is dated later than now, so that the clock was set back.
+        last_well: the moment of the newest run that ended well, or None.
+    """
+
+    overdue: str = ""
+    failed: str = ""
+    ahead: str = ""
+    last_well: datetime | None = None
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether somebody should look."""
+        return bool(self.overdue or self.failed)
+
+
+def health(reports: Iterable[Report], waiting: Sequence[str], now: datetime, settings: Settings) -> Health:
+    """Return how the nights fare.
+
+    Args:
+        reports: the runs of this machine, oldest first, as `read_reports` gives them.
+        waiting: the days with something unread, oldest first.
+        now: the moment, in the memory's zone.
+        settings: the memory's, for where its days end.
+    """
+    runs = [(when, report) for report in reports if (when := moment_of(report))]
+    past = [(when, report) for when, report in runs if when <= now + _AHEAD]
+    ahead = ""
+    if len(past) < len(runs):
+        ahead = f"A run is dated {_shown(max(when for when, _ in runs))}, which is yet to come: was the clock set back?"
+    well = max((when for when, report in past if ended_well(report)), default=None)
+    since = well or min((when for when, _ in past), default=None) or _end_of(waiting, now, settings)
+    newest = max(past, key=lambda run: run[0])[1] if past else None
+    failed = _failure(newest) if newest and waiting and not ended_well(newest) else ""
+    return Health(_overdue(since, well, now), failed, ahead, well)
+
+
+def ended_well(report: Report) -> bool:
+    """Whether a run did what it should; one that only the user's caps ended did."""
+    return report.get("exit_code") == 0 and not report.get("error")
+
+
+def moment_of(report: Report) -> datetime | None:
+    """Return the moment at which a run acted, or None where its report does not tell one."""
+    try:
+        when = datetime.fromisoformat(str(report.get("now")))
+    except ValueError:
+        return None
+    return when if when.tzinfo else when.astimezone()
+
+
+def _end_of(waiting: Sequence[str], now: datetime, settings: Settings) -> datetime | None:
+    """Return when the first day ended that a first run should have read; None where nothing waits."""
+    if not waiting:
+        return None
+    end = datetime.combine(datetime.fromisoformat(waiting[0]) + timedelta(days=1), time.fromisoformat(settings.day_end))
+    return end.replace(tzinfo=now.tzinfo)
+
+
+def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> str:
+    if since is None or now - since <= timedelta(hours=OVERDUE_HOURS):
+        return ""
+    hours = int((now - since).total_seconds() // 3600)
+    ago = f"{hours // 24} days" if hours >= _HOURS_OF_TWO_DAYS else f"{hours} hours"
+    if well:
+        return f"No night ended well since {_shown(well)}, {ago} ago."
+    return f"No night ended well yet, and the first one should have {ago} ago."
+
+
+def _failure(report: Report) -> str:
+    error, model = report.get("error"), report.get("model")
+    if isinstance(error, dict):
+        return f"The last run failed: {error.get('sentence') or error.get('kind')}"
+    why = model.get("failure") if isinstance(model, dict) else None
+    return f"The last run left days unread: {why or '`curate runs` says why.'}"
+
+
+def _shown(when: datetime) -> str:
+    return when.isoformat(" ", timespec="minutes")

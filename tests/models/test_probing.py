@@ -1,0 +1,104 @@
+"""Whether providers answer: the real clients against local servers that answer, refuse, hang, or are not there."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.models.probing import probe
+from pipelines.models.settings import ProviderSettings
+from pipelines.user_settings import UserSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LISTS = {
+    "anthropic": {"data": [], "has_more": False, "first_id": None, "last_id": None},
+    "gemini": {"models": []},
+    "openai": {"object": "list", "data": []},
+}
+
+
+@contextmanager
+def server(status: int, body: object, *, hangs: bool = False) -> Iterator[tuple[str, list[str]]]:
+    asked: list[str] = []
+    over = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            if hangs:
+                over.wait(30)
+                return
+            said = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    listening.daemon_threads = True
+    thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.server_address[1]}", asked
+    finally:
+        over.set()
+        listening.shutdown()
+        thread.join()
+        listening.server_close()
+
+
+def user(provider: str, url: str) -> UserSettings:
+    settings = ProviderSettings("some-model", "test-key-of-nobody", url)
+    return UserSettings((provider, "rules"), **{provider: settings})  # type: ignore[arg-type]  # by its name
+
+
+@pytest.mark.parametrize("provider", list(LISTS))
+def test_a_provider_that_answers_is_reached(provider: str) -> None:
+    with server(200, LISTS[provider]) as (url, asked):
+        [told] = probe(user(provider, url))
+    assert (told.provider, told.reached, told.why) == (provider, True, "")
+    assert len(asked) == 1
+    assert "models" in asked[0]
+
+
+@pytest.mark.parametrize("provider", list(LISTS))
+def test_a_key_that_is_refused_is_said(provider: str) -> None:
+    with server(401, {"error": {"type": "authentication_error", "message": "no", "code": 401}}) as (url, _):
+        [told] = probe(user(provider, url))
+    assert not told.reached
+    assert "refused the key" in told.why
+    assert "nobody" not in told.why
+
+
+@pytest.mark.parametrize("provider", list(LISTS))
+def test_a_provider_that_hangs_costs_seconds_and_no_more(provider: str) -> None:
+    with server(200, {}, hangs=True) as (url, _):
+        began = time.monotonic()
+        [told] = probe(user(provider, url), seconds=1)
+        assert time.monotonic() - began < 8
+    assert not told.reached
+    assert told.why
+
+
+def test_a_provider_that_is_not_there_is_said() -> None:
+    [told] = probe(user("openai", "http://127.0.0.1:9"))
+    assert (told.reached, told.why) == (False, "could not be reached")
+
+
+def test_a_program_is_looked_for_and_the_rules_need_nothing() -> None:
+    there, missing = probe(UserSettings(("exec:sh -c true", "exec:no-such-program x", "rules")))
+    assert there.reached
+    assert "no-such-program" in missing.why
+    assert probe(UserSettings()) == []
