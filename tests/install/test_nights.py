@@ -207,7 +207,9 @@ def test_what_is_installed_is_what_stands_in_deploy(system: System) -> None:
         there = (DEPLOY / name).read_text().splitlines()
         there = there[there.index("# memcurate:begin") :] if name == "crontab" else there
         changed = [new for old, new in zip(there, lines, strict=True) if old != new]
-        assert all(re.match(r"(ExecStart|EnvironmentFile|ReadWritePaths)=|0 2 |\s*<string>/", line) for line in changed), changed
+        assert all(
+            re.match(r"(ExecStart|EnvironmentFile|ReadWritePaths)=|0 2 |\s*<string>/", line) for line in changed
+        ), changed
         assert not [line for line in changed if line.startswith("#")]
 
 
