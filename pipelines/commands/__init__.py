@@ -46,6 +46,7 @@ VERBS: Final = {
     "mcp": "Serve the memory to an agent as tools (MCP).",
     "context": "Print what a new session should start with.",
     "status": "Say how the memory fares.",
+    "doctor": "Check the set-up, and say the one next thing to do.",
     "check": "Check that everything is accounted for.",
     "index": "Bring the search index up to date.",
     "models": "Say which embedder is used, or fetch the local one.",

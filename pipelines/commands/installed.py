@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.commands.installing import target_module
 from pipelines.commands.output import say
-from pipelines.errors import CurateError
-from pipelines.install import NIGHTLY, TARGETS
-from pipelines.install.files import changes
+from pipelines.install import TARGETS
+from pipelines.install.listing import installed_agents
 from pipelines.install.nights import found_nights
 
 if TYPE_CHECKING:
@@ -24,11 +22,6 @@ def say_installed(asked: Asked) -> None:
         say(line)
 
 
-def installed_agents(asked: Asked) -> list[str]:
-    """Return the agents that are told of a memory: those from which an uninstallation would take something."""
-    return [name for name in TARGETS if name not in NIGHTLY and _is_installed(name, asked)]
-
-
 def target_line(name: str) -> str:
     """Return what is installed of an agent, in a few words."""
     return TARGETS[name].partition(": ")[2] or TARGETS[name]
@@ -42,10 +35,3 @@ def night_line(found: Found) -> str:
     whose = "" if found.ours else ", for another memory or by other words than `curate install` writes"
     rest = "" if found.enabled is not False else "; it is not in force: `systemctl --user enable --now memcurate.timer`"
     return f"{when}{whose} ({found.place}){rest}."
-
-
-def _is_installed(name: str, asked: Asked) -> bool:
-    try:
-        return bool(changes(target_module(name).plan(asked, adding=False)))
-    except CurateError:
-        return False

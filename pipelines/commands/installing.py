@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import shlex
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +15,7 @@ from pipelines.commands.output import say
 from pipelines.errors import UsageFault
 from pipelines.install import NIGHTLY, TARGETS
 from pipelines.install.files import carry_out, changes
+from pipelines.install.listing import target_module
 from pipelines.install.outside import crontab_change, run_in_order
 from pipelines.install.plan import Asked
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pipelines.install.files import Change
-    from pipelines.install.plan import Plan, Target
+    from pipelines.install.plan import Plan
     from pipelines.install.program import Program
 
 
@@ -82,11 +82,6 @@ def carry_out_or_show(target: str, asked: Asked, *, adding: bool, only_print: bo
         say(f"Nothing to do for {target}.")
     for note in plan.notes if done or adding else ():
         click.echo(note, err=only_print)
-
-
-def target_module(target: str) -> Target:
-    """Return the module that stands for a target."""
-    return cast("Target", importlib.import_module(f"pipelines.install.{target.replace('-', '_')}"))
 
 
 def show(plan: Plan) -> bool:

@@ -1,0 +1,63 @@
+"""`curate doctor`: whether the set-up can work, and the one next thing to do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.clock import moment
+from pipelines.commands.options import memory_option, memory_root, now_option
+from pipelines.commands.output import say, say_json, say_table
+from pipelines.errors import EXPECTED, FINE, BadSettings
+from pipelines.memory.secrets import veil
+from pipelines.settings import load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.doctor.findings import Finding
+
+
+@click.command()
+@click.option("--probe", is_flag=True, help="Ask git's remotes and the models' providers, too, within seconds.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@memory_option
+@now_option
+def command(*, probe: bool, as_json: bool, memory: Path | None, now: str | None) -> int:
+    """Check git, the disk, settings and keys, the memory, its index, what starts nights and how the last ones ended.
+
+    Nothing is changed. Each check is ok, worth a look, or wrong; the exit code is 1 when one is wrong. What is said
+    last is the one next thing to do.
+    """
+    from pipelines.doctor.examine import examine  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.doctor.findings import State, next_thing  # noqa: PLC0415  as above
+
+    root = memory_root(memory)
+    findings = examine(root, _moment(root, now), probing=probe)
+    first = next_thing(findings)
+    if as_json:
+        say_json({"findings": [asdict(one) for one in findings], "next": asdict(first) if first else None})
+    else:
+        _tell(findings, first)
+    return EXPECTED if any(one.state is State.WRONG for one in findings) else FINE
+
+
+def _tell(findings: list[Finding], first: Finding | None) -> None:
+    say_table(("check", "state", "what was found"), [(one.check, one.state, _line(one.says)) for one in findings])
+    say()
+    say(f"Next, for {first.check}: {_line(first.to_do)}" if first else "There is nothing to do.")
+
+
+def _line(text: str) -> str:
+    return " ".join(veil(text).split())
+
+
+def _moment(root: Path, now: str | None) -> datetime:
+    """Return the moment at which the doctor looks, whatever the settings are worth."""
+    try:
+        return moment(now, load_settings(root))
+    except BadSettings:
+        return datetime.now(UTC)

@@ -1,0 +1,93 @@
+"""Nights that were missed: one run makes up for all, day by day, and what did not fit comes first the next night."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from tests.models.wire import KEY, anthropic_wire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from tests.conftest import Memory
+
+DAYS = [f"2026-03-{day:02}" for day in range(9, 16)]
+DECIDED = (
+    "Use SQLite for the cache",
+    "The office moves to Bern in June",
+    "Invoices go out on the first Monday",
+    "Mara leads the port project",
+    "Backups are kept for ninety days",
+    "The website is written in Hugo",
+    "Lunch is at noon on Fridays",
+    "Tests run on every push",
+)
+
+
+def a_week(memory: Memory) -> None:
+    for number, day in enumerate(DAYS):
+        memory.write(f"Logs/{day}.md", f"# {day}\n\n- 10:00 Decision: {DECIDED[number]}.\n")
+
+
+def test_one_run_makes_up_for_a_week_and_dates_each_item_by_its_day(memory: Memory) -> None:
+    a_week(memory)
+    said = json.loads(memory.curate("run", "--json", "--now", "2026-03-16T09:30"))
+    assert (said["logs"]["read"], said["items"]["added"], said["exit_code"]) == (7, 7, 0)
+    items: list[dict[str, Any]] = json.loads(memory.curate("items", "--json"))
+    dated = {item["text"]: (item["since"], item["evidence"][0]["path"]) for item in items}
+    assert dated == {f"{DECIDED[number]}.": (day, f"Logs/{day}.md") for number, day in enumerate(DAYS)}
+    assert len(memory.git("log", "--format=%s", "--grep=^Run-Id").splitlines()) == 1
+
+
+def test_a_week_made_up_for_at_once_comes_to_what_seven_nights_come_to(memory: Memory, tmp_path: Path) -> None:
+    nightly = memory.aside(tmp_path / "nightly")
+    memory.git("clone", "-q", ".", str(nightly.root))
+    a_week(memory)
+    memory.curate("run", "--now", "2026-03-16T02:00")
+    for number, day in enumerate(DAYS):
+        nightly.write(f"Logs/{day}.md", (memory.root / f"Logs/{day}.md").read_text())
+        nightly.curate("run", "--now", f"2026-03-{10 + number:02}T02:00")
+    told = [
+        {(item["text"], item["since"], item["status"]) for item in json.loads(one.curate("items", "--json"))}
+        for one in (memory, nightly)
+    ]
+    assert told[0] == told[1]
+
+
+def test_what_did_not_fit_the_budget_is_the_next_nights_first_work(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_week(memory)
+    monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    with anthropic_wire() as wire:
+        (tmp_path / "config.toml").write_text(
+            f"providers = ['anthropic']\n[anthropic]\nbase_url = '{wire.url}'\nmax_tokens = 256\nconcurrency = 1\n"
+            "[limits]\nmax_tokens = 5000\n"
+        )
+        pending = []
+        for night in range(16, 20):
+            told = json.loads(memory.curate("run", "--json", "--now", f"2026-03-{night}T02:00"))
+            assert told["exit_code"] == 0, "a cap that was kept is no failure"
+            pending.append(told["pending_days"])
+            if night == 16:
+                memory.write("Logs/2026-03-16.md", f"# 2026-03-16\n\n- 10:00 Decision: {DECIDED[7]}.\n")
+        asked = [re.findall("|".join(DECIDED), json.dumps(request["messages"])) for request in wire.requests]
+    assert pending[0] == DAYS[2:]
+    assert [len(days) for days in pending] == sorted((len(days) for days in pending), reverse=True)
+    order = [DECIDED.index(one) for found in asked for one in dict.fromkeys(found)]
+    assert order == sorted(order), "the oldest first, each once, and the new day last"
+    assert (order[0], order[-1]) == (0, 7)
+
+
+def test_a_night_longer_than_a_day_keeps_the_next_one_out_and_loses_nothing(memory: Memory) -> None:
+    from pipelines.memory.lock import run_lock
+
+    a_week(memory)
+    with run_lock(memory.root, "a run that acts as of 2026-03-15T02:00"):
+        assert "a run that acts as of 2026-03-15T02:00" in memory.curate("run", "--now", "2026-03-16T02:00", exits=75)
+    assert json.loads(memory.curate("run", "--json", "--now", "2026-03-16T03:00"))["items"]["added"] == 7
