@@ -13,7 +13,7 @@ from pipelines import mcp_tools
 from pipelines.beliefs.moments import documents_of
 from pipelines.memory.git import Git
 from tests.adopting.samples import lay, openclaw
-from tests.adopting.test_in_place import Place, changed, theirs, vault
+from tests.adopting.test_in_place import TURNS, Place, changed, theirs, vault
 from tests.batch_nights import Nights
 from tests.batch_nights import answer as plan_of
 from tests.models.batch_wire import anthropic_batches
@@ -110,6 +110,20 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
     assert mcp_tools.why(grown.memory.root, ident).startswith("Curated/Projects/alpha.md:")
     assert grown.json("audit", "Curated/Projects/alpha.md")["current"]
     assert grown.touched() == []
+
+
+def test_why_leads_to_the_session_behind_a_daily_note(grown: Grown, tmp_path: Path) -> None:
+    (tmp_path / "session.jsonl").write_text(TURNS)
+    grown.curate("capture", str(tmp_path / "session.jsonl"), now="2026-03-04T10:00")
+    grown.curate("run", now="2026-03-05T02:00")
+    ident = grown.ident("The gate is painted white.")
+    told = grown.memory.curate("why", ident)
+    (place,) = re.findall(r"said by the user, 2026-03-04T09:00:00\+00:00, in (\S+):1\n", told)
+    assert place.startswith("Curated/Sessions/2026-03-04/")
+    assert (grown.memory.root / place).is_file()
+    told = grown.curate("forget", ident, "--yes", now="2026-03-05T09:00")
+    assert f"Note: {place}:1 still holds its words" in told
+    assert re.search(rf"Note: {grown.daily}/2026-03-04\.md:\d+ still holds its words", told)
 
 
 def test_what_was_known_on_a_day_is_told(grown: Grown) -> None:
