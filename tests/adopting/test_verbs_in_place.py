@@ -214,6 +214,20 @@ def test_forgetting_names_a_persons_files_and_leaves_them(grown: Grown) -> None:
     assert "\nThe gate is made of oak.\n" in told
 
 
+def test_a_folder_within_a_repository_has_a_history_too(place: Place) -> None:
+    vault(place.root / "notes")
+    place.mine.git("init", "-q")
+    grown = Grown(place.below("notes"), lambda root: root, "Daily", "--opt-in", "Projects/*.md")
+    for text, page in (
+        ("The mill seats 80 people.", "Projects/Spring concert.md"),
+        (SAID[2][23:], "Curated/Projects/alpha.md"),
+    ):
+        assert f"  in {page}, live" in grown.memory.curate("history", grown.ident(text))
+    assert page in {one["document"] for one in grown.json("items", "--known-on", "2026-03-02")}
+    assert "Daily/2026-03-01.md:3" in grown.memory.curate("search", "oak", "--known-on", "2026-03-02")
+    assert "gate is made of oak." in grown.memory.curate("forget", grown.ident(SAID[2][23:]), "--from-history")
+
+
 def test_what_is_exported_is_imported_into_any_memory(opened: Grown, memory: Memory, tmp_path: Path) -> None:
     file = tmp_path / "items.jsonl"
     file.write_text(opened.memory.curate("export", "--jsonl", "-"))
