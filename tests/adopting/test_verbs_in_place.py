@@ -13,7 +13,7 @@ from pipelines import mcp_tools
 from pipelines.beliefs.moments import documents_of
 from pipelines.memory.git import Git
 from tests.adopting.samples import lay, openclaw
-from tests.adopting.test_in_place import Place, changed, theirs, vault
+from tests.adopting.test_in_place import TURNS, Place, changed, theirs, vault
 from tests.batch_nights import Nights
 from tests.batch_nights import answer as plan_of
 from tests.models.batch_wire import anthropic_batches
@@ -113,6 +113,20 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
     assert grown.touched() == []
 
 
+def test_why_leads_to_the_session_behind_a_daily_note(grown: Grown, tmp_path: Path) -> None:
+    (tmp_path / "session.jsonl").write_text(TURNS)
+    grown.curate("capture", str(tmp_path / "session.jsonl"), now="2026-03-04T10:00")
+    grown.curate("run", now="2026-03-05T02:00")
+    ident = grown.ident("The gate is painted white.")
+    told = grown.memory.curate("why", ident)
+    (place,) = re.findall(r"said by the user, 2026-03-04T09:00:00\+00:00, in (\S+):1\n", told)
+    assert place.startswith("Curated/Sessions/2026-03-04/")
+    assert (grown.memory.root / place).is_file()
+    told = grown.curate("forget", ident, "--yes", now="2026-03-05T09:00")
+    assert f"Note: {place}:1 still holds its words" in told
+    assert re.search(rf"Note: {grown.daily}/2026-03-04\.md:\d+ still holds its words", told)
+
+
 def test_what_was_known_on_a_day_is_told(grown: Grown) -> None:
     known = grown.json("items", "--known-on", "2026-03-02")
     assert {"open", "live"} == {one["status"] for one in known}
@@ -199,6 +213,20 @@ def test_forgetting_names_a_persons_files_and_leaves_them(grown: Grown) -> None:
     told = grown.memory.curate("forget", oak, "--from-history")
     assert "Files of yours that are committed, daily notes among them, are rewritten on the disk, too." in told
     assert "\nThe gate is made of oak.\n" in told
+
+
+def test_a_folder_within_a_repository_has_a_history_too(place: Place) -> None:
+    vault(place.root / "notes")
+    place.mine.git("init", "-q")
+    grown = Grown(place.below("notes"), lambda root: root, "Daily", "--opt-in", "Projects/*.md")
+    for text, page in (
+        ("The mill seats 80 people.", "Projects/Spring concert.md"),
+        (SAID[2][23:], "Curated/Projects/alpha.md"),
+    ):
+        assert f"  in {page}, live" in grown.memory.curate("history", grown.ident(text))
+    assert page in {one["document"] for one in grown.json("items", "--known-on", "2026-03-02")}
+    assert "Daily/2026-03-01.md:3" in grown.memory.curate("search", "oak", "--known-on", "2026-03-02")
+    assert "gate is made of oak." in grown.memory.curate("forget", grown.ident(SAID[2][23:]), "--from-history")
 
 
 def test_what_is_exported_is_imported_into_any_memory(opened: Grown, memory: Memory, tmp_path: Path) -> None:

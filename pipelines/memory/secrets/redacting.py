@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -79,7 +79,7 @@ class Redactor:
         """
         plain = _HIDDEN.sub(_shown, line) if b"\\u00" in line or b"\\/" in line else line
         for _ in range(_PASSES):
-            spans = find_secrets(plain, marks=False, json=True)
+            spans = [_without_half(plain, span) for span in find_secrets(plain, marks=False, json=True)]
             if not spans:
                 break
             line = plain = self._without(plain, spans)
@@ -141,6 +141,13 @@ def _on_each_line(secret: bytes, mark: bytes) -> bytes:
         indent = line[: len(line) - len(line.lstrip(b" \t"))]
         lines.append(indent + mark + (b"\r" if line.endswith(b"\r") else b""))
     return b"\n".join(lines)
+
+
+def _without_half(data: bytes, span: Span) -> Span:
+    """Return where a secret stands in JSON, without the half of an escape that it may end with."""
+    secret = data[span.start : span.end]
+    is_half = (len(secret) - len(secret.rstrip(b"\\"))) % 2
+    return replace(span, end=span.end - 1) if is_half else span
 
 
 def _shown(found: re.Match[bytes]) -> bytes:

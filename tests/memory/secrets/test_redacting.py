@@ -112,6 +112,13 @@ def test_redacting_twice_is_the_same_as_once_and_json_stays_json(text: str) -> N
     assert set(json.loads(clean)) == {"a", "b"}
 
 
+def test_a_backslash_behind_a_secret_stays_whole_in_json() -> None:
+    secret = next(one.text for one in PLANTED if one.text.startswith("aws_secret_access_key"))
+    clean = REDACTOR.redact_record(json.dumps({"a": f"{secret}\\", "b": f"{secret}\\\\"}).encode())
+    assert json.loads(clean)["a"].endswith("]\\")
+    assert secret.rpartition(" ")[2].encode() not in clean
+
+
 @pytest.mark.parametrize("gap", ["\t", " \t", ":\t", "\t:\t", "\t=\t"])
 def test_tabs_hide_nothing_in_json(gap: str) -> None:
     told = gap if gap.strip() else f":{gap}"
