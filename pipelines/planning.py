@@ -26,12 +26,14 @@ from pipelines.memory.snapshot import read_snapshot
 from pipelines.memory.template import missing_files
 from pipelines.memory.tombstones import read_tombstones, render_tombstones, wording_hash
 from pipelines.models.extraction import DocumentChoice
+from pipelines.models.shown import Nearby
 from pipelines.report import RunReport
 from pipelines.resources import resource
 from pipelines.stages.answers import apply_answers
 from pipelines.stages.capture import capture
 from pipelines.stages.extract import advanced_progress, days_to_read, extract
 from pipelines.stages.filing import Shelves, home_of, named_document
+from pipelines.stages.linking import find_ties, linkable
 from pipelines.stages.promote import promote
 from pipelines.stages.prune import prune
 from pipelines.stages.quality import with_quality
@@ -169,16 +171,20 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
             progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
         days = days_to_read(captured.logs, progress, night.today, _read_before(git), rereads=night.rereads)
         choices = _choices(answered.documents)
-        extracted = extract(days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once)
+        items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
+        nearby = Nearby(linkable(items))
+        extracted = extract(
+            days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once, nearby
+        )
     with watch.stage("review"):
         candidates = [replace(one, text=veil(one.text)) for one in extracted.candidates]
         filed = [filed_in(candidate, shelves) for candidate in candidates]
-        items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
         is_reread = _is_reread(days, night.again)
         unsettled, known = settle(filed, items, is_reread)
         verdicts = (*known, *review(unsettled, items, _buried(stones, night.again, is_reread)))
     with watch.stage("promote"):
-        promoted = promote(counting(verdicts, is_reread), shelves)
+        ties = find_ties([verdict.candidate for verdict in verdicts], items)
+        promoted = promote(counting(verdicts, is_reread), shelves, ties)
         fresh = [entry for day in extracted.read for entry in day.fresh]
         idle = night.settings.review.idle_days
         settled = settle_beliefs(promoted, fresh, captured.logs, _quoted(night.root), night.today, idle)
