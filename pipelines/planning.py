@@ -25,7 +25,8 @@ from pipelines.memory.secrets.held import without_held
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.memory.template import missing_files
 from pipelines.memory.tombstones import read_tombstones, render_tombstones, wording_hash
-from pipelines.models.extraction import DocumentChoice
+from pipelines.models.calling import total
+from pipelines.models.extraction import DocumentChoice, all_failures
 from pipelines.models.shown import Nearby
 from pipelines.report import RunReport
 from pipelines.resources import resource
@@ -40,8 +41,9 @@ from pipelines.stages.quality import with_quality
 from pipelines.stages.reconcile import reconcile
 from pipelines.stages.redact import clean_logs, left_in_place
 from pipelines.stages.rereading import counting, settle
-from pipelines.stages.review import Filed, review
+from pipelines.stages.review import Filed
 from pipelines.stages.settling import settle_beliefs
+from pipelines.stages.weighing import Sitting, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from pipelines.memory.tombstones import Tombstone
     from pipelines.models.batching.sitting import Batching
     from pipelines.models.extraction import Candidate, Extractor
+    from pipelines.models.operations import Reviewer
     from pipelines.settings import Settings
     from pipelines.stages.answers import Answered
     from pipelines.stages.capture import Captured
@@ -64,6 +67,7 @@ if TYPE_CHECKING:
     from pipelines.stages.redact import Clean
     from pipelines.stages.review import Verdict
     from pipelines.stages.settling import Settled
+    from pipelines.stages.weighing import Weighed
     from pipelines.watch import Watch
 
 
@@ -80,6 +84,7 @@ class Night:
         at_once: how many days the extractor is asked about at the same time.
         rereads: whether the extractor is a model, who reads again what only the rules could read on earlier nights.
         batches: the batches of the memory, or None where none is open and none is to be sent.
+        reviewer: the models that are asked what becomes of the candidates, or None where the rules alone judge them.
     """
 
     root: Path
@@ -90,6 +95,7 @@ class Night:
     at_once: int = 1
     rereads: bool = False
     batches: Batching | None = None
+    reviewer: Reviewer | None = None
 
     @property
     def today(self) -> str:
@@ -115,6 +121,7 @@ class _Decided:
     reconciled: Reconciled
     answered: Answered
     extracted: Extracted
+    weighed: Weighed
     verdicts: tuple[Verdict, ...]
     promoted: Promoted
     settled: Settled
@@ -181,7 +188,9 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         filed = [filed_in(candidate, shelves) for candidate in candidates]
         is_reread = _is_reread(days, night.again)
         unsettled, known = settle(filed, items, is_reread)
-        verdicts = (*known, *review(unsettled, items, _buried(stones, night.again, is_reread)))
+        sitting = Sitting(items, _buried(stones, night.again, is_reread), lambda one: filed_in(one, shelves), choices)
+        weighed = weigh(unsettled, sitting, night.reviewer)
+        verdicts = (*known, *weighed.verdicts)
     with watch.stage("promote"):
         ties = find_ties([verdict.candidate for verdict in verdicts], items)
         promoted = promote(counting(verdicts, is_reread), shelves, ties)
@@ -194,8 +203,8 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     read = advanced_progress(progress, extracted.read, night.today, extracted.fallback) if extracted.read else progress
     state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}
     return _Decided(
-        snapshot, clean, captured, reconciled, answered, extracted, verdicts, promoted, settled, pruned, documents,
-        state,
+        snapshot, clean, captured, reconciled, answered, extracted, weighed, verdicts, promoted, settled, pruned,
+        documents, state,
     )  # fmt: skip
 
 
@@ -280,7 +289,7 @@ def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
 
 
 def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
-    extracted, promoted = decided.extracted, decided.promoted
+    extracted, weighed, promoted = decided.extracted, decided.weighed, decided.promoted
     report = RunReport(
         run=run_id(night.now, git.head()),
         now=night.now.isoformat(timespec="seconds"),
@@ -291,11 +300,12 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         entries_pending=sum(len(day.fresh) for day in extracted.pending),
         candidates=len(extracted.candidates),
         ungrounded=extracted.ungrounded,
-        spent=extracted.spent,
-        failures=extracted.failures,
+        spent=total(extracted.spent, weighed.spent),
+        failures=all_failures(extracted.failures, weighed.failures),
         fallback=extracted.fallback,
         reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
-        replies=extracted.replies,
+        replies=(*extracted.replies, *weighed.replies),
+        review=weighed.to_json(),
         again=night.again,
         pending_days=tuple(day.day for day in extracted.pending if day.asked),
         failure=veil(extracted.failure),
@@ -342,7 +352,7 @@ def _warnings(git: Git, decided: _Decided) -> list[str]:
     if archives := [decided.snapshot.shown(path) for path in decided.settled.archives]:
         notes.append(f"{' and '.join(archives)} may be over; {decided.snapshot.shown(REVIEW)} asks whether to archive.")
     notes += [told(root, note) for note in decided.answered.notes]
-    return [*notes, *(veil(told(root, note)) for note in decided.extracted.notes)]
+    return [*notes, *(veil(told(root, note)) for note in (*decided.extracted.notes, *decided.weighed.notes))]
 
 
 def _committed(git: Git, clean: Clean) -> frozenset[str]:

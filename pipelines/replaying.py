@@ -22,6 +22,7 @@ from pipelines.memory.template import make_missing_folders
 from pipelines.models.chain import Chain
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.replies import Replies
+from pipelines.models.reviewer import reviewer_of
 from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import run_signature
 from pipelines.planning import Night, plan_night
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pipelines.models.calling import Answer, Call, Model
     from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor
     from pipelines.models.replies import Kept
+    from pipelines.models.reviewer import ModelReviewer
     from pipelines.runs import Run
 
 
@@ -124,6 +126,7 @@ def _curate(memory: Path, git: Git, run: Run, reader: _Reader) -> str | None:
     now = datetime.fromisoformat(str(run.told("now")))
     again = str(run.told("again") or "")
     night = Night(memory, load_settings(memory), reader.extractor, now, again, rereads=reader.has_models)
+    night = replace(night, reviewer=reader.reviewer)
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None
@@ -156,10 +159,12 @@ class _Reader:
         self.has_models = bool(names)
         self._silent = [_Silent(name, int(given.get("input_tokens") or 1)) for name in names]
         self.extractor: Extractor = RulesExtractor()
+        self.reviewer: ModelReviewer | None = None
         if names:
             replies = Replies(root / REPLIES, datetime.fromisoformat(str(run.told("now"))))
             kept = [found for key in _words(run.told("model", "replies")) if (found := replies.read(key))]
             model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)), groups=_together(run))
+            self.reviewer = reviewer_of(model) if run.told("review") else None
             self.extractor = _AsThen(model, frozenset(_words(run.told("model", "fallback_days"))))
 
     @property

@@ -73,6 +73,7 @@ class RunReport:
         recovered: whether an earlier, interrupted run was finished first.
         merged: files in which somebody's edit during the run was merged.
         commit: the run's commit, or empty where nothing changed.
+        review: what models said of the candidates, where they were asked.
         superseded: items that another took the place of.
         closed: Todos that the log says are done.
     """
@@ -121,6 +122,7 @@ class RunReport:
     recovered: bool = False
     merged: Sequence[str] = ()
     commit: str = ""
+    review: Mapping[str, int] = field(default_factory=dict)
     superseded: int = 0
     closed: int = 0
 
@@ -166,6 +168,7 @@ class RunReport:
             "candidates": self.candidates,
             "ungrounded": self.ungrounded,
             "verdicts": dict(self.verdicts),
+            "review": dict(self.review),
             "items": {
                 "added": self.added,
                 "confirmed": self.confirmed,
