@@ -25,7 +25,9 @@ from pipelines.memory.secrets.held import without_held
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.memory.template import missing_files
 from pipelines.memory.tombstones import Reason, read_tombstones, render_tombstones, wording_hash
-from pipelines.models.extraction import DocumentChoice
+from pipelines.models.calling import total
+from pipelines.models.extraction import DocumentChoice, all_failures
+from pipelines.models.shown import Nearby
 from pipelines.report import RunReport
 from pipelines.resources import resource
 from pipelines.stages.alike import Alike
@@ -33,6 +35,7 @@ from pipelines.stages.answers import apply_answers
 from pipelines.stages.capture import capture
 from pipelines.stages.extract import advanced_progress, days_to_read, extract
 from pipelines.stages.filing import Shelves, home_of, named_document
+from pipelines.stages.linking import find_ties, linkable
 from pipelines.stages.promote import promote
 from pipelines.stages.prune import prune
 from pipelines.stages.quality import with_quality
@@ -40,8 +43,9 @@ from pipelines.stages.questions import Telling
 from pipelines.stages.reconcile import reconcile
 from pipelines.stages.redact import clean_logs, left_in_place
 from pipelines.stages.rereading import counting, settle
-from pipelines.stages.review import Filed, review
+from pipelines.stages.review import Filed
 from pipelines.stages.settling import settle_beliefs
+from pipelines.stages.weighing import Sitting, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     from pipelines.models.batching.sitting import Batching
     from pipelines.models.embedding import Embedder
     from pipelines.models.extraction import Candidate, Extractor
+    from pipelines.models.operations import Reviewer
     from pipelines.settings import Settings
     from pipelines.stages.answers import Answered
     from pipelines.stages.capture import Captured
@@ -64,6 +69,7 @@ if TYPE_CHECKING:
     from pipelines.stages.redact import Clean
     from pipelines.stages.review import Verdict
     from pipelines.stages.settling import Settled
+    from pipelines.stages.weighing import Weighed
     from pipelines.watch import Watch
 
 
@@ -81,6 +87,7 @@ class Night:
         rereads: whether the extractor is a model, who reads again what only the rules could read on earlier nights.
         batches: the batches of the memory, or None where none is open and none is to be sent.
         embedder: gives the local model by which the review tells that two sentences mean the same, or None.
+        reviewer: the models that are asked what becomes of the candidates, or None where the rules alone judge them.
     """
 
     root: Path
@@ -92,6 +99,7 @@ class Night:
     rereads: bool = False
     batches: Batching | None = None
     embedder: Callable[[], Embedder | None] = lambda: None
+    reviewer: Reviewer | None = None
 
     @property
     def today(self) -> str:
@@ -117,6 +125,7 @@ class _Decided:
     reconciled: Reconciled
     answered: Answered
     extracted: Extracted
+    weighed: Weighed
     verdicts: tuple[Verdict, ...]
     promoted: Promoted
     settled: Settled
@@ -174,17 +183,25 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
             progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
         days = days_to_read(captured.logs, progress, night.today, _read_before(git), rereads=night.rereads)
         choices = _choices(answered.documents)
-        extracted = extract(days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once)
+        items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
+        nearby = Nearby(linkable(items))
+        extracted = extract(
+            days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once, nearby
+        )
     with watch.stage("review"):
         candidates = [replace(one, text=veil(one.text)) for one in extracted.candidates]
         filed = [filed_in(candidate, shelves) for candidate in candidates]
-        items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
         is_reread = _is_reread(days, night.again)
         unsettled, known = settle(filed, items, is_reread)
         alike = Alike(night.embedder)
-        verdicts = (*known, *review(unsettled, items, _buried(stones, night.again, is_reread), alike))
+        sitting = Sitting(
+            items, _buried(stones, night.again, is_reread), lambda one: filed_in(one, shelves), choices, alike
+        )
+        weighed = weigh(unsettled, sitting, night.reviewer)
+        verdicts = (*known, *weighed.verdicts)
     with watch.stage("promote"):
-        promoted = promote(counting(verdicts, is_reread), shelves)
+        ties = find_ties([verdict.candidate for verdict in verdicts], items)
+        promoted = promote(counting(verdicts, is_reread), shelves, ties)
         fresh = [entry for day in extracted.read for entry in day.fresh]
         idle = night.settings.review.idle_days
         settled = settle_beliefs(promoted, fresh, captured.logs, _telling(snapshot), night.today, idle)
@@ -194,8 +211,8 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     read = advanced_progress(progress, extracted.read, night.today, extracted.fallback) if extracted.read else progress
     state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}
     return _Decided(
-        snapshot, clean, captured, reconciled, answered, extracted, verdicts, promoted, settled, pruned, documents,
-        state, alike.name if extracted.read else "",
+        snapshot, clean, captured, reconciled, answered, extracted, weighed, verdicts, promoted, settled, pruned,
+        documents, state, alike.name if extracted.read else "",
     )  # fmt: skip
 
 
@@ -283,7 +300,7 @@ def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
 
 
 def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
-    extracted, promoted = decided.extracted, decided.promoted
+    extracted, weighed, promoted = decided.extracted, decided.weighed, decided.promoted
     report = RunReport(
         run=run_id(night.now, git.head()),
         now=night.now.isoformat(timespec="seconds"),
@@ -295,11 +312,12 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         entries_pending=sum(len(day.fresh) for day in extracted.pending),
         candidates=len(extracted.candidates),
         ungrounded=extracted.ungrounded,
-        spent=extracted.spent,
-        failures=extracted.failures,
+        spent=total(extracted.spent, weighed.spent),
+        failures=all_failures(extracted.failures, weighed.failures),
         fallback=extracted.fallback,
         reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
-        replies=extracted.replies,
+        replies=(*extracted.replies, *weighed.replies),
+        review=weighed.to_json(),
         again=night.again,
         pending_days=tuple(day.day for day in extracted.pending if day.asked),
         failure=veil(extracted.failure),
@@ -346,7 +364,7 @@ def _warnings(git: Git, decided: _Decided) -> list[str]:
     if archives := [decided.snapshot.shown(path) for path in decided.settled.archives]:
         notes.append(f"{' and '.join(archives)} may be over; {decided.snapshot.shown(REVIEW)} asks whether to archive.")
     notes += [told(root, note) for note in decided.answered.notes]
-    return [*notes, *(veil(told(root, note)) for note in decided.extracted.notes)]
+    return [*notes, *(veil(told(root, note)) for note in (*decided.extracted.notes, *decided.weighed.notes))]
 
 
 def _committed(git: Git, clean: Clean) -> frozenset[str]:

@@ -24,6 +24,7 @@ from pipelines.models.chain import Chain
 from pipelines.models.choose import local_embedder
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.replies import Replies
+from pipelines.models.reviewer import reviewer_of
 from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import run_signature
 from pipelines.planning import Night, plan_night
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pipelines.models.embedding import Embedder
     from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor
     from pipelines.models.replies import Kept
+    from pipelines.models.reviewer import ModelReviewer
     from pipelines.runs import Run
 
 
@@ -129,6 +131,7 @@ def _curate(memory: Path, git: Git, run: Run, reader: _Reader) -> str | None:
     night = Night(
         memory, load_settings(memory), reader.extractor, now, again, rereads=reader.has_models, embedder=reader.embedder
     )
+    night = replace(night, reviewer=reader.reviewer)
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None
@@ -162,10 +165,12 @@ class _Reader:
         self._silent = [_Silent(name, int(given.get("input_tokens") or 1)) for name in names]
         self.embedder = _local_as(str(given.get("meaning") or ""))
         self.extractor: Extractor = RulesExtractor(self.embedder)
+        self.reviewer: ModelReviewer | None = None
         if names:
             replies = Replies(root / REPLIES, datetime.fromisoformat(str(run.told("now"))))
             kept = [found for key in _words(run.told("model", "replies")) if (found := replies.read(key))]
             model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)), groups=_together(run))
+            self.reviewer = reviewer_of(model) if run.told("review") else None
             by_rules = frozenset(_words(run.told("model", "fallback_days")))
             self.extractor = _AsThen(model, RulesExtractor(self.embedder), by_rules)
 

@@ -73,6 +73,7 @@ class RunReport:
         recovered: whether an earlier, interrupted run was finished first.
         merged: files in which somebody's edit during the run was merged.
         commit: the run's commit, or empty where nothing changed.
+        review: what models said of the candidates, where they were asked.
         superseded: items that another took the place of.
         closed: Todos that the log says are done.
         meaning: the local model that the rules and the review could ask what sentences mean; empty where there is none.
@@ -122,6 +123,7 @@ class RunReport:
     recovered: bool = False
     merged: Sequence[str] = ()
     commit: str = ""
+    review: Mapping[str, int] = field(default_factory=dict)
     superseded: int = 0
     closed: int = 0
     meaning: str = ""
@@ -168,6 +170,7 @@ class RunReport:
             "candidates": self.candidates,
             "ungrounded": self.ungrounded,
             "verdicts": dict(self.verdicts),
+            "review": dict(self.review),
             "items": {
                 "added": self.added,
                 "confirmed": self.confirmed,

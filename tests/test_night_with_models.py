@@ -237,7 +237,7 @@ def check_added(lines: list[str]) -> None:
         found = parse_item(line)
         if found:
             assert (found.trust, found.by, found.status in {Status.LIVE, Status.OPEN, Status.DONE}) == (
-                Trust.SELF, "a:1@extract/2", True,
+                Trust.SELF, "a:1@extract/3", True,
             )  # fmt: skip
             assert found.id not in FORGED
             assert {one.path.split("/")[0] for one in found.evidence} == {"Logs"}
@@ -252,7 +252,7 @@ def test_a_program_can_stand_in_from_the_command_line(memory: Memory, tmp_path: 
     program.write_text(
         "import json, re, sys\n"
         "asked = json.load(sys.stdin)\n"
-        "assert (asked['task'], asked['prompt_id'], asked['prompt_version']) == ('extract', 'extract', 2)\n"
+        "assert (asked['task'], asked['prompt_id'], asked['prompt_version']) == ('extract', 'extract', 3)\n"
         "quote = re.search(r'5\\| - 09:14 (.*)', asked['user'])[1]\n"
         "item = dict(type='Decision', text=quote, document='', new_project='', quote=quote, start_line=5, end_line=5,\n"
         "    closed=False, confidence='high', reason='')\n"

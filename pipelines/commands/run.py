@@ -114,6 +114,10 @@ def _night(root: Path, now: str | None, again: str, provider: str, *, batch: boo
     local = cache(local_embedder)  # one model for the rules and for the review
     extractor = choose_extractor(user, replies, patience, budget, local)
     night = Night(root, settings, extractor, when, again, calls_at_once(user), asks_models(user), embedder=local)
+    if asks_models(user):
+        from pipelines.models.reviewer import reviewer_of  # noqa: PLC0415  the rules need none
+
+        night = replace(night, reviewer=reviewer_of(extractor))
     sends = user.batch if batch is None else batch
     if sends or (root / BATCHES).is_dir():
         from pipelines.batches import batching  # noqa: PLC0415  few users have any

@@ -64,7 +64,7 @@ class Call:
     @property
     def subject(self) -> str:
         """What it is about, as a failure names it."""
-        return "image" if self.image else "day"
+        return "image" if self.image else "review" if self.task == "review" else "day"
 
 
 @dataclass(frozen=True, slots=True)

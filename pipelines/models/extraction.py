@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pipelines.memory.entries import Entry
     from pipelines.memory.items import Confidence, ItemType
     from pipelines.models.calling import Spent, Tally
+    from pipelines.models.shown import Links, Nearby
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,12 @@ class DocumentChoice:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRequest:
-    """One day's uncurated entries, in order, and the documents that a candidate may name."""
+    """One day's uncurated entries, in order, and the documents and items that a candidate may name."""
 
     day: str
     entries: tuple[Entry, ...]
     documents: tuple[DocumentChoice, ...] = ()
+    nearby: Nearby | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Candidate:
         document: the id of a `DocumentChoice`, or empty where the extractor does not say.
         new_project: the title of a project document to be made, or empty.
         closed: for a Todo, whether the log says that it is already done (a ticked box).
+        links: kind and id of each item of the memory that it is linked to; only ids that the extractor was shown.
+        unlinked: how many links it came with that could not be kept.
     """
 
     type: ItemType
@@ -70,6 +74,8 @@ class Candidate:
     document: str = ""
     new_project: str = ""
     closed: bool = False
+    links: Links = ()
+    unlinked: int = 0
 
 
 @dataclass(frozen=True, slots=True)

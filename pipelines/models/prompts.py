@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEYS: Final = ("id", "version", "schema")
-SCHEMAS: Final = frozenset({"extraction", "description"})
+SCHEMAS: Final = frozenset({"extraction", "description", "review"})
 _ADVICE: Final = "Mend the prompt, or install memcurate anew."
 _FRONT = re.compile(r"---\n(?P<front>.*?)\n---\n(?P<body>.*)", re.DOTALL)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pipelines.models.prices import Prices
     from pipelines.models.prompts import Prompt
     from pipelines.models.reply import Asked, Faulty
+    from pipelines.models.shown import ShownItem
 
 TASK: Final = "extract"
 MOST_FAULTY: Final = 20
@@ -107,7 +108,7 @@ class ModelExtractor:
         return Extraction(
             tuple(sorted(candidates, key=lambda one: (one.entry.path, one.start_line, one.end_line))),
             dropped=sum(one.ungrounded for one in dropped),
-            notes=_notes([one.piece for one in pieces], dropped),
+            notes=_notes([one.piece for one in pieces], dropped, sum(one.unlinked for one in candidates)),
         )
 
 
@@ -175,16 +176,22 @@ class _Piece:
         from pipelines.models.reply import Asked  # noqa: PLC0415  as above
 
         documents = tuple(choice.id for choice in self.request.documents)
-        return Asked(self.piece.entries, documents, self.request.day)
+        return Asked(self.piece.entries, documents, self.request.day, tuple(one.id for one in self._shown()))
+
+    def _shown(self) -> tuple[ShownItem, ...]:
+        """Return the items of the memory nearest to this piece."""
+        return self.request.nearby.nearest(self.piece.text) if self.request.nearby else ()
 
     def call(self, faulty: Sequence[Faulty]) -> Call:
         """Return the question about this piece, or about what was faulty in the answer to it."""
         prompt, request = self.extractor.prompt, self.request
+        items = [json.dumps([one.id, one.type, one.text], ensure_ascii=False) for one in self._shown()]
         values = {
             "day": request.day,
             "documents": [{"id": one.id, "kind": one.kind, "title": fold(one.title)} for one in request.documents],
             "log": self.piece.text,
-            "nonce": nonce(self.piece.text, request.day, request.documents),
+            "items": items,
+            "nonce": nonce("\n".join([*items, self.piece.text]), request.day, request.documents),
             "faulty": [_told(one) for one in faulty[:MOST_FAULTY]],
         }
         rendered = prompt.render(values)
@@ -217,9 +224,13 @@ def _schema() -> dict[str, Any]:
     return reply_schema()
 
 
-def _notes(pieces: Sequence[Piece], dropped: Sequence[Faulty]) -> tuple[str, ...]:
+def _notes(pieces: Sequence[Piece], dropped: Sequence[Faulty], unlinked: int) -> tuple[str, ...]:
     counted = Counter(one.why for one in dropped)
     notes = [f"{count} proposed {_items(count)} dropped: {why}" for why, count in sorted(counted.items())]
+    if unlinked:
+        notes.append(
+            f"{unlinked} proposed {'link was' if unlinked == 1 else 'links were'} left out: not among those shown"
+        )
     if shortened := sum(piece.shortened for piece in pieces):
         notes.append(f"{shortened} overlong {'entry was' if shortened == 1 else 'entries were'} read in part")
     return tuple(notes)

@@ -19,6 +19,7 @@ from pipelines.memory.quotes import quote_stands
 from pipelines.models.calling import BadReply
 from pipelines.models.extraction import Candidate
 from pipelines.models.grounding import ungrounded
+from pipelines.models.shown import HIDDEN, MOST_LINKS, proposed_links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +34,15 @@ MOST_OBJECTS: Final = 50
 MOST_NEW_PROJECTS: Final = 3
 
 Line = Annotated[int, Field(ge=1, le=10_000_000)]
+
+
+class ReplyLink(BaseModel):
+    """One link to an item that was shown."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    kind: Literal["because", "supports", "related", "part-of", "next"]
+    id: Annotated[str, Field(max_length=80, description="An id of the items that were shown.")]
 
 
 class ReplyItem(BaseModel):
@@ -50,6 +60,7 @@ class ReplyItem(BaseModel):
     closed: bool
     confidence: Literal["high", "medium", "low"]
     reason: Annotated[str, Field(max_length=1000, description="At most twelve words.")]
+    links: Annotated[list[ReplyLink], Field(max_length=MOST_LINKS, description="Often an empty list.")]
 
 
 class ExtractionReply(BaseModel):
@@ -62,11 +73,12 @@ class ExtractionReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a reply is held against: the entries that the model was shown, the documents it may name, and the day."""
+    """What a reply is held against: the entries the model saw, the documents and items it may name, and the day."""
 
     entries: tuple[Entry, ...]
     documents: tuple[str, ...]
     day: str
+    items: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +128,8 @@ def read_items(text: str) -> list[object]:
 def candidates_of(items: Sequence[object], asked: Asked, by: str) -> tuple[tuple[Candidate, ...], tuple[Faulty, ...]]:
     """Return the candidates among a reply's items, each grounded in the log, and the items that are none.
 
-    A document outside the list is taken for none, and so is a new project when a reply names too many.
+    A document outside the list is taken for none, and so is a new project when a reply names too many. A link that
+    cannot be kept is left out and counted; it costs the item nothing.
 
     Args:
         items: what `read_items` returned.
@@ -128,7 +141,8 @@ def candidates_of(items: Sequence[object], asked: Asked, by: str) -> tuple[tuple
     projects: set[str] = set()
     for raw in items:
         try:
-            candidate = _grounded(_candidate(ReplyItem.model_validate(raw), asked, by), asked.day)
+            item = ReplyItem.model_validate({**raw, "links": []} if isinstance(raw, dict) else raw)
+            candidate = _linked(_grounded(_candidate(item, asked, by), asked.day), raw, asked)
         except ValidationError as fault:
             faulty.append(Faulty(raw, f"{_field(fault)} breaks the schema", _first_error(fault), ungrounded=False))
         except _Wrong as fault:
@@ -141,8 +155,6 @@ def candidates_of(items: Sequence[object], asked: Asked, by: str) -> tuple[tuple
 
 
 THINKING = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-# Marks that no reader sees but a model obeys: tags, directions, zero-width ones except the two that scripts need.
-_HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 def _reply_object(text: str) -> dict[str, Any]:
@@ -223,6 +235,11 @@ def _grounded(candidate: Candidate, day: str) -> Candidate:
     return candidate
 
 
+def _linked(candidate: Candidate, raw: object, asked: Asked) -> Candidate:
+    links, lost = proposed_links(raw.get("links") if isinstance(raw, dict) else None, asked.items)
+    return replace(candidate, links=links, unlinked=lost)
+
+
 def single_line(text: str) -> str:
     """Return what a model wrote as one line, without marks that no reader sees."""
-    return fold(_HIDDEN.sub("", text))
+    return fold(HIDDEN.sub("", text))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pipelines.memory.entries import Entry
     from pipelines.models.calling import Spent
     from pipelines.models.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure
+    from pipelines.models.shown import Nearby
 
 
 _NO_FAILURE: Final = frozenset({FailureKind.OVER_BUDGET, FailureKind.IN_BATCH})
@@ -150,6 +151,7 @@ def extract(
     documents: tuple[DocumentChoice, ...],
     done: Callable[[int], None],
     at_once: int = 1,
+    nearby: Nearby | None = None,
 ) -> Extracted:
     """Ask the extractor about each day, about several at the same time; what comes out is in order of the days.
 
@@ -163,8 +165,9 @@ def extract(
         documents: the closed list that a candidate may name.
         done: told the number of days read so far.
         at_once: how many days at the same time.
+        nearby: the items of the memory that a candidate may be linked to, or None to show none.
     """
-    work = [partial(_read, day, extractor, documents) for day in days]
+    work = [partial(_read, day, extractor, documents, nearby) for day in days]
     outcomes: list[_Outcome] = []
     overtaken: list[_Outcome] = []
     for outcome in abreast(work, at_once, _is_last):
@@ -205,11 +208,13 @@ def _is_last(outcome: _Outcome) -> bool:
     return outcome.fault is not None and outcome.fault.kind.concerns_provider
 
 
-def _read(day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice, ...]) -> _Outcome:
+def _read(
+    day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice, ...], nearby: Nearby | None
+) -> _Outcome:
     if not day.asked:
         return _Outcome(day)
     try:
-        return _Outcome(day, extractor.extract(ExtractionRequest(day.day, day.asked, documents)))
+        return _Outcome(day, extractor.extract(ExtractionRequest(day.day, day.asked, documents, nearby)))
     except ModelFailed as fault:
         return _Outcome(day, fault=fault)
 

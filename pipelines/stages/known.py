@@ -76,7 +76,9 @@ class Known:
         self._all: list[Belief] = []
         self._same: dict[tuple[ItemType, str], list[Belief]] = {}
         self._words: dict[str, list[int]] | None = None
+        self._ids: dict[str, Belief] | None = None
         self._removed: Counter[str] = Counter()
+        self._closed: set[str] = set()
         for path, item in items:
             one = Belief(item.type, item.text, path, item.trust, item.since, item.status, item.id, until=item.until)
             self._all.append(one)
@@ -93,8 +95,13 @@ class Known:
     def close(self, one: Belief, day: str) -> None:
         """Mark an item as superseded."""
         one.status, one.until = Status.SUPERSEDED, day
+        self._closed.add(one.id)
         if one.id:
             self._removed[one.document] += 1
+
+    def closed_tonight(self, one: Belief) -> bool:
+        """Whether an item of the memory was superseded in this run."""
+        return bool(one.id) and one.id in self._closed
 
     def may_close(self, one: Belief) -> bool:
         """Whether one more item of its document may be superseded tonight: a quarter of them, and three in any case."""
@@ -104,6 +111,12 @@ class Known:
         """Return the item that says the same words in a place that counts, what is closed last; or None."""
         found = [one for one in self._same.get((kind, folded(text)), ()) if repeats_there(one.document, document)]
         return min(found, key=lambda one: not one.current, default=None)
+
+    def find(self, ident: str) -> Belief | None:
+        """Return the item of an id, or None."""
+        if self._ids is None:
+            self._ids = {one.id: one for one in self._all if one.id}
+        return self._ids.get(ident)
 
     def near(self, candidate: Candidate) -> list[Belief]:
         """Return the items that share the most telling words with a candidate, the nearest first.

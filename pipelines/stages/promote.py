@@ -6,6 +6,7 @@ What takes the place of an item stands in its document, and the older one moves 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from pipelines.memory.documents import Block, Document, edited
@@ -16,7 +17,7 @@ from pipelines.stages.extract import evidence_lines
 from pipelines.stages.filing import home_of
 from pipelines.stages.questions import Question
 from pipelines.stages.review import VerdictKind, trust_of
-from pipelines.stages.succession import following, history_of, last_of, leaving, succeeded, successor
+from pipelines.stages.succession import following, history_of, last_of, leaving, succeeded, successor, with_link
 from pipelines.templating import render
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from pipelines.models.extraction import Candidate
     from pipelines.stages.filing import Shelves
+    from pipelines.stages.linking import Tie
     from pipelines.stages.review import Verdict
 
 
@@ -60,6 +62,7 @@ class _Books:
     confirmed: dict[str, None] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     born: dict[Candidate, str] = field(default_factory=dict)
+    became: dict[Candidate, str] = field(default_factory=dict)
     newest: dict[tuple[ItemType, str], str] = field(default_factory=dict)
     followed: dict[str, str] = field(default_factory=dict)
     asked: dict[str, tuple[str, Item, str, str]] = field(default_factory=dict)
@@ -103,6 +106,7 @@ class _Books:
         item = _born(candidate, path, self.taken)
         self.taken.add(item.id)
         self.born[candidate] = self.newest[candidate.type, folded(candidate.text)] = item.id
+        self.became[candidate] = item.id
         return item
 
     def _add(self, candidate: Candidate, path: str) -> Item:
@@ -113,6 +117,7 @@ class _Books:
 
     def _confirm(self, candidate: Candidate, ident: str) -> None:
         if item := self.item(ident):
+            self.became[candidate] = ident
             after = _confirmed(item, candidate)
             if after != item:
                 self.put(after)
@@ -132,6 +137,14 @@ class _Books:
         item = self._born(verdict.candidate, path)
         self.asked[item.id] = (path, item, rival, verdict.reason)
 
+    def tie(self, ties: Iterable[Tie]) -> None:
+        """Link what is new, also to what is new or was confirmed in this run."""
+        for one in ties:
+            mine = self.item(self.born.get(one.source, ""))
+            meant = one.target if isinstance(one.target, str) else self.became.get(one.target, "")
+            if mine and self.item(meant):
+                self.put(with_link(mine, one.kind, meant))
+
     def follow(self) -> None:
         """Let links lead to what stands now."""
         for ident in [*self.places, *self.added]:
@@ -148,16 +161,22 @@ class _Books:
         return tuple(Question(item, home, rival, why) for item, home, rival, why in rows if rival)
 
 
-def promote(verdicts: Iterable[Verdict], shelves: Shelves) -> Promoted:
+def promote(verdicts: Iterable[Verdict], shelves: Shelves, ties: Iterable[Tie] = ()) -> Promoted:
     """Add, confirm and supersede items in their documents, each once; a project that is named and not there is made.
 
     What contradicts an item is in no document: it is a question.
+
+    Args:
+        verdicts: in the order in which they were given.
+        shelves: the documents.
+        ties: links of the candidates that their words tell.
     """
     documents = dict(shelves.documents)
     places = {p.item.id: (path, p.item) for path, doc in documents.items() for p in doc.items if p.item.id}
     books = _Books(shelves, places, set(places))
     for verdict in verdicts:
         books.take(verdict)
+    books.tie(ties)
     if books.followed:
         books.follow()
     changed = {i: (places[i][0], item) for i, item in books.changed.items() if item != places[i][1]}
@@ -233,7 +252,8 @@ def _born(candidate: Candidate, path: str, taken: Container[str]) -> Item:
         evidence=(_evidence(candidate),),
         by=candidate.by,
     )
-    return replace(item, id=new_id(item, document_id(path), taken))
+    item = replace(item, id=new_id(item, document_id(path), taken))
+    return reduce(lambda linked, link: with_link(linked, *link), candidate.links, item)
 
 
 def _confirmed(item: Item, candidate: Candidate) -> Item:

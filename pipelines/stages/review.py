@@ -66,7 +66,7 @@ class Verdict:
     earlier: Candidate | None = None
 
 
-_ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
+ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
 """What is barely believed corrects nothing, and no person is asked about it."""
 
 
@@ -75,11 +75,16 @@ def trust_of(candidate: Candidate) -> Trust:  # noqa: ARG001  a log entry is the
     return Trust.SELF
 
 
+Found = tuple[Verdict, Belief | None]
+"""A verdict, and the item that it is about."""
+
+
 def review(
     filed: Iterable[Filed],
     items: Iterable[tuple[str, Item]],
     buried: Callable[[Candidate], bool],
     alike: Alike | None = None,
+    second: Callable[[int, Filed, Known, Found], Found] | None = None,
 ) -> tuple[Verdict, ...]:
     """Judge the candidates in order: what is new is added, what is known confirms the item that says it.
 
@@ -93,55 +98,55 @@ def review(
             is not learnt anew from an old log.
         buried: whether a person deleted or undid an item that said the same; it is never proposed again.
         alike: who tells that two sentences with other words mean the same; nobody does where none is given.
+        second: who has the last word where the verdict is not certain, by place among the candidates; None for nobody.
     """
     known = Known(items)
     verdicts = []
-    for one in filed:
-        verdict, other = _verdict(one, known, buried, alike or Alike())
+    for at, one in enumerate(filed):
+        found = certain(one, known, buried)
+        if found is None:
+            found = _by_neighbours(one, known, alike or Alike())
+            found = second(at, one, known, found) if second else found
+        verdict, other = found
         _take(verdict, one, known, other)
         verdicts.append(verdict)
     return tuple(verdicts)
 
 
-_Found = tuple[Verdict, Belief | None]
+def certain(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> Found | None:
+    """Return the verdict that no other reading could change, or None.
 
-
-def _verdict(one: Filed, known: Known, buried: Callable[[Candidate], bool], alike: Alike) -> _Found:
+    It is certain where there are no words, the same words stand, or a person took out what said them.
+    """
     candidate = one.candidate
     if not folded(candidate.text):
         return Verdict(VerdictKind.NOISE, candidate, one.document, reason="it has no words"), None
     same = known.same(candidate.type, candidate.text, one.document)
     if same and same.current:
-        return _against(VerdictKind.DUPLICATE, one, same, "it says the same words")
+        return against(VerdictKind.DUPLICATE, one, same, "it says the same words")
     if same is None and buried(candidate):
         return Verdict(VerdictKind.NOISE, candidate, one.document, reason="a person took it out"), None
-    return _by_neighbours(one, known, same, alike)
+    return None
 
 
-def _by_neighbours(one: Filed, known: Known, same: Belief | None, alike: Alike) -> _Found:
-    """Judge a candidate that no current item says word for word.
-
-    Args:
-        one: the candidate.
-        known: what the memory holds.
-        same: a closed item with the same words.
-        alike: who tells that two sentences mean the same.
-    """
+def _by_neighbours(one: Filed, known: Known, alike: Alike) -> Found:
+    """Judge a candidate that no current item says word for word; a closed one may."""
     candidate = one.candidate
+    same = known.same(candidate.type, candidate.text, one.document)
     judged = [(belief, _judged(belief, candidate)) for belief in known.near(candidate)]
     repeated = _repeated(one, judged)
     if repeated and repeated.current:
-        return _against(VerdictKind.DUPLICATE, one, repeated, "it says the same in other words")
-    is_sure = candidate.confidence in _ASKED_ABOUT
+        return against(VerdictKind.DUPLICATE, one, repeated, "it says the same in other words")
+    is_sure = candidate.confidence in ASKED_ABOUT
     if is_sure and (found := _corrected(one, judged, known)):
         return found
     if said := same or repeated:
-        return _against(VerdictKind.DUPLICATE, one, said, "it says what was closed")
+        return against(VerdictKind.DUPLICATE, one, said, "it says what was closed")
     clash = _first(Relation.CONTRADICT, one, judged) if is_sure else None
     if clash:
-        return _against(VerdictKind.CONTRADICT, one, *clash)
+        return against(VerdictKind.CONTRADICT, one, *clash)
     if meant := _meant(one, judged, alike):
-        return _against(VerdictKind.DUPLICATE, one, meant, "it means the same, by the local model")
+        return against(VerdictKind.DUPLICATE, one, meant, "it means the same, by the local model")
     return Verdict(VerdictKind.ADD, candidate, one.document), None
 
 
@@ -188,21 +193,26 @@ def _first(relation: Relation, one: Filed, judged: Sequence[tuple[Belief, Judgem
     return None
 
 
-def _corrected(one: Filed, judged: Sequence[tuple[Belief, Judgement]], known: Known) -> _Found | None:
-    """Return the verdict on a candidate that corrects an item, or that a later item corrected already."""
+def _corrected(one: Filed, judged: Sequence[tuple[Belief, Judgement]], known: Known) -> Found | None:
+    """Return the verdict on a candidate that corrects an item, or None where it corrects none."""
     found = _first(Relation.SUPERSEDE, one, judged)
-    if found is None:
-        return None
-    belief, why = found
+    return corrected(one, *found, known) if found else None
+
+
+def corrected(one: Filed, belief: Belief, why: str, known: Known) -> Found:
+    """Return the verdict on a candidate that corrects an item, or that a later item corrected already.
+
+    What is trusted more than the candidate, or would be too much of a document for one night, is asked about.
+    """
     if belief.since > one.candidate.entry.day:
-        return _against(VerdictKind.NOISE, one, belief, "a later entry corrected it already")
+        return against(VerdictKind.NOISE, one, belief, "a later entry corrected it already")
     if not _outranks(trust_of(one.candidate), belief.trust):
-        return _against(VerdictKind.CONTRADICT, one, belief, f"{why}, but what stands is trusted more")
+        return against(VerdictKind.CONTRADICT, one, belief, f"{why}, but what stands is trusted more")
     if not known.may_close(belief):
-        return _against(
+        return against(
             VerdictKind.CONTRADICT, one, belief, f"{why}, but too much of the document would go in one night"
         )
-    return _against(VerdictKind.SUPERSEDE, one, belief, why)
+    return against(VerdictKind.SUPERSEDE, one, belief, why)
 
 
 def _outranks(one: Trust, other: Trust) -> bool:
@@ -210,7 +220,8 @@ def _outranks(one: Trust, other: Trust) -> bool:
     return ranks.index(one) <= ranks.index(other)
 
 
-def _against(kind: VerdictKind, one: Filed, belief: Belief, why: str) -> _Found:
+def against(kind: VerdictKind, one: Filed, belief: Belief, why: str) -> Found:
+    """Return a verdict on a candidate that is about an item."""
     return Verdict(kind, one.candidate, one.document, belief.id, why, belief.born), belief
 
 

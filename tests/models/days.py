@@ -47,6 +47,7 @@ def reply_item(**changes: Any) -> dict[str, Any]:
         "closed": False,
         "confidence": "high",
         "reason": "said in so many words",
+        "links": [],
     }
     return {**item, **changes}
 

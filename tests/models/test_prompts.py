@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 FRONT = "---\nid: t\nversion: 3\nschema: extraction\n---\n"
 BLOCKS = "{% block system %}S{% endblock %}{% block user %}{{ x }} & <b>{% endblock %}"
-VALUES = {"day": "2026-03-12", "documents": [], "log": "1| {{ day }} {% raw %}", "nonce": "c0de", "faulty": []}
+VALUES = {
+    "day": "2026-03-12",
+    "documents": [],
+    "items": [],
+    "log": "1| {{ day }} {% raw %}",
+    "nonce": "c0de",
+    "faulty": [],
+}
 
 
 def write(folder: Path, text: str) -> Path:
@@ -33,7 +40,7 @@ def test_a_prompt_has_an_id_a_version_and_two_blocks(tmp_path: Path) -> None:
 def test_the_extraction_prompt_says_what_it_must() -> None:
     prompt = load_prompt("extract")
     rendered = prompt.render(VALUES)
-    assert prompt.tag == "extract/2"
+    assert prompt.tag == "extract/3"
     assert "2 to 5 items, an idle one none" in rendered.system
     for name in ("Decision", "Fact", "Rule", "Todo", "Risk"):
         _, _, after = rendered.system.partition(f"- {name}: ")

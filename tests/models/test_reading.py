@@ -47,11 +47,11 @@ def test_a_day_is_read_and_its_items_say_by_whom() -> None:
     [candidate] = extraction.candidates
     assert (candidate.type, candidate.confidence) == (ItemType.DECISION, Confidence.HIGH)
     assert candidate.entry is ENTRIES[0]
-    assert (candidate.document, candidate.by) == ("Projects/harbour", "a:1@extract/2")
+    assert (candidate.document, candidate.by) == ("Projects/harbour", "a:1@extract/3")
     assert (extraction.calls, extraction.spent) == (1, (Spent("a:1", 1, USAGE),))
     assert (extraction.dropped, extraction.fallback, extraction.notes) == (0, False, ())
     [call] = model.calls
-    assert (call.task, call.prompt_id, call.prompt_version) == ("extract", "extract", 2)
+    assert (call.task, call.prompt_id, call.prompt_version) == ("extract", "extract", 3)
     assert "3| - 09:14 We go with **Terraform**, not Pulumi." in call.user
     assert "- Projects/harbour (project): Harbour" in call.user
     assert "2 to 5 items" in call.system
@@ -88,7 +88,7 @@ def test_each_piece_says_who_read_it() -> None:
     first = Scripted("a:1", [GOOD, Kind.OVER_QUOTA], input_tokens=20)
     other = Scripted("b:2", [second, NOTHING], input_tokens=20)
     extraction = extractor(first, other).extract(DAY)
-    assert [one.by for one in extraction.candidates] == ["a:1@extract/2", "b:2@extract/2"]
+    assert [one.by for one in extraction.candidates] == ["a:1@extract/3", "b:2@extract/3"]
     assert extraction.failures == (Failure("a", Kind.NOT_ASKED), Failure("a", Kind.OVER_QUOTA))
     assert extraction.spent == (Spent("a:1", 2, USAGE + USAGE), Spent("b:2", 2, USAGE + USAGE))
 
@@ -166,7 +166,7 @@ def test_the_rules_stand_in_where_the_user_named_them() -> None:
 
 
 def test_its_name_tells_the_whole_chain() -> None:
-    assert extractor(Scripted("a:1"), Scripted("b:2")).name == "a:1@extract/2, b:2@extract/2"
+    assert extractor(Scripted("a:1"), Scripted("b:2")).name == "a:1@extract/3, b:2@extract/3"
 
 
 # ---------------------------------------------------------------- over the wire
@@ -181,7 +181,7 @@ def test_over_the_wire_the_next_provider_stands_in(monkeypatch: pytest.MonkeyPat
         claude.answers = [anthropic_error(529, "overloaded_error", retry_after="5"), message(GOOD)]
         still = Still()
         extraction = ModelExtractor(Chain([first, second], patience=still.patience)).extract(DAY)
-    assert [one.by for one in extraction.candidates] == ["anthropic:c@extract/2"]
+    assert [one.by for one in extraction.candidates] == ["anthropic:c@extract/3"]
     assert still.pauses == [1.0, 2.0, 5.0]
     assert extraction.failures == (Failure("anthropic", Kind.DOWN), Failure("gemini", Kind.DOWN, 3))
     assert extraction.spent == (Spent("anthropic:c", 2, Usage(1112, 9, 1000, 100)), Spent("gemini:g", 3))

@@ -1,0 +1,170 @@
+"""Links that the words themselves tell: an id that is named, and a reason that an item or another candidate states.
+
+Careful on purpose: a link that is not there costs nothing, a wrong one misleads whoever asks why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.items import ID_PATTERN
+from pipelines.memory.layout import REVIEW, Kind, kind_of
+from pipelines.memory.private import is_private
+from pipelines.memory.wording import content_words
+from pipelines.models.shown import MOST_LINKS, ShownItem
+from pipelines.stages.extract import evidence_lines
+from pipelines.stages.judging.sentence import read_sentence
+from pipelines.stages.judging.stems import stem
+from pipelines.stages.judging.values import same_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pipelines.memory.items import Item
+    from pipelines.models.extraction import Candidate
+    from pipelines.stages.judging.sentence import Sentence
+
+_NAMED: Final = re.compile(rf"(?<![\w/#~=-]){ID_PATTERN}(?![\w/])")
+_DIGITS: Final = 8
+"""An id is named by so many of its digits at least; fewer may be a word."""
+_GROUND: Final = re.compile(r"\b(?:because|given that)\b(?! of\b)\s*(?P<why>.+)", re.IGNORECASE | re.DOTALL)
+_AIM: Final = re.compile(r"\bso that\b\s*(?P<why>.+)", re.IGNORECASE | re.DOTALL)
+_BEFORE: Final = re.compile(r"\b(?:because(?: of)?|due to|on the ground of|as decided in)[\s(\[\"'`“]*$", re.IGNORECASE)
+_BOUND: Final = re.compile(
+    r"\b(?:at (?:most|least)|(?:less|more|fewer) than|up to|under|below|above|over)\b", re.IGNORECASE
+)
+"""With one of these a figure is another statement than without."""
+_LEAST: Final = 3
+"""A reason must have so many words of content in common with what states it."""
+_SHARE: Final = 0.75
+"""And so large a part of its own."""
+_NEAREST: Final = 40
+"""So many of those that share the most words are looked at closely."""
+_SAME: Final = 0.8
+"""What shares so much with the candidate itself says the candidate, and is no reason for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A link of a candidate, to an item or to another candidate of the same night.
+
+    Args:
+        source: the candidate that holds the link.
+        kind: the kind of link.
+        target: the id of an item, or the candidate.
+    """
+
+    source: Candidate
+    kind: str
+    target: str | Candidate
+
+
+def linkable(items: Iterable[tuple[str, Item]]) -> list[ShownItem]:
+    """Return the items that are believed and stand in a curated document; what is marked as private is left out."""
+    return [
+        ShownItem(item.id, item.type, item.text)
+        for path, item in items
+        if item.id
+        and item.active
+        and path != REVIEW
+        and kind_of(path) is not Kind.ARCHIVE
+        and not is_private(item.text)
+    ]
+
+
+def find_ties(candidates: Sequence[Candidate], items: Iterable[tuple[str, Item]]) -> tuple[Tie, ...]:
+    """Return the links that the words of the candidates tell.
+
+    - An id that the lines of a candidate name, or its entry where the candidate is the only one of it: `related`, and
+      `because` where that is the word before it.
+    - `because X`, where exactly one active item, or another candidate of the night, says X: `because`.
+    - `so that X`, likewise: the candidate `supports` it.
+
+    Args:
+        candidates: those of the night, as they are to be promoted.
+        items: document path and item, of every item of the memory.
+    """
+    held = list(items)
+    statements = _Statements(linkable(held), candidates)
+    ids = frozenset(item.id for _, item in held if item.id)
+    alone = Counter((one.entry.path, one.entry.key) for one in candidates)
+    ties = []
+    for one in candidates:
+        text = one.entry.text if alone[one.entry.path, one.entry.key] == 1 else "\n".join(evidence_lines(one))
+        mine = dict.fromkeys([*_by_ids(one, text, ids), *_by_reasons(one, statements)])
+        ties += list(mine)[: max(0, MOST_LINKS - len(one.links))]
+    return tuple(ties)
+
+
+def _by_ids(candidate: Candidate, text: str, ids: frozenset[str]) -> Iterator[Tie]:
+    for found in _NAMED.finditer(text):
+        if len(found[0]) > _DIGITS and (ident := _meant(found[0], ids)):
+            kind = "because" if _BEFORE.search(text, 0, found.start()) else "related"
+            yield Tie(candidate, kind, ident)
+
+
+def _meant(named: str, ids: frozenset[str]) -> str:
+    if named in ids:
+        return named
+    meant = [ident for ident in ids if ident.startswith(named)]
+    return meant[0] if len(meant) == 1 else ""
+
+
+def _by_reasons(candidate: Candidate, statements: _Statements) -> Iterator[Tie]:
+    for form, kind in ((_GROUND, "because"), (_AIM, "supports")):
+        found = form.search(candidate.text)
+        target = statements.clearly(candidate, found["why"]) if found else None
+        if target is not None:
+            yield Tie(candidate, kind, target)
+
+
+class _Statements:
+    """What items and candidates state, each without the reason that it gives itself."""
+
+    def __init__(self, items: Sequence[ShownItem], candidates: Sequence[Candidate]) -> None:
+        self._who: list[str | Candidate] = [*(one.id for one in items), *candidates]
+        self._texts = [*(one.text for one in items), *(one.text for one in candidates)]
+        self._places: Mapping[str, list[int]] | None = None
+
+    def clearly(self, candidate: Candidate, reason: str) -> str | Candidate | None:
+        """Return the one item or candidate that says a reason, or None where none or several do."""
+        why = read_sentence(reason)
+        if len(why.keys) + len(why.values) < _LEAST:
+            return None
+        own = read_sentence(candidate.text)
+        shared = Counter(at for word in _words(reason) for at in self._index().get(word, ()))
+        near = sorted(shared, key=lambda at: (-shared[at], at))[:_NEAREST]
+        saying = [
+            at for at in near if self._who[at] is not candidate and _says(read_sentence(self._texts[at]), why, own)
+        ]
+        texts = {" ".join(sorted(read_sentence(self._texts[at]).keys)) for at in saying}
+        return self._who[min(saying)] if len(texts) == 1 else None
+
+    def _index(self) -> Mapping[str, list[int]]:
+        if self._places is None:
+            self._places = defaultdict(list)
+            for at, text in enumerate(self._texts):
+                for word in _words(text):
+                    self._places[word].append(at)
+        return self._places
+
+
+def _words(text: str) -> set[str]:
+    return {stem(word) for word in content_words(text)}
+
+
+def _says(statement: Sentence, why: Sentence, own: Sentence) -> bool:
+    """Whether a sentence states a reason, rather than that for which the reason is given."""
+    shared = len(statement.keys & why.keys)
+    values = [value for value in why.values if any(same_value(value, other) for other in statement.values)]
+    if len(values) < len(why.values) or shared + len(values) < _LEAST or shared < _SHARE * len(why.keys):
+        return False
+    repeats = len(statement.keys & own.keys) >= _SAME * max(1, min(len(statement.keys), len(own.keys)))
+    return statement.denials == why.denials and _bounds(statement) == _bounds(why) and not repeats
+
+
+def _bounds(sentence: Sentence) -> list[str]:
+    return sorted(found[0].lower() for found in _BOUND.finditer(sentence.text))

@@ -1,0 +1,250 @@
+"""The review with a model: it says one thing of each candidate, code checks that, and the rules judge the rest.
+
+A model is asked only about what is not certain. What it says counts where it breaks no rule; it can neither remove more
+than the review without it, nor merge what differs in a number, a date, a name or a negation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.items import Confidence
+from pipelines.memory.private import is_private
+from pipelines.models.operations import Neighbour, OperationKind, Posed, ReviewRequest
+from pipelines.models.shown import MOST_LINKS, shown_text
+from pipelines.stages.alike import Alike
+from pipelines.stages.judging.repeats import same_guards
+from pipelines.stages.judging.sentence import read_sentence
+from pipelines.stages.known import Known, repeats_there, speaks_for
+from pipelines.stages.review import ASKED_ABOUT, Verdict, VerdictKind, against, certain, corrected, review
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pipelines.memory.items import Item
+    from pipelines.models.calling import Spent
+    from pipelines.models.extraction import Candidate, DocumentChoice, Failure
+    from pipelines.models.operations import Operation, Reviewed, Reviewer
+    from pipelines.stages.known import Belief
+    from pipelines.stages.review import Filed, Found
+
+CURRENT_SHOWN: Final = 6
+CLOSED_SHOWN: Final = 3
+NOISE: Final = "the model takes it for noise"
+_SHARED: Final = 1 / 3
+"""A repeat has so large a part of the shorter sentence's words in common, however it is worded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """What a night's review goes by.
+
+    Args:
+        items: document path and item, of every item in the memory, whatever its status.
+        buried: whether a person deleted or undid an item that said the same as a candidate.
+        file: where a candidate belongs.
+        documents: the closed list of documents.
+        alike: who tells that two sentences with other words mean the same.
+    """
+
+    items: Sequence[tuple[str, Item]]
+    buried: Callable[[Candidate], bool]
+    file: Callable[[Candidate], Filed]
+    documents: tuple[DocumentChoice, ...]
+    alike: Alike = field(default_factory=Alike)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What a review came to.
+
+    Args:
+        verdicts: one for each candidate, in their order.
+        asked: how many of them a model was asked about.
+        by_model: how many verdicts are the model's.
+        noise: how many of those drop a candidate as noise.
+        broken: how many answers broke a rule twice.
+        unlinked: how many links were left out.
+        spent: what each model was used for.
+        failures: how often calls failed in which way.
+        replies: the keys of the kept replies that it rests on.
+        failure: why the rules judged what a model should have, or empty.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    asked: int = 0
+    by_model: int = 0
+    noise: int = 0
+    broken: int = 0
+    unlinked: int = 0
+    spent: tuple[Spent, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    replies: tuple[str, ...] = field(default=())
+    failure: str = ""
+
+    def to_json(self) -> dict[str, int]:
+        """Return the counts as the report has them; none where no model was asked."""
+        names = ("asked", "by_model", "noise", "broken", "unlinked")
+        return {name: getattr(self, name) for name in names} if self.asked else {}
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know, a sentence each, without a word of the log."""
+        told = [f"The rules reviewed what a model could not be asked about. {self.failure}"] if self.failure else []
+        if self.broken:
+            told.append(f"The rules reviewed {_candidates(self.broken)}: the model's answers broke a rule twice.")
+        if self.noise:
+            told.append(f"The model took {_candidates(self.noise)} for noise; what they say stands in the logs.")
+        return told
+
+
+def weigh(filed: Sequence[Filed], sitting: Sitting, reviewer: Reviewer | None) -> Weighed:
+    """Return a verdict on each candidate: the checked model's where there is one, else that of the rules.
+
+    Args:
+        filed: the candidates in order of their days, with the documents that their entries name.
+        sitting: what is held, and what a person decided.
+        reviewer: the models, or None where the rules alone judge.
+    """
+    asked = _Asking(filed, sitting) if reviewer else None
+    if reviewer is None or asked is None or not asked.posed:
+        return Weighed(review(filed, sitting.items, sitting.buried, sitting.alike))
+    reviewed = reviewer.review(ReviewRequest(asked.posed, sitting.documents, asked.broken_rule))
+    return _decided(filed, sitting, reviewed, len(asked.posed))
+
+
+def _decided(filed: Sequence[Filed], sitting: Sitting, reviewed: Reviewed, asked: int) -> Weighed:
+    operations = {number - 1: one for number, one in reviewed.operations.items()}
+    taken: set[int] = set()
+
+    def second(at: int, one: Filed, known: Known, found: Found) -> Found:
+        stands = _said(one, operations[at], known, found) if at in operations else None
+        taken.update({at} if stands else ())
+        return stands or found
+
+    placed = [_placed(one, operations.get(at), sitting) for at, one in enumerate(filed)]
+    verdicts = review(placed, sitting.items, sitting.buried, sitting.alike, second)
+    return Weighed(
+        verdicts,
+        asked=asked,
+        by_model=len(taken),
+        noise=sum(verdicts[at].reason == NOISE for at in taken),
+        broken=reviewed.broken,
+        unlinked=sum(one.unlinked for one in operations.values()),
+        spent=reviewed.spent,
+        failures=reviewed.failures,
+        replies=reviewed.replies,
+        failure=reviewed.failure,
+    )
+
+
+def _placed(one: Filed, operation: Operation | None, sitting: Sitting) -> Filed:
+    """Return a candidate in the document, and with the links, that an operation gives it."""
+    if operation is None or not (operation.document or operation.links):
+        return one
+    links = tuple(dict.fromkeys([*one.candidate.links, *operation.links]))[:MOST_LINKS]
+    candidate = replace(one.candidate, links=links)
+    if not operation.document:
+        return replace(one, candidate=candidate)
+    return sitting.file(replace(candidate, document=operation.document, new_project=""))
+
+
+def _said(one: Filed, operation: Operation, known: Known, found: Found) -> Found | None:
+    """Return the verdict that a checked operation comes to, or None where that of the rules stands.
+
+    A model knows the memory as it was before the night: what this night let in or closed is judged by the rules, and
+    so is what a later entry corrected. What was closed is not learnt anew because a model adds it.
+    """
+    verdict, other = found
+    if operation.kind is OperationKind.NOISE:
+        return Verdict(VerdictKind.NOISE, one.candidate, one.document, reason=NOISE), None
+    if operation.kind is OperationKind.ADD:
+        unseen = other is not None and not (other.id and other.current)
+        is_outdated = verdict.kind is VerdictKind.NOISE
+        return None if unseen or is_outdated else (Verdict(VerdictKind.ADD, one.candidate, one.document), None)
+    belief = known.find(operation.id)
+    return None if belief is None or known.closed_tonight(belief) else _about(one, operation, belief, known)
+
+
+def _about(one: Filed, operation: Operation, belief: Belief, known: Known) -> Found:
+    if operation.kind is OperationKind.DUPLICATE:
+        return against(VerdictKind.DUPLICATE, one, belief, "a model finds that it says the same")
+    if operation.kind is OperationKind.SUPERSEDE:
+        return corrected(one, belief, "a model finds that it takes its place", known)
+    return against(VerdictKind.CONTRADICT, one, belief, "a model finds that both cannot hold")
+
+
+class _Asking:
+    """The candidates that are not certain, each with its neighbours, and the rules that an answer must keep."""
+
+    def __init__(self, filed: Sequence[Filed], sitting: Sitting) -> None:
+        self._sitting, self._filed = sitting, filed
+        self._known = Known(sitting.items)
+        unsure = [at for at, one in enumerate(filed) if certain(one, self._known, sitting.buried) is None]
+        self.posed = tuple(self._pose(at, filed[at]) for at in unsure)
+
+    def _pose(self, at: int, one: Filed) -> Posed:
+        near = [belief for belief in self._known.near(one.candidate) if not is_private(belief.text)]
+        current = [belief for belief in near if belief.current][:CURRENT_SHOWN]
+        closed = [belief for belief in near if not belief.current][:CLOSED_SHOWN]
+        shown = tuple(_neighbour(belief) for belief in (*current, *closed) if belief.id)
+        return Posed(at + 1, one.candidate, one.place.removesuffix(".md"), shown)
+
+    def broken_rule(self, posed: Posed, operation: Operation) -> str:
+        """Return the rule that an operation breaks, as a sentence for the model, or nothing."""
+        kind, candidate = operation.kind, posed.candidate
+        if operation.document and operation.document not in {one.id for one in self._sitting.documents}:
+            return "`document` must be an id of the list, or an empty string."
+        if kind is OperationKind.NOISE and candidate.confidence is Confidence.HIGH:
+            return "A candidate of confidence high is never noise."
+        if kind in {OperationKind.NOISE, OperationKind.ADD}:
+            return ""
+        belief = self._known.find(operation.id)
+        if belief is None or operation.id not in {one.id for one in posed.neighbours}:
+            return "`id` must be that of one of this candidate's own neighbours."
+        one = _placed(self._filed[posed.number - 1], operation, self._sitting)
+        return _repeat_fault(one, belief) if kind is OperationKind.DUPLICATE else _change_fault(one, belief, kind)
+
+
+def _neighbour(belief: Belief) -> Neighbour:
+    document = belief.document.removesuffix(".md")
+    return Neighbour(belief.id, belief.type, belief.status, belief.since, document, shown_text(belief.text))
+
+
+def _repeat_fault(one: Filed, belief: Belief) -> str:
+    old, new = read_sentence(belief.text), read_sentence(one.candidate.text)
+    if belief.type is not one.candidate.type:
+        return "A duplicate is of the candidate's own type."
+    if not repeats_there(belief.document, one.document):
+        return "A duplicate stands in the candidate's document, or in one that speaks for all."
+    if not same_guards(old, new):
+        return 'What differs in a number, a date, a name, a condition or a "not" is no duplicate.'
+    if len(old.keys & new.keys) < _SHARED * min(len(old.keys), len(new.keys)):
+        return "A duplicate says the same, and these have hardly a word in common."
+    return ""
+
+
+def _change_fault(one: Filed, belief: Belief, kind: OperationKind) -> str:
+    if one.candidate.confidence not in ASKED_ABOUT:
+        return "A candidate of confidence low supersedes and contradicts nothing."
+    if not belief.active:
+        return "Only what is live or open can be superseded or contradicted."
+    if kind is OperationKind.CONTRADICT and belief.type is not one.candidate.type:
+        return "A contradiction is between two of one type."
+    if not speaks_for(belief.document, one.place):
+        return "What holds in one document neither corrects nor contradicts what stands in another."
+    if not _same_subject(belief.text, one.candidate.text):
+        return "These two are not about the same thing."
+    return ""
+
+
+def _same_subject(old: str, new: str) -> bool:
+    """Whether most of what one sentence is about occurs in the other, or the newer names what it was before."""
+    before, after = read_sentence(old), read_sentence(new)
+    mostly = any(2 * len(one.subject & two.keys) > len(one.subject) for one, two in ((before, after), (after, before)))
+    return mostly or bool({word.key for word in after.was} & before.keys)
+
+
+def _candidates(count: int) -> str:
+    return f"{count} {'candidate' if count == 1 else 'candidates'}"
