@@ -64,7 +64,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     sitting = night.batches.begin(night.extractor, night.again, _counted(night)) if night.batches else None
     extractor = sitting.reader if sitting else night.extractor
     report, commit = _write(replace(night, extractor=Remembering(extractor)), git, run, watch)
-    given = _given(night.extractor)
+    given = _given(night.extractor) | ({"rules_from": night.rules_from} if night.rules_from != "self" else {})
     if sitting:
         given["together"] = sitting.together()
         report = _with_batches(report, sitting.finish())

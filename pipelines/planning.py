@@ -20,6 +20,7 @@ from pipelines.memory.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, day_
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.names import names_of, told
 from pipelines.memory.progress import entries_digest, read_progress, render_progress
+from pipelines.memory.seals import load_seals
 from pipelines.memory.secrets import find_secrets, load_redactor, veil
 from pipelines.memory.secrets.held import without_held
 from pipelines.memory.snapshot import read_snapshot
@@ -40,6 +41,7 @@ from pipelines.stages.redact import clean_logs, left_in_place
 from pipelines.stages.rereading import counting, settle
 from pipelines.stages.review import Filed, review
 from pipelines.stages.settling import settle_beliefs
+from pipelines.stages.trusting.gate import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     from pipelines.stages.redact import Clean
     from pipelines.stages.review import Verdict
     from pipelines.stages.settling import Settled
+    from pipelines.stages.trusting.gate import Weighed
     from pipelines.watch import Watch
 
 
@@ -78,6 +81,7 @@ class Night:
         at_once: how many days the extractor is asked about at the same time.
         rereads: whether the extractor is a model, who reads again what only the rules could read on earlier nights.
         batches: the batches of the memory, or None where none is open and none is to be sent.
+        rules_from: whose rules are filed unasked: `self` for the agent's own journal and the owner's, or `owner`.
     """
 
     root: Path
@@ -88,6 +92,7 @@ class Night:
     at_once: int = 1
     rereads: bool = False
     batches: Batching | None = None
+    rules_from: str = "self"
 
     @property
     def today(self) -> str:
@@ -138,6 +143,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     decided = _decide(night, git, snapshot, found, watch)
     gone = frozenset(stone.id for stone in decided.stones)
     added = [item.id for _, item in decided.promoted.added] + [one.item.id for one in decided.promoted.questions]
+    added += [one.item.id for one in decided.promoted.held]
     caps = night.settings.caps
     if faults := check_documents(found, decided.documents, caps.briefing, added=added, gone=gone):
         raise BrokenChangeSet(faults)
@@ -172,8 +178,9 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         extracted = extract(days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once)
     with watch.stage("review"):
         candidates = [replace(one, text=veil(one.text)) for one in extracted.candidates]
-        filed = [filed_in(candidate, shelves) for candidate in candidates]
         items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
+        gate = Gate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
+        filed = [weighed_in(gate.weigh(candidate), shelves) for candidate in candidates]
         is_reread = _is_reread(days, night.again)
         unsettled, known = settle(filed, items, is_reread)
         verdicts = (*known, *review(unsettled, items, _buried(stones, night.again, is_reread)))
@@ -197,6 +204,11 @@ def filed_in(one: Candidate, shelves: Shelves) -> Filed:
     """Return a candidate with the document that it names, and the one where it would stand."""
     named = named_document(one, shelves)
     return Filed(one, named, named or home_of(one.type, one.text, one.confidence, shelves))
+
+
+def weighed_in(one: Weighed, shelves: Shelves) -> Filed:
+    """Return a weighed candidate with the document that it names, and the one where it would stand."""
+    return replace(filed_in(one.candidate, shelves), doubt=one.doubt, echo=one.echo)
 
 
 def _quoted(root: Path) -> Callable[[Evidence], str]:
@@ -308,7 +320,8 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         numbered=len(decided.reconciled.numbered),
         retracted=len(decided.stones),
         restored=len(decided.answered.restored),
-        asked=len(decided.reconciled.asked) + len(promoted.questions) + len(decided.settled.archives),
+        asked=len(decided.reconciled.asked)
+        + sum(map(len, (promoted.questions, promoted.held, decided.settled.archives))),
         superseded=len(promoted.superseded),
         closed=len(decided.settled.closed),
         briefing_bytes=documents[BRIEFING].size if BRIEFING in documents else 0,
@@ -333,6 +346,9 @@ def _warnings(git: Git, decided: _Decided) -> list[str]:
     if questions := len(decided.promoted.questions):
         count = "1 new item contradicts" if questions == 1 else f"{questions} new items contradict"
         notes.append(f"{count} what stands; {decided.snapshot.shown(REVIEW)} asks which holds.")
+    if held := len(decided.promoted.held):
+        count = "1 new item is" if held == 1 else f"{held} new items are"
+        notes.append(f"{count} held in {decided.snapshot.shown(REVIEW)}: nobody vouches for what they say.")
     if archives := [decided.snapshot.shown(path) for path in decided.settled.archives]:
         notes.append(f"{' and '.join(archives)} may be over; {decided.snapshot.shown(REVIEW)} asks whether to archive.")
     notes += [told(root, note) for note in decided.answered.notes]

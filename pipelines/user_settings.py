@@ -53,6 +53,7 @@ class UserSettings:
         embedder: who turns text into vectors, and how.
         batch: whether runs send their calls in batches, where the command line does not say.
         batch_hours: how long a batch is waited for.
+        rules_from: whose rules are filed unasked: `self` for the agent's own and the owner's, `owner` for the owner's.
     """
 
     providers: tuple[str, ...] = ("rules",)
@@ -67,6 +68,7 @@ class UserSettings:
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     batch: bool = False
     batch_hours: float = 24.0
+    rules_from: str = "self"
 
 
 class _Endpoint(BaseModel):
@@ -155,6 +157,7 @@ class _UserFile(BaseModel):
     embedder: _Embedder = _Embedder()
     batch: bool = False
     batch_hours: Annotated[float, Field(gt=0, le=672)] = 24.0
+    rules_from: Literal["self", "owner"] = "self"
 
 
 def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
@@ -217,6 +220,7 @@ def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
         embedder=_embedder(file.embedder, environ),
         batch=file.batch,
         batch_hours=file.batch_hours,
+        rules_from=file.rules_from,
     )
 
 

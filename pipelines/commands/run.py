@@ -106,6 +106,7 @@ def _night(root: Path, now: str | None, again: str, provider: str, *, batch: boo
     patience = Patience(sleep=budget.pause) if budget else None
     extractor = choose_extractor(user, replies, patience, budget)
     night = Night(root, settings, extractor, when, again, calls_at_once(user), asks_models(user))
+    night = replace(night, rules_from=user.rules_from)
     sends = user.batch if batch is None else batch
     if sends or (root / BATCHES).is_dir():
         from pipelines.batches import batching  # noqa: PLC0415  few users have any

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from pipelines.memory.items import Trust
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -56,6 +58,7 @@ class Candidate:
         document: the id of a `DocumentChoice`, or empty where the extractor does not say.
         new_project: the title of a project document to be made, or empty.
         closed: for a Todo, whether the log says that it is already done (a ticked box).
+        trust: whose word it rests on. No extractor says that: code looks it up from where the words come.
     """
 
     type: ItemType
@@ -70,6 +73,7 @@ class Candidate:
     document: str = ""
     new_project: str = ""
     closed: bool = False
+    trust: Trust = Trust.SELF
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -32,11 +32,21 @@ class VerdictKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """A candidate, the document that it names (empty where nothing was said), and the one where it would be filed."""
+    """A candidate on its way into a document.
+
+    Args:
+        candidate: what was proposed.
+        document: the document that it names, or empty.
+        home: the one where it would be filed.
+        doubt: why a person is asked before it is believed, as the end of a sentence that begins with *it*; or empty.
+        echo: whether it is the memory's own words come back.
+    """
 
     candidate: Candidate
     document: str
     home: str = ""
+    doubt: str = ""
+    echo: bool = False
 
     @property
     def place(self) -> str:
@@ -69,9 +79,9 @@ _ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
 """What is barely believed corrects nothing, and no person is asked about it."""
 
 
-def trust_of(candidate: Candidate) -> Trust:  # noqa: ARG001  a log entry is the agent's own journal, whoever speaks in it
+def trust_of(candidate: Candidate) -> Trust:
     """Return whose word a candidate rests on."""
-    return Trust.SELF
+    return candidate.trust
 
 
 def review(
@@ -105,12 +115,30 @@ def _verdict(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> _
     candidate = one.candidate
     if not folded(candidate.text):
         return Verdict(VerdictKind.NOISE, candidate, one.document, reason="it has no words"), None
+    if one.echo:
+        return Verdict(VerdictKind.NOISE, candidate, one.document, reason="it is the memory's own words"), None
+    if one.doubt:
+        return _doubted(one, known, buried)
     same = known.same(candidate.type, candidate.text, one.document)
     if same and same.current:
         return _against(VerdictKind.DUPLICATE, one, same, "it says the same words")
     if same is None and buried(candidate):
         return Verdict(VerdictKind.NOISE, candidate, one.document, reason="a person took it out"), None
     return _by_neighbours(one, known, same)
+
+
+def _doubted(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> _Found:
+    """Judge what a person is to be asked about: never twice, whatever type it is given the second time.
+
+    What stands already in the same words is left as it is. It gains nothing by words that are not believed.
+    """
+    candidate = one.candidate
+    for kind in ItemType:
+        if known.same(kind, candidate.text, one.document):
+            return Verdict(VerdictKind.NOISE, candidate, one.document, reason="it says what is known"), None
+        if buried(replace(candidate, type=kind)):
+            return Verdict(VerdictKind.NOISE, candidate, one.document, reason="a person took it out"), None
+    return Verdict(VerdictKind.QUARANTINE, candidate, one.document, reason=one.doubt), None
 
 
 def _by_neighbours(one: Filed, known: Known, same: Belief | None) -> _Found:
@@ -199,7 +227,7 @@ def _take(verdict: Verdict, one: Filed, known: Known, other: Belief | None) -> N
     if verdict.kind is VerdictKind.SUPERSEDE and other:
         known.close(other, day)
         place = other.document
-    elif verdict.kind is VerdictKind.CONTRADICT:
+    elif verdict.kind in {VerdictKind.CONTRADICT, VerdictKind.QUARANTINE}:
         status = Status.WAITING
     elif verdict.kind is not VerdictKind.ADD:
         return
