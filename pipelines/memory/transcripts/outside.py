@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pipelines.memory.transcripts.records import Record
 
 _OWN: Final = frozenset(
-    """edit write multiedit notebookedit todowrite todoread exitplanmode enterplanmode askuserquestion killshell killbash
-    bashoutput applypatch updateplan taskcreate taskupdate tasklist taskget strreplaceeditor strreplacebasededittool
+    """edit write multiedit notebookedit todowrite todoread exitplanmode enterplanmode askuserquestion killshell
+    killbash bashoutput applypatch updateplan taskcreate taskupdate tasklist taskget strreplaceeditor
     strreplacebasededittool ls glob listdir think requestuserinput""".split()
 )
 _READS: Final = frozenset("read grep notebookread view readfile viewimage cat searchfiles grepsearch".split())

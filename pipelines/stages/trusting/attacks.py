@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PIECE: Final = re.compile(r"<(gap|always|person|address|secret|private|send)>")
 _COMMENT: Final = re.compile(r"<!--(?P<told>.{0,4000}?)-->", re.DOTALL)
 _OWN_COMMENT: Final = re.compile(
-    r" (?:Sessions/[^<>\s]+\.jsonl#L\d{1,9}~[0-9a-f]{8}(?: [a-z]+~[0-9a-f]+)?|allow-secret) "
+    r" (?:Sessions/[^<>\s]+\.jsonl#L\d{1,9}~[0-9a-f]{8}(?: [a-z]+~[0-9a-f-]+)?|allow-secret) "
 )
 _WORDS: Final = 4
 

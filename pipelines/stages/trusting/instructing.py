@@ -40,15 +40,20 @@ _HOLDER: Final = (
 )
 _SAYS: Final = (
     r"(?:says?|said|saying|tells?|told|states?|stated|instructs?|instructed|asks?|asked|asking|requests?|"
-    r"requested|reads?|claims?|"
-    r"claimed|recommends?|recommended|suggests?|suggested|demands?|demanded|wants?|wanted|requires?|required|insists?|"
-    r"insisted|contains?|contained|mentions?|mentioned|writes?|wrote|written|goes|advises?|advised|urges?|urged|"
-    r"orders?|"
-    r"ordered|warns?|warned|had|has|lists?|listed|includes?|included|returned|returns?|showed|shows?|announces?|"
-    r"announced|explains?|explained)"
+    r"requested|reads|claims?|"
+    r"claimed|recommends?|recommended|suggests?|suggested|demands?|demanded|insists?|insisted|mentions?|mentioned|"
+    r"writes?|wrote|"
+    r"advises?|advised|urges?|urged|orders|ordered|warns?|warned|announces?|announced|explains?|explained|goes)"
 )
+# Of what is somebody's message as a whole, what is in it is told as well.
+_LETTER: Final = (
+    r"(?:web ?page|page|web ?site|readme(?:\.md)?|article|post|e-?mail|mail|message|issue|comment|ticket|"
+    r"attachment|newsletter|"
+    r"tool (?:result|output)|search results?|snippet|pdf|invite|review)s?"
+)
+_HELD: Final = r"(?:contains?|contained|had|includes?|included|returned|showed|wants?|wanted|requires?|required|listed|written)"
 _OUTSIDE: Final = re.compile(
-    rf"\b{_HOLDER}\b[^.;!?\n]{{0,60}}?\b{_SAYS}\b|"
+    rf"\b{_HOLDER}\b[^.;!?\n]{{0,60}}?\b{_SAYS}\b|\b{_LETTER}\b[^.;!?\n]{{0,40}}?\b{_HELD}\b|"
     rf"\b(?:according to|as (?:stated|written|described|required|requested|instructed|told|asked|advised|"
     rf"suggested) (?:in|on|by)|"
     rf"per|quot(?:ed|ing|e) (?:from|of)?|cop(?:ied|y) (?:from|of)|pasted? (?:from|of)?|excerpt (?:from|of)|"
