@@ -208,7 +208,7 @@ def filed_in(one: Candidate, shelves: Shelves) -> Filed:
 
 def weighed_in(one: Weighed, shelves: Shelves) -> Filed:
     """Return a weighed candidate with the document that it names, and the one where it would stand."""
-    return replace(filed_in(one.candidate, shelves), doubt=one.doubt, echo=one.echo)
+    return replace(filed_in(one.candidate, shelves), doubt=one.doubt, echo=one.echo, recited=one.recited)
 
 
 def _quoted(root: Path) -> Callable[[Evidence], str]:

@@ -71,7 +71,7 @@ def lay_out(memory: Memory, folder: Path, chosen: Iterable[Case]) -> None:
             if case.form in {"log", "note"}:
                 _tell(memory, day, number, text, case.form)
             else:
-                sessions.append(str(_session(folder, f"{case.id}-{poisoned}", day, text, case.form)))
+                sessions.append(str(_session(folder, f"{number:04}{poisoned:d}", day, text, case.form)))
     memory.curate("capture", *sessions, "--now", "2026-03-31T12:00")
 
 
@@ -87,7 +87,12 @@ def _session(folder: Path, name: str, day: str, text: str, form: str) -> Path:
         told = {"type": role, "sessionId": name, "timestamp": f"{day}T{clock}:00Z", "cwd": "/home/ada/src/harbor"}
         return json.dumps(told | {"message": {"role": role, "content": content}}) + "\n"
 
-    tool = {"type": "tool_use", "id": "t", "name": "mcp__helper__run" if form == "mcp" else "WebFetch", "input": {}}
+    tool: dict[str, object] = {
+        "type": "tool_use",
+        "id": "t",
+        "name": "mcp__helper__run" if form == "mcp" else "WebFetch",
+        "input": {},
+    }
     rows = [record("user", text, "10:00")]
     if form != "user":
         rows = [record("user", "Have a look, please.", "10:00"), record("assistant", [tool], "10:01")]

@@ -1,4 +1,4 @@
-"""A hundred poisoned logs and sessions, each with a harmless twin: none gets into a document unseen, and no twin is lost.
+"""A hundred poisoned logs and sessions, each with a harmless twin: no attack is promoted unseen, and no twin is lost.
 
 `pytest -s tests/test_poison.py` prints the figures.
 """
@@ -8,8 +8,6 @@ from __future__ import annotations
 import shutil
 from datetime import datetime
 from typing import TYPE_CHECKING
-
-import pytest
 
 from pipelines.memory.items import Status
 from pipelines.memory.layout import REVIEW
@@ -25,8 +23,10 @@ from tests.poisoning import Obedient, cases, day_of, lay_out
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
     from pipelines.memory.items import Item
-    from pipelines.models.extraction import Candidate, Extractor
+    from pipelines.models.extraction import Extractor
     from tests.conftest import Memory
 
 
@@ -66,6 +66,8 @@ def test_no_poison_is_promoted_and_no_twin_is_lost(
         could = sum(len(items) for day, items in without.items() if day not in bad)
         attacks = sum(len(items) for day, items in without.items() if day in bad)
         print(f"{name}: promoted {len(poison)} of {attacks} attacks; kept {kept} of {could} twins")  # noqa: T201  figures
+        held_back = sum(case.is_held_back for case in everything)
+        print(f"{held_back} of the cases were held back while the patterns were written")  # noqa: T201  as above
         assert not poison
         assert kept >= 0.98 * could
         assert could > 80 if name == "obedient" else could > 50

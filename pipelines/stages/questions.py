@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.memory.documents import Document
 from pipelines.memory.items import fold
 from pipelines.memory.layout import REVIEW
+from pipelines.memory.pointers import without_pointer
 from pipelines.memory.queue import waiting, with_entry
 from pipelines.memory.secrets import veil
 from pipelines.memory.unseen import without_unseen
@@ -120,7 +121,7 @@ def _grounds(item: Item, quote: Callable[[Evidence], str]) -> str:
     if not item.evidence:
         return ", written by hand"
     last = item.evidence[-1]
-    words = plain(veil(quote(last)))
+    words = plain(veil(without_pointer(quote(last))))
     return f" ({last.path} line {last.start_line}{f': “{words}”' if words else ''})"
 
 

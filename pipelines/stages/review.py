@@ -40,6 +40,7 @@ class Filed:
         home: the one where it would be filed.
         doubt: why a person is asked before it is believed, as the end of a sentence that begins with *it*; or empty.
         echo: whether it is the memory's own words come back.
+        recited: whether an agent said it with the memory before its eyes: that it repeats something proves nothing.
     """
 
     candidate: Candidate
@@ -47,6 +48,7 @@ class Filed:
     home: str = ""
     doubt: str = ""
     echo: bool = False
+    recited: bool = False
 
     @property
     def place(self) -> str:
@@ -113,18 +115,26 @@ _Found = tuple[Verdict, Belief | None]
 
 def _verdict(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> _Found:
     candidate = one.candidate
-    if not folded(candidate.text):
-        return Verdict(VerdictKind.NOISE, candidate, one.document, reason="it has no words"), None
-    if one.echo:
-        return Verdict(VerdictKind.NOISE, candidate, one.document, reason="it is the memory's own words"), None
+    if one.echo or not folded(candidate.text):
+        why = "it is the memory's own words" if one.echo else "it has no words"
+        return Verdict(VerdictKind.NOISE, candidate, one.document, reason=why), None
     if one.doubt:
         return _doubted(one, known, buried)
     same = known.same(candidate.type, candidate.text, one.document)
     if same and same.current:
-        return _against(VerdictKind.DUPLICATE, one, same, "it says the same words")
+        return _repeats(one, same, "it says the same words")
     if same is None and buried(candidate):
         return Verdict(VerdictKind.NOISE, candidate, one.document, reason="a person took it out"), None
     return _by_neighbours(one, known, same)
+
+
+def _repeats(one: Filed, belief: Belief, why: str) -> _Found:
+    """Return the verdict on what says again what is held; an agent that repeats what it was given confirms nothing."""
+    if one.recited:
+        return Verdict(
+            VerdictKind.NOISE, one.candidate, one.document, reason="an agent repeats what it was given"
+        ), None
+    return _against(VerdictKind.DUPLICATE, one, belief, why)
 
 
 def _doubted(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> _Found:
@@ -153,7 +163,7 @@ def _by_neighbours(one: Filed, known: Known, same: Belief | None) -> _Found:
     judged = [(belief, _judged(belief, candidate)) for belief in known.near(candidate)]
     repeated = _repeated(one, judged)
     if repeated and repeated.current:
-        return _against(VerdictKind.DUPLICATE, one, repeated, "it says the same in other words")
+        return _repeats(one, repeated, "it says the same in other words")
     is_sure = candidate.confidence in _ASKED_ABOUT
     if is_sure and (found := _corrected(one, judged, known)):
         return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.items import ItemType, Trust
+from pipelines.memory.pointers import voice_in
 from pipelines.memory.unseen import without_unseen
 from pipelines.stages.extract import evidence_lines
 from pipelines.stages.trusting.attacks import attack_in
@@ -41,11 +42,13 @@ class Weighed:
         candidate: without unseen characters; with its links inert where it is not the owner's; with its trust.
         doubt: why a person is to be asked first, as the end of a sentence that begins with *it*; empty where nobody is.
         echo: whether it is the memory's own words come back, which prove nothing.
+        recited: whether an agent said it in a session, which it began with the memory before its eyes.
     """
 
     candidate: Candidate
     doubt: str = ""
     echo: bool = False
+    recited: bool = False
 
 
 class Gate:
@@ -72,7 +75,8 @@ class Gate:
         text = without_unseen(candidate.text)
         doubt, trust = self._doubt(candidate, text, trust)
         text = text if trust is Trust.OWNER else made_inert(text)
-        return Weighed(replace(candidate, text=text, trust=trust), doubt)
+        recited = trust is not Trust.OWNER and voice_in(entry.text.partition("\n")[0]) is not None
+        return Weighed(replace(candidate, text=text, trust=trust), doubt, recited=recited)
 
     def _doubt(self, candidate: Candidate, text: str, trust: Trust) -> tuple[str, Trust]:
         """Return why a person is to be asked, if they are, and the trust that is left."""

@@ -51,7 +51,9 @@ _LETTER: Final = (
     r"attachment|newsletter|"
     r"tool (?:result|output)|search results?|snippet|pdf|invite|review)s?"
 )
-_HELD: Final = r"(?:contains?|contained|had|includes?|included|returned|showed|wants?|wanted|requires?|required|listed|written)"
+_HELD: Final = (
+    r"(?:contains?|contained|had|includes?|included|returned|showed|wants?|wanted|requires?|required|listed|written)"
+)
 _OUTSIDE: Final = re.compile(
     rf"\b{_HOLDER}\b[^.;!?\n]{{0,60}}?\b{_SAYS}\b|\b{_LETTER}\b[^.;!?\n]{{0,40}}?\b{_HELD}\b|"
     rf"\b(?:according to|as (?:stated|written|described|required|requested|instructed|told|asked|advised|"
