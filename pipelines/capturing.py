@@ -17,6 +17,7 @@ from pipelines.memory.lock import capture_lock
 from pipelines.memory.names import at, real_path
 from pipelines.memory.pointers import captured_in
 from pipelines.memory.recording import head_of, keep, recording
+from pipelines.memory.seals import load_seals
 from pipelines.memory.sessions import Kept, note_kept, read_kept
 from pipelines.memory.spool import Spool
 from pipelines.memory.transcripts import Transcript
@@ -163,6 +164,7 @@ class Telling:
     def __init__(self, capture: Capture, path: Path, kept: Kept) -> None:
         self._capture, self._path, self._kept = capture, path, kept
         self._spool = Spool(capture.root)
+        self._seals = load_seals(make=True)
         self._logs: dict[str, tuple[int, frozenset[str]]] = {}
         self._now = capture.now.astimezone(capture.days.zone)
         self._last = datetime.fromtimestamp(path.stat().st_mtime, UTC)
@@ -199,7 +201,7 @@ class Telling:
         if turn.line <= max(after, self._kept.lines) or said.mark in marks:
             self.known += 1
             return
-        self._spool.add(day, lines_of(self.session, said))
+        self._spool.add(day, lines_of(self.session, said, self._seals))
         self.new += 1
 
     def write(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from pipelines.memory.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, day_
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.names import names_of, told
 from pipelines.memory.progress import entries_digest, read_progress, render_progress
+from pipelines.memory.seals import load_seals
 from pipelines.memory.secrets import find_secrets, load_redactor, veil
 from pipelines.memory.secrets.held import without_held
 from pipelines.memory.snapshot import read_snapshot
@@ -45,6 +46,7 @@ from pipelines.stages.redact import clean_logs, left_in_place
 from pipelines.stages.rereading import counting, settle
 from pipelines.stages.review import Filed
 from pipelines.stages.settling import settle_beliefs
+from pipelines.stages.trusting.gate import Gate
 from pipelines.stages.weighing import Sitting, weigh
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from pipelines.stages.redact import Clean
     from pipelines.stages.review import Verdict
     from pipelines.stages.settling import Settled
+    from pipelines.stages.trusting.gate import Gated
     from pipelines.stages.weighing import Weighed
     from pipelines.watch import Watch
 
@@ -88,6 +91,7 @@ class Night:
         batches: the batches of the memory, or None where none is open and none is to be sent.
         embedder: gives the local model by which the review tells that two sentences mean the same, or None.
         reviewer: the models that are asked what becomes of the candidates, or None where the rules alone judge them.
+        rules_from: whose rules are filed unasked: `self` for the agent's own journal and the owner's, or `owner`.
     """
 
     root: Path
@@ -100,6 +104,7 @@ class Night:
     batches: Batching | None = None
     embedder: Callable[[], Embedder | None] = lambda: None
     reviewer: Reviewer | None = None
+    rules_from: str = "self"
 
     @property
     def today(self) -> str:
@@ -152,6 +157,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     decided = _decide(night, git, snapshot, found, watch)
     gone = frozenset(stone.id for stone in decided.stones)
     added = [item.id for _, item in decided.promoted.added] + [one.item.id for one in decided.promoted.questions]
+    added += [one.item.id for one in decided.promoted.held]
     caps = night.settings.caps
     if faults := check_documents(found, decided.documents, caps.briefing, added=added, gone=gone):
         raise BrokenChangeSet(faults)
@@ -190,7 +196,8 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         )
     with watch.stage("review"):
         candidates = [replace(one, text=veil(one.text)) for one in extracted.candidates]
-        filed = [filed_in(candidate, shelves) for candidate in candidates]
+        gate = Gate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
+        filed = [gated_in(gate.look(candidate), shelves) for candidate in candidates]
         is_reread = _is_reread(days, night.again)
         unsettled, known = settle(filed, items, is_reread)
         alike = Alike(night.embedder)
@@ -220,6 +227,11 @@ def filed_in(one: Candidate, shelves: Shelves) -> Filed:
     """Return a candidate with the document that it names, and the one where it would stand."""
     named = named_document(one, shelves)
     return Filed(one, named, named or home_of(one.type, one.text, one.confidence, shelves))
+
+
+def gated_in(one: Gated, shelves: Shelves) -> Filed:
+    """Return a candidate as the gate lets it in, with the document that it names and the one where it would stand."""
+    return replace(filed_in(one.candidate, shelves), doubt=one.doubt, echo=one.echo, recited=one.recited)
 
 
 def _telling(snapshot: Snapshot) -> Telling:
@@ -336,7 +348,8 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         numbered=len(decided.reconciled.numbered),
         retracted=len(decided.stones),
         restored=len(decided.answered.restored),
-        asked=len(decided.reconciled.asked) + len(promoted.questions) + len(decided.settled.archives),
+        asked=len(decided.reconciled.asked)
+        + sum(map(len, (promoted.questions, promoted.held, decided.settled.archives))),
         superseded=len(promoted.superseded),
         closed=len(decided.settled.closed),
         briefing_bytes=documents[BRIEFING].size if BRIEFING in documents else 0,
@@ -361,6 +374,9 @@ def _warnings(git: Git, decided: _Decided) -> list[str]:
     if questions := len(decided.promoted.questions):
         count = "1 new item contradicts" if questions == 1 else f"{questions} new items contradict"
         notes.append(f"{count} what stands; {decided.snapshot.shown(REVIEW)} asks which holds.")
+    if held := len(decided.promoted.held):
+        count = "1 new item is" if held == 1 else f"{held} new items are"
+        notes.append(f"{count} held in {decided.snapshot.shown(REVIEW)}: nobody vouches for what they say.")
     if archives := [decided.snapshot.shown(path) for path in decided.settled.archives]:
         notes.append(f"{' and '.join(archives)} may be over; {decided.snapshot.shown(REVIEW)} asks whether to archive.")
     notes += [told(root, note) for note in decided.answered.notes]

@@ -128,10 +128,13 @@ def _curate(memory: Path, git: Git, run: Run, reader: _Reader) -> str | None:
     make_missing_folders(memory)
     now = datetime.fromisoformat(str(run.told("now")))
     again = str(run.told("again") or "")
+    given = run.told("given")
+    rules_from = str(given.get("rules_from", "self")) if isinstance(given, dict) else "self"
     night = Night(
         memory, load_settings(memory), reader.extractor, now, again, rereads=reader.has_models, embedder=reader.embedder
     )
     night = replace(night, reviewer=reader.reviewer)
+    night = replace(night, rules_from=rules_from)
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None

@@ -55,6 +55,7 @@ class UserSettings:
         batch: whether runs send their calls in batches, where the command line does not say.
         batch_hours: how long a batch is waited for.
         ping: the address of a monitor that hears of each run, or empty; it is as good as a key.
+        rules_from: whose rules are filed unasked: `self` for the agent's own and the owner's, `owner` for the owner's.
     """
 
     providers: tuple[str, ...] = ("rules",)
@@ -70,6 +71,7 @@ class UserSettings:
     batch: bool = False
     batch_hours: float = 24.0
     ping: str = field(default="", repr=False)
+    rules_from: str = "self"
 
 
 class _Endpoint(BaseModel):
@@ -159,6 +161,7 @@ class _UserFile(BaseModel):
     batch: bool = False
     batch_hours: Annotated[float, Field(gt=0, le=672)] = 24.0
     ping: PingTable = PingTable()
+    rules_from: Literal["self", "owner"] = "self"
 
 
 def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
@@ -222,6 +225,7 @@ def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
         batch=file.batch,
         batch_hours=file.batch_hours,
         ping=file.ping.url,
+        rules_from=file.rules_from,
     )
 
 

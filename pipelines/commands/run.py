@@ -118,6 +118,7 @@ def _night(root: Path, now: str | None, again: str, provider: str, *, batch: boo
         from pipelines.models.reviewer import reviewer_of  # noqa: PLC0415  the rules need none
 
         night = replace(night, reviewer=reviewer_of(extractor))
+    night = replace(night, rules_from=user.rules_from)
     sends = user.batch if batch is None else batch
     if sends or (root / BATCHES).is_dir():
         from pipelines.batches import batching  # noqa: PLC0415  few users have any

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from pipelines.memory.items import Trust
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -60,6 +62,7 @@ class Candidate:
         closed: for a Todo, whether the log says that it is already done (a ticked box).
         links: kind and id of each item of the memory that it is linked to; only ids that the extractor was shown.
         unlinked: how many links it came with that could not be kept.
+        trust: whose word it rests on. No extractor says that: code looks it up from where the words come.
     """
 
     type: ItemType
@@ -76,6 +79,7 @@ class Candidate:
     closed: bool = False
     links: Links = ()
     unlinked: int = 0
+    trust: Trust = Trust.SELF
 
 
 @dataclass(frozen=True, slots=True)

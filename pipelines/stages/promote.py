@@ -15,7 +15,7 @@ from pipelines.memory.layout import document_id, kind_of
 from pipelines.memory.wording import folded
 from pipelines.stages.extract import evidence_lines
 from pipelines.stages.filing import home_of
-from pipelines.stages.questions import Question
+from pipelines.stages.questions import Held, Question
 from pipelines.stages.review import VerdictKind, trust_of
 from pipelines.stages.succession import following, history_of, last_of, leaving, succeeded, successor, with_link
 from pipelines.templating import render
@@ -40,6 +40,7 @@ class Promoted:
         made: paths of documents that were made.
         superseded: id of each item that holds no longer → id of the one in its place.
         questions: what Review.md is to ask; its items are among no others.
+        held: what Review.md is to hold until a person says so; likewise.
     """
 
     documents: Mapping[str, Document]
@@ -48,6 +49,7 @@ class Promoted:
     made: tuple[str, ...]
     superseded: Mapping[str, str] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()
+    held: tuple[Held, ...] = ()
 
 
 @dataclass(slots=True)
@@ -77,6 +79,8 @@ class _Books:
             self._supersede(candidate, meant)
         elif verdict.kind is VerdictKind.CONTRADICT and self.item(meant):
             self._ask(verdict, meant)
+        elif verdict.kind is VerdictKind.QUARANTINE:
+            self._ask(verdict, "")
         elif verdict.kind is VerdictKind.DUPLICATE:
             key = (candidate.type, folded(candidate.text))
             self._confirm(candidate, meant or self.newest.get(key, ""))
@@ -152,11 +156,16 @@ class _Books:
             if item and (after := following(item, self.followed)) != item:
                 self.put(after)
 
+    def held(self) -> tuple[Held, ...]:
+        """Return what waits for a person because nobody vouches for it."""
+        return tuple(Held(item, home, why) for home, item, rival, why in self.asked.values() if not rival)
+
     def questions(self) -> tuple[Question, ...]:
         """Return what is to be asked, of what stands now."""
         rows = [
             (item, home, self.item(last_of(rival, self.followed)), why)
             for home, item, rival, why in self.asked.values()
+            if rival
         ]
         return tuple(Question(item, home, rival, why) for item, home, rival, why in rows if rival)
 
@@ -182,7 +191,8 @@ def promote(verdicts: Iterable[Verdict], shelves: Shelves, ties: Iterable[Tie] =
     changed = {i: (places[i][0], item) for i, item in books.changed.items() if item != places[i][1]}
     made = _write(documents, books.added, changed, books.titles)
     return Promoted(
-        documents, tuple(books.added.values()), tuple(books.confirmed), tuple(made), books.followed, books.questions()
+        documents, tuple(books.added.values()), tuple(books.confirmed), tuple(made), books.followed, books.questions(),
+        books.held(),
     )  # fmt: skip
 
 

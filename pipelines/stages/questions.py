@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Final
 from pipelines.memory.documents import Document
 from pipelines.memory.items import fold
 from pipelines.memory.layout import REVIEW
+from pipelines.memory.pointers import without_pointer
 from pipelines.memory.queue import waiting, with_entry
 from pipelines.memory.secrets import veil
+from pipelines.memory.unseen import without_unseen
 from pipelines.stages.succession import AGAINST
+from pipelines.stages.trusting.inert import made_inert
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,6 +26,11 @@ CHOICES: Final = (
     "keep old: what stands holds, and the new one is never proposed again",
     "keep both: each holds, of something else",
     "drop: the new one is not worth keeping, and the old one stays as it is",
+)
+QUARANTINE: Final = "quarantine"
+KEEP_OR_DROP: Final = (
+    "keep: you vouch for it, and it is filed",
+    "drop: it is not kept, and never proposed again",
 )
 _TITLE, _QUOTE = 60, 300
 
@@ -63,6 +71,38 @@ class Telling:
     shown: Callable[[str], str] = str
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A new item that nobody vouches for.
+
+    Args:
+        item: the item, as it would stand.
+        home: the document where it would stand.
+        why: why it is held, as the end of a sentence that begins with *it*.
+    """
+
+    item: Item
+    home: str
+    why: str
+
+
+def held(queue: Document | None, items: Iterable[Held], telling: Telling, today: str) -> Document:
+    """Return Review.md with an entry for each item that waits because nobody vouches for it.
+
+    Args:
+        queue: Review.md, or None where there is none.
+        items: what is held.
+        telling: how places are told of.
+        today: the memory's day.
+    """
+    queue = queue or Document(REVIEW, "# Review\n")
+    for one in items:
+        title = f"{QUARANTINE}: {plain(one.item.text, _TITLE)}"
+        why = f"It {one.why}. What was read{_grounds(one.item, telling)}. It is believed by nobody until you keep it."
+        queue = with_entry(queue, QUARANTINE, today, title, why, KEEP_OR_DROP, [waiting(one.item, one.home)])
+    return queue
+
+
 def asked(queue: Document | None, questions: Iterable[Question], telling: Telling, today: str) -> Document:
     """Return Review.md with an entry for each question.
 
@@ -92,11 +132,11 @@ def _grounds(item: Item, telling: Telling) -> str:
     if not item.evidence:
         return ", written by hand"
     last = item.evidence[-1]
-    words = plain(veil(telling.quote(last)))
+    words = plain(veil(without_pointer(telling.quote(last))))
     return f" ({telling.shown(last.path)} line {last.start_line}{f': “{words}”' if words else ''})"
 
 
 def plain(text: str, most: int = _QUOTE) -> str:
     """Return words of a log as they may stand within a line of Review.md: one line, no comment, not too long."""
-    text = fold(text).replace("<!--", "<! --").replace("-->", "-- >")
+    text = made_inert(without_unseen(fold(text))).replace("<!--", "<! --").replace("-->", "-- >")
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

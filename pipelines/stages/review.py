@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -33,11 +33,23 @@ class VerdictKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """A candidate, the document that it names (empty where nothing was said), and the one where it would be filed."""
+    """A candidate on its way into a document.
+
+    Args:
+        candidate: what was proposed.
+        document: the document that it names, or empty.
+        home: the one where it would be filed.
+        doubt: why a person is asked before it is believed, as the end of a sentence that begins with *it*; or empty.
+        echo: whether it is the memory's own words come back.
+        recited: whether an agent said it with the memory before its eyes: that it repeats something proves nothing.
+    """
 
     candidate: Candidate
     document: str
     home: str = ""
+    doubt: str = ""
+    echo: bool = False
+    recited: bool = False
 
     @property
     def place(self) -> str:
@@ -70,9 +82,9 @@ ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
 """What is barely believed corrects nothing, and no person is asked about it."""
 
 
-def trust_of(candidate: Candidate) -> Trust:  # noqa: ARG001  a log entry is the agent's own journal, whoever speaks in it
+def trust_of(candidate: Candidate) -> Trust:
     """Return whose word a candidate rests on."""
-    return Trust.SELF
+    return candidate.trust
 
 
 Found = tuple[Verdict, Belief | None]
@@ -119,14 +131,40 @@ def certain(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> Fo
     It is certain where there are no words, the same words stand, or a person took out what said them.
     """
     candidate = one.candidate
-    if not folded(candidate.text):
-        return Verdict(VerdictKind.NOISE, candidate, one.document, reason="it has no words"), None
+    if one.echo or not folded(candidate.text):
+        why = "it is the memory's own words" if one.echo else "it has no words"
+        return Verdict(VerdictKind.NOISE, candidate, one.document, reason=why), None
+    if one.doubt:
+        return _doubted(one, known, buried)
     same = known.same(candidate.type, candidate.text, one.document)
     if same and same.current:
-        return against(VerdictKind.DUPLICATE, one, same, "it says the same words")
+        return confirming(one, same, "it says the same words")
     if same is None and buried(candidate):
         return Verdict(VerdictKind.NOISE, candidate, one.document, reason="a person took it out"), None
     return None
+
+
+def confirming(one: Filed, belief: Belief, why: str) -> Found:
+    """Return the verdict on what says again what is held; an agent that repeats what it was given confirms nothing."""
+    if one.recited:
+        return Verdict(
+            VerdictKind.NOISE, one.candidate, one.document, reason="an agent repeats what it was given"
+        ), None
+    return against(VerdictKind.DUPLICATE, one, belief, why)
+
+
+def _doubted(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> Found:
+    """Judge what a person is to be asked about: never twice, whatever type it is given the second time.
+
+    What stands already in the same words is left as it is. It gains nothing by words that are not believed.
+    """
+    candidate = one.candidate
+    for kind in ItemType:
+        if known.same(kind, candidate.text, one.document):
+            return Verdict(VerdictKind.NOISE, candidate, one.document, reason="it says what is known"), None
+        if buried(replace(candidate, type=kind)):
+            return Verdict(VerdictKind.NOISE, candidate, one.document, reason="a person took it out"), None
+    return Verdict(VerdictKind.QUARANTINE, candidate, one.document, reason=one.doubt), None
 
 
 def _by_neighbours(one: Filed, known: Known, alike: Alike) -> Found:
@@ -136,7 +174,7 @@ def _by_neighbours(one: Filed, known: Known, alike: Alike) -> Found:
     judged = [(belief, _judged(belief, candidate)) for belief in known.near(candidate)]
     repeated = _repeated(one, judged)
     if repeated and repeated.current:
-        return against(VerdictKind.DUPLICATE, one, repeated, "it says the same in other words")
+        return confirming(one, repeated, "it says the same in other words")
     is_sure = candidate.confidence in ASKED_ABOUT
     if is_sure and (found := _corrected(one, judged, known)):
         return found
@@ -146,7 +184,7 @@ def _by_neighbours(one: Filed, known: Known, alike: Alike) -> Found:
     if clash:
         return against(VerdictKind.CONTRADICT, one, *clash)
     if meant := _meant(one, judged, alike):
-        return against(VerdictKind.DUPLICATE, one, meant, "it means the same, by the local model")
+        return confirming(one, meant, "it means the same, by the local model")
     return Verdict(VerdictKind.ADD, candidate, one.document), None
 
 
@@ -232,7 +270,7 @@ def _take(verdict: Verdict, one: Filed, known: Known, other: Belief | None) -> N
     if verdict.kind is VerdictKind.SUPERSEDE and other:
         known.close(other, day)
         place = other.document
-    elif verdict.kind is VerdictKind.CONTRADICT:
+    elif verdict.kind in {VerdictKind.CONTRADICT, VerdictKind.QUARANTINE}:
         status = Status.WAITING
     elif verdict.kind is not VerdictKind.ADD:
         return

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pipelines.memory.items import Trust
+from pipelines.memory.layout import log_path
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.pointers import render_pointer
 from pipelines.memory.transcripts import Role
@@ -18,6 +20,7 @@ from pipelines.memory.transcripts import Role
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from pipelines.memory.seals import Seals
     from pipelines.memory.transcripts import Turn
 
 LONGEST: Final = 4000
@@ -47,6 +50,13 @@ class Said:
     clock: str
     turn: Turn
     mark: str
+
+    @property
+    def trust(self) -> Trust:
+        """Whose words it holds: the agent's count as from outside once it read what others wrote."""
+        if self.turn.role is Role.USER:
+            return Trust.OWNER
+        return Trust.EXTERNAL if self.turn.after_outside else Trust.SELF
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +118,22 @@ def heading_above(session: Session, log: str) -> str:
     return "" if last == session.heading else f"{gap}## {session.heading}\n\n"
 
 
-def lines_of(session: Session, said: Said) -> str:
-    """Return the lines of a turn as a log has them."""
-    return "".join(f"{line}\n" for line in _item(session, said))
+def lines_of(session: Session, said: Said, seals: Seals) -> str:
+    """Return the lines of a turn as a log has them; a person's words are sealed as theirs."""
+    return "".join(f"{line}\n" for line in _item(session, said, seals))
 
 
-def _item(session: Session, said: Said) -> list[str]:
+def _item(session: Session, said: Said, seals: Seals) -> list[str]:
     first, *more = _words(said.turn.text)
     project = f"[project: {session.project}] " if session.project else ""
     speaker = "user" if said.turn.role is Role.USER else "assistant"
-    pointer = render_pointer(session.file, said.turn.line, said.mark)
-    told = " ".join(part for part in (f"- {said.clock}", f"{project}**{speaker}:**", first, pointer) if part)
-    return [told, *(f"    {line}" for line in more)]
+    told = " ".join(part for part in (f"- {said.clock}", f"{project}**{speaker}:**", first) if part)
+    rest = [f"    {line}" for line in more]
+    trust, seal = said.trust, ""
+    if trust is Trust.OWNER:
+        seal = seals.of(log_path(said.day), [told, *rest], session.file, said.turn.line, trust)
+        trust = trust if seal else Trust.SELF
+    return [f"{told} {render_pointer(session.file, said.turn.line, said.mark, trust, seal)}", *rest]
 
 
 def _words(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pipelines.memory.layout import REVIEW
 from pipelines.stages.archiving import propose_archives
 from pipelines.stages.closing import close_todos
-from pipelines.stages.questions import asked
+from pipelines.stages.questions import asked, held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -56,6 +56,8 @@ def settle_beliefs(
     documents = dict(closed.documents)
     if promoted.questions:
         documents[REVIEW] = asked(documents.get(REVIEW), promoted.questions, telling, today)
+    if promoted.held:
+        documents[REVIEW] = held(documents.get(REVIEW), promoted.held, telling, today)
     queue, archives = propose_archives(documents, logs, today, idle_days, telling.shown)
     if queue is not None:
         documents[REVIEW] = queue

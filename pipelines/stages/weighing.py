@@ -17,7 +17,7 @@ from pipelines.stages.alike import Alike
 from pipelines.stages.judging.repeats import same_guards
 from pipelines.stages.judging.sentence import read_sentence
 from pipelines.stages.known import Known, repeats_there, speaks_for
-from pipelines.stages.review import ASKED_ABOUT, Verdict, VerdictKind, against, certain, corrected, review
+from pipelines.stages.review import ASKED_ABOUT, Verdict, VerdictKind, against, certain, confirming, corrected, review
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -147,7 +147,8 @@ def _placed(one: Filed, operation: Operation | None, sitting: Sitting) -> Filed:
     candidate = replace(one.candidate, links=links)
     if not operation.document:
         return replace(one, candidate=candidate)
-    return sitting.file(replace(candidate, document=operation.document, new_project=""))
+    filed = sitting.file(replace(candidate, document=operation.document, new_project=""))
+    return replace(filed, recited=one.recited)
 
 
 def _said(one: Filed, operation: Operation, known: Known, found: Found) -> Found | None:
@@ -169,7 +170,7 @@ def _said(one: Filed, operation: Operation, known: Known, found: Found) -> Found
 
 def _about(one: Filed, operation: Operation, belief: Belief, known: Known) -> Found:
     if operation.kind is OperationKind.DUPLICATE:
-        return against(VerdictKind.DUPLICATE, one, belief, "a model finds that it says the same")
+        return confirming(one, belief, "a model finds that it says the same")
     if operation.kind is OperationKind.SUPERSEDE:
         return corrected(one, belief, "a model finds that it takes its place", known)
     return against(VerdictKind.CONTRADICT, one, belief, "a model finds that both cannot hold")

@@ -46,6 +46,20 @@ def redaction_key(root: Path, environ: Mapping[str, str]) -> bytes:
         return _key_in(folder)
 
 
+def key_outside(name: str, environ: Mapping[str, str], *, make: bool) -> bytes:
+    """Return the key of that name beside the user's settings; empty where there is none, and none is or can be made.
+
+    Unlike the key of the tags it is never kept in a memory: whoever can write there could then use it.
+    """
+    for folder in _folders(environ):
+        with contextlib.suppress(OSError):
+            if make:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                return _key_in(folder, name)
+            return (folder / name).read_bytes()[:_LONGEST]
+    return b""
+
+
 def _folders(environ: Mapping[str, str]) -> list[Path]:
     config, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
     if Path(config).is_absolute():  # the XDG rules say that a relative one is to be ignored
@@ -53,16 +67,16 @@ def _folders(environ: Mapping[str, str]) -> list[Path]:
     return [Path(home, ".config", "memcurate")] if Path(home).is_absolute() else []
 
 
-def _key_in(folder: Path) -> bytes:
+def _key_in(folder: Path, name: str = NAME) -> bytes:
     """Return the key of a folder; of several processes that make one at the same time, all come to the same."""
-    file = folder / NAME
+    file = folder / name
     if not file.exists():
         _make(file)
     return file.read_bytes()[:_LONGEST]
 
 
 def _make(file: Path) -> None:
-    new = file.with_name(f"{NAME}.{os.getpid()}.{os.urandom(4).hex()}")
+    new = file.with_name(f"{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as out:

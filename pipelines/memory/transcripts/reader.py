@@ -12,7 +12,8 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.transcripts.lines import LONGEST, read_lines
-from pipelines.memory.transcripts.records import said_in, session_of
+from pipelines.memory.transcripts.outside import lets_in, may_call
+from pipelines.memory.transcripts.records import SUMMARIES, said_in, session_of
 from pipelines.memory.transcripts.times import moment_of
 from pipelines.memory.transcripts.turns import Turn
 
@@ -54,15 +55,18 @@ class Transcript:
     passed: dict[str, int] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     _session: tuple[str, str] = ("", "")
+    _spoken: bool = False
+    _outside: bool = False
 
     def __iter__(self) -> Iterator[Turn]:
         """Yield the turns."""
         for number, line in enumerate(read_lines(self.file), start=1):
+            before = self._outside
             said = self._said(line.removeprefix(_BOM) if line and number == 1 else line)
             if isinstance(said, str):
                 self._pass(said, number)
             elif said:
-                yield self._turn(said, number)
+                yield self._turn(said, number, after_outside=before)
 
     def faults(self) -> list[str]:
         """Return what could not be read, as parts of a sentence: `3 lines are not JSON (the first is line 8)`."""
@@ -76,15 +80,25 @@ class Transcript:
             return None
         speaks = any(mark in line for mark in _SPEAKERS)
         if not speaks and not any(mark in line for mark in _OPENERS):
+            self._outside = self._outside or (may_call(line) and self._is_from_outside(line))
             return UNREAD if line.startswith(b"{") and line.rstrip().endswith(b"}") else _broken(line)
         record = _parsed(line)
         if record is None:
             return _broken(line)
         self._session = session_of(record) or self._session
-        return said_in(record)
+        said = said_in(record)
+        # A session that begins with a summary goes on from one that may have read anything.
+        goes_on = said == SUMMARIES and not self._spoken
+        self._outside = self._outside or goes_on or lets_in(record, self._session[1])
+        return said
 
-    def _turn(self, said: Said, number: int) -> Turn:
+    def _is_from_outside(self, line: bytes) -> bool:
+        record = _parsed(line)
+        return record is None or lets_in(record, self._session[1])
+
+    def _turn(self, said: Said, number: int, *, after_outside: bool) -> Turn:
         session, cwd = self._session
+        self._spoken = True
         return Turn(
             line=number,
             role=said.role,
@@ -95,6 +109,7 @@ class Transcript:
             tool=said.tool,
             cwd=said.cwd or cwd,
             subagent=said.subagent,
+            after_outside=after_outside,
         )
 
     def _pass(self, kind: str, number: int) -> None:

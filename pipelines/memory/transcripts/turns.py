@@ -35,6 +35,7 @@ class Turn:
         tool: which program wrote it: claude-code, codex, openclaw or plain.
         cwd: the working directory, or empty.
         subagent: whether it belongs to a subagent: there, the user is the agent that gave it its task.
+        after_outside: whether words from outside had come into the session before: of a page, a server, a foreign file.
     """
 
     line: int
@@ -46,6 +47,7 @@ class Turn:
     tool: str = ""
     cwd: str = ""
     subagent: bool = False
+    after_outside: bool = False
 
     @property
     def project(self) -> str:

@@ -1,0 +1,132 @@
+"""The gate: what each candidate rests on, and whether a person is asked before it is believed.
+
+A prompt is no boundary, and neither is a model: whoever proposed a candidate, code decides here by where its words come
+from and by what they ask for.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.memory.items import ItemType, Trust
+from pipelines.memory.pointers import voice_in
+from pipelines.memory.unseen import without_unseen
+from pipelines.stages.extract import evidence_lines
+from pipelines.stages.trusting.attacks import attack_in
+from pipelines.stages.trusting.echoes import is_echo
+from pipelines.stages.trusting.inert import made_inert
+from pipelines.stages.trusting.instructing import heads_others_words, instructs, passes_on
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pipelines.memory.entries import Entry
+    from pipelines.memory.seals import Seals
+    from pipelines.models.extraction import Candidate
+    from pipelines.stages.extract import DayToRead
+
+_LEADS: Final = re.compile(r"[:：]\s*(?:<!--[^<>]{0,300}-->)?\s*\Z")
+_TIMED: Final = re.compile(r"\s*[-*+]?\s*(?:\*\*)?\[?\d{1,2}:\d{2}")
+_LIST: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
+_BEFORE: Final = 12
+"""So many entries above one are looked at: a text that was pasted with blank lines in it is several entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """A candidate as it may be kept.
+
+    Args:
+        candidate: without unseen characters; with its links inert where it is not the owner's; with its trust.
+        doubt: why a person is to be asked first, as the end of a sentence that begins with *it*; empty where nobody is.
+        echo: whether it is the memory's own words come back, which prove nothing.
+        recited: whether an agent said it in a session, which it began with the memory before its eyes.
+    """
+
+    candidate: Candidate
+    doubt: str = ""
+    echo: bool = False
+    recited: bool = False
+
+
+class Gate:
+    """Looks at the candidates of one night.
+
+    Args:
+        days: what was read, with all entries of each log.
+        seals: how to know whose words a captured line holds.
+        rules_from: `self` where rules of the agent's own journal are filed, `owner` where they wait, too.
+        ids: the ids of all items.
+    """
+
+    def __init__(self, days: Iterable[DayToRead], seals: Seals, rules_from: str, ids: frozenset[str]) -> None:
+        self._entries: Mapping[str, Sequence[Entry]] = {day.path: day.entries for day in days}
+        self._seals, self._rules_from, self._ids = seals, rules_from, ids
+        self._attacks: dict[Entry, str] = {}
+
+    def look(self, candidate: Candidate) -> Gated:
+        """Return a candidate as it may be kept."""
+        entry = candidate.entry
+        trust = self._seals.trust_of(entry.path, entry.text.split("\n"))
+        if is_echo(evidence_lines(candidate), self._ids):
+            return Gated(replace(candidate, trust=Trust.EXTERNAL), echo=True)
+        text = without_unseen(candidate.text)
+        doubt, trust = self._doubt(candidate, text, trust)
+        text = text if trust is Trust.OWNER else made_inert(text)
+        recited = trust is not Trust.OWNER and voice_in(entry.text.partition("\n")[0]) is not None
+        return Gated(replace(candidate, text=text, trust=trust), doubt, recited=recited)
+
+    def _doubt(self, candidate: Candidate, text: str, trust: Trust) -> tuple[str, Trust]:
+        """Return why a person is to be asked, if they are, and the trust that is left."""
+        entry = candidate.entry
+        if why := attack_in(candidate.text) or self._attack(entry) or self._above(entry):
+            return why, min(trust, Trust.SELF, key=_rank)
+        lines = " ".join([text, *evidence_lines(candidate)])
+        orders = instructs(candidate.type, lines if trust is not Trust.EXTERNAL else text)
+        if trust is Trust.EXTERNAL:
+            if orders:
+                return "says how to behave, after words from outside had come into the session", trust
+            return "", Trust.SELF  # the agent's own account of what it read is its journal
+        if trust is Trust.SELF and orders and self._passes_on(entry):
+            return "says how to behave, and passes on words from outside", Trust.EXTERNAL
+        if trust is Trust.SELF and candidate.type is ItemType.RULE and self._rules_from == "owner":
+            return "is a rule of the agent's own, and your settings take rules from you alone", trust
+        return "", trust
+
+    def _attack(self, entry: Entry) -> str:
+        if entry not in self._attacks:
+            self._attacks[entry] = attack_in("\n".join([*entry.headings, entry.text]))
+        return self._attacks[entry]
+
+    def _above(self, entry: Entry) -> str:
+        """Return why the text that an entry goes on with reads like an attack: paragraphs that were pasted together."""
+        why = next((found for one in self._run(entry) if (found := self._attack(one))), "")
+        return f"goes on with a text that {why}" if why else ""
+
+    def _passes_on(self, entry: Entry) -> bool:
+        if passes_on(entry.text) or any(map(heads_others_words, entry.headings)):
+            return True
+        return any(_LEADS.search(one.text) and passes_on(one.text) for one in self._run(entry, lists=True))
+
+    def _run(self, entry: Entry, *, lists: bool = False) -> Iterable[Entry]:
+        """Yield the entries above one that it goes on with, the nearest first.
+
+        Args:
+            entry: the entry. One with a time begins something of its own.
+            lists: whether a list goes on with what leads it in; its items are each other's equals, and otherwise alone.
+        """
+        entries = self._entries.get(entry.path, ())
+        at = next((number for number, one in enumerate(entries) if one.start_line == entry.start_line), 0)
+        for one in reversed(entries[max(0, at - _BEFORE) : at]):
+            if _TIMED.match(entry.text) or one.headings != entry.headings or (_LIST.match(entry.text) and not lists):
+                return
+            if lists or not _LIST.match(one.text):
+                yield one
+            if _TIMED.match(one.text):
+                return
+
+
+def _rank(trust: Trust) -> int:
+    return -list(Trust).index(trust)

@@ -1,0 +1,55 @@
+"""Text made inert: what a document shows loads nothing, runs nothing and leads nowhere until a person wants it to."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_LINK: Final = re.compile(
+    r"!?\[(?P<label>[^\[\]\n]{0,500})\]"
+    r"\([ \t]{0,3}(?P<target><[^<>\n]{0,2000}>|(?:[^\s()<>]|\([^\s()<>]{0,200}\)){0,2000})(?P<title>[^()\n]{0,300})\)"
+)
+_LOCAL: Final = re.compile(r"(?!//)[\w./#%-]+")
+_OPEN: Final = re.compile(r"\](?=\((?!(?!//)[\w./#%-]{1,2000}\)))")
+_AUTOLINK: Final = re.compile(r"<([a-z][a-z0-9+.-]{1,31}:[^\s<>]{0,2000})>", re.IGNORECASE)
+_RUNS: Final = re.compile(
+    r"(?<![\w-])(?:java|vb)script\s{0,3}:\s{0,3}\S{1,2000}|"
+    r"(?<![\w-])data:[a-z]{1,20}/[a-z0-9.+-]{1,40}[;,]\S{0,4000}",
+    re.IGNORECASE,
+)
+_LOADS: Final = (
+    r"/?(?:img|a|script|iframe|object|embed|link|meta|svg|math|form|input|button|base|style|video|audio|source|track|"
+    r"picture|frame|frameset|applet|body|html|head|template|portal)\b"
+)
+# Within a code span a tag is shown as it is written.
+_TAG: Final = re.compile(rf"(?<!`)<(?={_LOADS})|<(?={_LOADS}(?![^<>`\n]{{0,200}}>`))", re.IGNORECASE)
+_ROUNDS: Final = 4
+
+
+def made_inert(text: str) -> str:
+    """Return a text whose links and images lead nowhere; their words stay, and an address stays as code.
+
+    A link within the memory stays one. What would run (`javascript:`, `data:`) is dropped; HTML that loads something
+    is shown as its text.
+    """
+    if not any(mark in text for mark in ("](", "<", ":")):
+        return text
+    for _ in range(_ROUNDS):  # an image within a link is the link's label
+        before, text = text, _LINK.sub(_plain, text)
+        if text == before:
+            break
+    text = _OPEN.sub("] ", _RUNS.sub("", text)) if "](" in text else _RUNS.sub("", text)
+    return _TAG.sub("&lt;", _AUTOLINK.sub(_address, text)).strip()
+
+
+def _plain(found: re.Match[str]) -> str:
+    label, target = found["label"].strip(), found["target"].strip("<>").strip()
+    if _LOCAL.fullmatch(target) and not found["title"].strip():
+        return found[0]
+    if not target or _RUNS.match(target) or _LOCAL.fullmatch(target):
+        return label
+    return " ".join(filter(None, [label, f"(`{target.replace('`', '')}`)"]))
+
+
+def _address(found: re.Match[str]) -> str:
+    return "" if _RUNS.match(found[1]) else f"`{found[1].replace('`', '')}`"
