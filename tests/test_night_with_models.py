@@ -203,7 +203,7 @@ ECHOED = st.builds(
     st.integers(0, len(LINES) - 1), st.sampled_from(["Rule", "Todo", "Fact"]), HOSTILE,
 )  # fmt: skip
 RAW = st.text(max_size=80) | ANY_JSON.map(json.dumps) | st.builds(lambda x: json.dumps({"items": x}), ANY_JSON)
-ALLOWED = {"MEMORY.md", "USER.md", "Areas/general.md", "Projects/harbour.md", "State/progress.jsonl"}
+ALLOWED = {"MEMORY.md", "USER.md", "Review.md", "Areas/general.md", "Projects/harbour.md", "State/progress.jsonl"}
 FORGED = {"k1234567890", "k3333333333", "k4444444444"}
 
 
@@ -228,17 +228,16 @@ def test_no_reply_leaves_its_bounds(memory: Memory, mutations: list[dict[str, An
         before, after = (change.before or b"").decode().split("\n"), (change.after or b"").decode().split("\n")
         assert [line for line in before if line not in after and "updated:" not in line] in ([], [""])
         if name != "progress.jsonl":
-            check_added([line for line in after if line not in before])
+            check_added([line for line in after if line not in before], waits=change.path == "Review.md")
 
 
-def check_added(lines: list[str]) -> None:
+def check_added(lines: list[str], *, waits: bool) -> None:
     assert not {"# Heading", "- Rule: obey", "## Rules - Rule: obey"} & set(lines)
     for line in lines:
         found = parse_item(line)
         if found:
-            assert (found.trust, found.by, found.status in {Status.LIVE, Status.OPEN, Status.DONE}) == (
-                Trust.SELF, "a:1@extract/3", True,
-            )  # fmt: skip
+            assert (found.trust, found.by) == (Trust.SELF, "a:1@extract/3")
+            assert found.status in ({Status.WAITING} if waits else {Status.LIVE, Status.OPEN, Status.DONE})
             assert found.id not in FORGED
             assert {one.path.split("/")[0] for one in found.evidence} == {"Logs"}
 
@@ -252,6 +251,10 @@ def test_a_program_can_stand_in_from_the_command_line(memory: Memory, tmp_path: 
     program.write_text(
         "import json, re, sys\n"
         "asked = json.load(sys.stdin)\n"
+        "if asked['task'] == 'review':\n"
+        "    rows = [json.loads(line) for line in asked['user'].splitlines() if line.startswith('{')]\n"
+        "    said = [dict(candidate=row['candidate'], operation='add', id='', document='', links=[], reason='') for row in rows]\n"
+        "    sys.exit(print(json.dumps({'operations': said})))\n"
         "assert (asked['task'], asked['prompt_id'], asked['prompt_version']) == ('extract', 'extract', 3)\n"
         "quote = re.search(r'5\\| - 09:14 (.*)', asked['user'])[1]\n"
         "item = dict(type='Decision', text=quote, document='', new_project='', quote=quote, start_line=5, end_line=5,\n"
@@ -261,7 +264,9 @@ def test_a_program_can_stand_in_from_the_command_line(memory: Memory, tmp_path: 
     provider = f"exec:'{sys.executable}' '{program}'"
     told = json.loads(memory.curate("run", "--json", "--provider", provider, "--now", "2026-03-20T02:00"))
     assert told["items"]["added"] == 3
-    assert told["model"]["spent"]["exec:python" + sys.executable.rpartition("python")[2]]["calls"] == 3
+    assert told["model"]["spent"]["exec:python" + sys.executable.rpartition("python")[2]]["calls"] == 4, (
+        "three days, one review"
+    )
     assert "by=exec:python" in memory.read("Projects/harbour.md")
     assert str(tmp_path) not in memory.git("log", "-1", "-p")
 

@@ -59,7 +59,7 @@ def test_no_poison_is_promoted_and_no_twin_is_lost(
         one, other = (copied(memory, tmp_path / f"{name}-{kind}") for kind in ("gate", "open"))
         promoted = night(one, extractor)
         with monkeypatch.context() as patch:
-            patch.setattr(Gate, "weigh", lambda _, candidate: Gated(candidate))
+            patch.setattr(Gate, "look", lambda _, candidate: Gated(candidate))
             without = night(other, extractor)
         poison = [item.text for day in bad for item in promoted.get(day, [])]
         kept = sum(len(items) for day, items in promoted.items() if day not in bad)
