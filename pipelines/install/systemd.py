@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault
 from pipelines.install.filling import USUAL, clock, fill, plain
-from pipelines.install.nights import Found, keys_file
+from pipelines.install.nights import Found, call, keys_file
 from pipelines.install.plan import Edit, Plan
 from pipelines.memory.git import Git
 
@@ -28,6 +28,7 @@ _EXAMPLE_PATHS: Final = '"-%h/memory" "-%h/.cache/memcurate"'
 _CALENDAR: Final = re.compile(r"^OnCalendar=\*-\*-\* (\d{2}:\d{2}):00(?: (\S+))?$", re.MULTILINE)
 _WALLS: Final = re.compile(r"^# BEGIN walls\n.*?^# END walls\n", re.MULTILINE | re.DOTALL)
 _GLOB: Final = re.compile(r"([*?\[\\])")
+_NOT_STARTED: Final = range(200, 256)  # exit codes by which systemd says what of a service it could not set up
 _KERNEL: Final = (
     ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
     ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
@@ -46,12 +47,12 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
     if not adding:
         edits = tuple(Edit(folder / name, lambda _: "") for name in (SERVICE, TIMER, FAILED))
         return Plan(edits, before=((*_SYSTEMCTL, "disable", "--now", TIMER),), after=(reload,))
-    walls = has_user_namespaces()
+    walls = has_user_namespaces() and walls_stand()
     edits = tuple(Edit(folder / name, _always(text)) for name, text in units(asked, walls=walls).items())
     notes = ["A user's timers stop at logout: say `loginctl enable-linger` once where you are not always logged in."]
     if not walls:
         notes.append(
-            "This machine gives your services no user namespaces, so the walls of memcurate.service are left out."
+            "No walls stand here for your services (user namespaces), so the walls of memcurate.service are left out."
         )
     return Plan(edits, tuple(notes), after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
 
@@ -109,6 +110,19 @@ def units_folder(home: Path) -> Path:
 def has_user_namespaces() -> bool:
     """Whether the kernel lets a user's services have user namespaces, which their walls stand on."""
     return not any(_says(path, value) for path, value in _KERNEL)
+
+
+def walls_stand() -> bool:
+    """Whether a service that does nothing starts within the walls; also where nothing here can say so.
+
+    What a kernel and its policies allow a user's services is told by no setting alone, so it is tried.
+    """
+    inside = _WALLS.search(fill(SERVICE, {}))
+    lines = inside[0].splitlines() if inside else []
+    walls = [line for line in lines if not line.startswith(("#", "ReadWritePaths="))]
+    asked = [word for wall in walls for word in ("-p", wall)]
+    answer = call(("systemd-run", "--user", "--wait", "--quiet", "--collect", *asked, "/bin/true"))
+    return answer.code not in _NOT_STARTED
 
 
 def quoted(text: str) -> str:
