@@ -86,9 +86,9 @@ def test_the_settings_can_ask_for_batches_and_the_command_line_wins(command: Com
     assert command.run("2026-03-20T02:00")["batches"]["sent"][0]["calls"] == 3
     command.memory.write("Logs/2026-03-14.md", "# 2026-03-14\n\n- 09:14 We go with plan B14.\n")
     assert command.run("2026-03-20T02:30", "--no-batch")["pending_days"] == DAYS
-    assert command.server.count("ask") == 1
+    assert command.server.count("ask") == 2, "one reads, one reviews"
     assert command.run("2026-03-20T03:30", "--no-batch")["pending_days"] == []
-    assert (command.server.count("cancel"), command.server.count("ask")) == (1, 4)
+    assert (command.server.count("cancel"), command.server.count("ask")) == (1, 6)
 
 
 @pytest.mark.parametrize("wrong", ['batch = "yes"', "batch_hours = 0", "batch_hours = 1000"])
@@ -116,7 +116,7 @@ def test_a_rehearsal_sends_and_collects_nothing(command: Command) -> None:
     command.memory.curate("run", "--dry-run", "--now", "2026-03-20T03:00")
     assert command.server.operations == ["create"]
     command.run("2026-03-20T03:00")
-    assert command.server.paid == dict.fromkeys(DAYS, 1)
+    assert command.server.paid == {**dict.fromkeys(DAYS, 1), "?": 1}, "the review is of no day, and asked directly"
 
 
 def test_who_takes_no_batches_is_asked_one_by_one(command: Command, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pipelines.commands.output import dollars, say, say_json
 from pipelines.estimate import Counting, estimate, unanswered
 from pipelines.memory.git import Git
 from pipelines.models.reading import ModelExtractor
+from pipelines.models.reviewer import MOST_POSED
 from pipelines.planning import plan_night
 from pipelines.watch import Watch
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> int:
-    """Print what a night would cost.
+    """Print what reading a night's logs would cost; what the review adds hangs on what is found, and is only named.
 
     Args:
         night: the night.
@@ -48,6 +49,8 @@ def tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> int:
     say(f"{counting.days} days, {len(calls)} calls{free}. If one model answered all of them:")
     for one in found:
         say(f"  {_line(one)}")
+    if calls:
+        say(f"The review of what they find comes on top: a call for each {MOST_POSED} items that are new.")
     return 0
 
 
