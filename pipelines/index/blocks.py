@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.chatlines import is_message, starts_with_clock
 from pipelines.memory.markdown import body_lines, read_headings
+from pipelines.memory.spans import without_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +23,6 @@ NESTED_BYTES: Final = 400
 _BLANK: Final = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
 _LISTED: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 _TABLE: Final = re.compile(r"[ \t]*\|")
-_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 # The beginning of a turn: a speaker's name with a colon, often in bold, and perhaps quoted.
 _SPEAKER: Final = re.compile(
     r"\s{0,3}(?:>\s?)*"
@@ -180,4 +180,4 @@ def _parts(row: str, limit: int) -> Iterator[str]:
 
 def without_comments(text: str) -> str:
     """Return `text` without its HTML comments: they are for machines and template authors, not for reading."""
-    return _COMMENT.sub("", text).strip() if "<!--" in text else text.strip()
+    return without_spans(text, "<!--", "-->").strip()

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from pipelines.errors import DetachedHead, GitFault, GitMissing, NotARepository
 from pipelines.memory.files import sync_folder, write_synced, writing
+from pipelines.memory.git_hardening import hardened
 from pipelines.memory.layout import PRIVATE
 from pipelines.memory.names import names_of
 from pipelines.memory.stale_locks import Repository, clear_stale_locks, wait_for_locks
@@ -24,22 +25,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-_PASSED_ON: Final = (
-    "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK",
-    "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
-)  # fmt: skip
-_HARDENED: Final = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.untrackedCache=false",
-    "core.autocrlf=false",
-    "core.quotePath=false",
-    "commit.gpgSign=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "core.fsync=all",  # must, or a branch may name a commit whose objects a power cut tore: git leaves those to chance
-    "safe.bareRepository=explicit",
-)
 _NOT_FOUND: Final = 127
 _LAG: Final = f"{PRIVATE}/index-base"
 _ASIDE: Final = f"{PRIVATE}/stale-lock"
@@ -304,15 +289,7 @@ class Git:
     ) -> tuple[int, bytes, bytes]:
         """Run git behind `env -i`, the one way to give GitPython's children an environment that is an allow-list."""
         command_interface = _git_python()
-        told = {key: os.environ[key] for key in _PASSED_ON if key in os.environ} | {
-            "LC_ALL": "C.UTF-8",
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_NO_REPLACE_OBJECTS": "1",
-            **(env or {}),
-        }
-        hardened = [part for setting in _HARDENED for part in ("-c", setting)]
-        command = ["env", "-i", *(f"{k}={v}" for k, v in told.items()), "git", *hardened, *arguments]
+        command = hardened(self.root, env or {}, arguments)
         with _input(data) as stream:
             answer: Any = command_interface(str(self.root)).execute(
                 command,

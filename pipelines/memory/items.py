@@ -256,7 +256,7 @@ _MARKED = re.compile(
     rf"{_HEAD}(?P<mark>\*\*|__|\*|_){_LABEL}(?:(?P=mark):|:(?P<close>(?P=mark))?)[ \t]*(?P<text>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_COMMENT = re.compile(rf"[ \t]*<!-- (?P<id>{ID_PATTERN})(?P<pairs>(?: [^\s=<>]+=[^\s<>]+)*) ?-->[ \t]*\Z")
+_COMMENT = re.compile(rf"(?<![ \t])[ \t]*<!-- (?P<id>{ID_PATTERN})(?P<pairs>(?: [^\s=<>]+=[^\s<>]+)*) ?-->[ \t]*\Z")
 _TYPES: Final = {kind.lower(): kind for kind in ItemType}
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SOUL: Final = "SOUL.md"
 MADE: Final = (BRIEFING, USER, REVIEW, *FOLDERS, STATE, SESSIONS)
 """What stands in the home: what runs make."""
-_MENTION: Final = re.compile(rb"^\s*\[\s*layout\b|^\s*layout\s*[.=]", re.MULTILINE)
+_MENTION: Final = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
 _PATH: Final = re.compile(
     rf"(?<![\w./-])(?:{BRIEFING}|{USER}|{REVIEW}|(?:{'|'.join((*FOLDERS, LOGS, NOTES, STATE))})"
     r"/[^\n]*?\.(?:md|jsonl))(?!\w)"

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pipelines.errors import FailureKind
 from pipelines.models.calling import BadReply
 from pipelines.models.operations import AGAINST_AN_ITEM, Operation, OperationKind
-from pipelines.models.reply import THINKING, ReplyLink, objects_in
+from pipelines.models.reply import ReplyLink, objects_in, without_thinking
 from pipelines.models.shown import MOST_LINKS, proposed_links
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def read_operations(text: str) -> list[object]:
     """
     if not text.strip():
         raise BadReply("gave an empty answer", FailureKind.EMPTY)
-    found = [value for value in objects_in(THINKING.sub("", text).strip()) if "operations" in value]
+    found = [value for value in objects_in(without_thinking(text)) if "operations" in value]
     if not found:
         raise BadReply("answered with something that is not the JSON it was asked for")
     operations = found[-1]["operations"]

@@ -7,7 +7,7 @@ item: a wrong item is dropped and counted, and costs the right ones nothing.
 from __future__ import annotations
 
 import json
-import re
+import string
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pipelines.errors import FailureKind
 from pipelines.memory.items import Confidence, ItemType, fold
 from pipelines.memory.quotes import quote_stands
+from pipelines.memory.spans import without_spans
 from pipelines.models.calling import BadReply
 from pipelines.models.extraction import Candidate
 from pipelines.models.grounding import ungrounded
@@ -117,7 +118,7 @@ def read_items(text: str) -> list[object]:
     """
     if not text.strip():
         raise BadReply("gave an empty answer", FailureKind.EMPTY)
-    reply = _reply_object(THINKING.sub("", text).strip())
+    reply = _reply_object(without_thinking(text))
     if set(reply) != {"items"} or not isinstance(reply["items"], list):
         raise BadReply("answered outside the schema (the answer must be an object with a list of items)")
     if len(reply["items"]) > MOST_ITEMS:
@@ -154,7 +155,14 @@ def candidates_of(items: Sequence[object], asked: Asked, by: str) -> tuple[tuple
     return tuple(candidates), tuple(faulty)
 
 
-THINKING = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_CAPITALS = {ord(char): char.lower() for char in string.ascii_uppercase}
+
+
+def without_thinking(text: str) -> str:
+    """Return a reply without what the model only thought, and without blanks around it."""
+    for tag in ("think", "thinking"):
+        text = without_spans(text, f"<{tag}>", f"</{tag}>", text.translate(_CAPITALS))
+    return text.strip()
 
 
 def _reply_object(text: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ _TELLING: Final = re.compile(
 )
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+")
-_DIGIT_AND_LETTER: Final = re.compile(rb"\d.*[A-Za-z]|[A-Za-z].*\d", re.DOTALL)
+_DIGIT_AND_LETTER: Final = re.compile(rb"\d[^A-Za-z]*[A-Za-z]|[A-Za-z][^\d]*\d")
 # What a program calls a thing: `not_supported`, `PASSWORD_AUTH`.
 _NAMING: Final = re.compile(
     rb"[A-Za-z]+(?:_[A-Za-z]+)+|[A-Za-z-]*(?:password|passwd|secret|token)[A-Za-z-]*", re.IGNORECASE

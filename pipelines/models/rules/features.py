@@ -43,7 +43,7 @@ _FORMS: Final = (
         r"\b(?:go(?:ing)? with|went with|in favou?r of|won['’]t fix|for now|as[- ]is|no change|at risk|out of scope|"
         r"from now on|no longer|going forward)\b", re.IGNORECASE)),
 )  # fmt: skip
-_PROPOSER = re.compile(r"\W*\([^()\n]{1,60}\)\W*$")
+_PROPOSER = re.compile(r"(?<!\W)\W*\([^()\n]{1,60}\)\W*$")
 _VOTES: Final = (1, 3, 8, 20)
 _PROPOSAL_LIVES: Final = 60  # remarks after which a proposal that nobody took up is forgotten
 _SAME: Final = 0.8

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.models.calling import BadReply
-from pipelines.models.reply import THINKING, objects_in, single_line
+from pipelines.models.reply import objects_in, single_line, without_thinking
 
 LONGEST: Final = 2000
 TITLE_LENGTH: Final = 120
@@ -38,7 +38,7 @@ def read_description(text: str) -> tuple[str, str]:
     """
     if not text.strip():
         raise BadReply("gave an empty answer")
-    found = [value for value in objects_in(THINKING.sub("", text).strip()) if "description" in value]
+    found = [value for value in objects_in(without_thinking(text)) if "description" in value]
     if not found:
         raise BadReply("answered with something that is not the JSON it was asked for")
     try:
