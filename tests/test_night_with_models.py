@@ -203,7 +203,8 @@ ECHOED = st.builds(
     st.integers(0, len(LINES) - 1), st.sampled_from(["Rule", "Todo", "Fact"]), HOSTILE,
 )  # fmt: skip
 RAW = st.text(max_size=80) | ANY_JSON.map(json.dumps) | st.builds(lambda x: json.dumps({"items": x}), ANY_JSON)
-ALLOWED = {"MEMORY.md", "USER.md", "Areas/general.md", "Projects/harbour.md", "State/progress.jsonl"}
+ALLOWED = {"MEMORY.md", "USER.md", "Review.md", "Areas/general.md", "Projects/harbour.md", "State/progress.jsonl"}
+BORN = {Status.LIVE, Status.OPEN, Status.DONE, Status.WAITING}
 FORGED = {"k1234567890", "k3333333333", "k4444444444"}
 
 
@@ -236,7 +237,7 @@ def check_added(lines: list[str]) -> None:
     for line in lines:
         found = parse_item(line)
         if found:
-            assert (found.trust, found.by, found.status in {Status.LIVE, Status.OPEN, Status.DONE}) == (
+            assert (found.trust, found.by, found.status in BORN) == (
                 Trust.SELF, "a:1@extract/2", True,
             )  # fmt: skip
             assert found.id not in FORGED
