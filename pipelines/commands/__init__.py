@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines import __version__
+from pipelines.commands.ending import Ended, listen
 from pipelines.errors import BUG, EXPECTED, INTERRUPTED, USAGE, CurateError, NotWritable
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ VERBS: Final = {
     "project": "Make, rename or close a project.",
     "import": "Read items from what `curate export` wrote.",
     "run": "Curate: read the logs, keep what matters, reindex, commit.",
+    "schedule": "Stay, and run each night at its time.",
     "search": "Find things in the memory.",
     "items": "List every item, whatever its status.",
     "why": "Say what an item rests on and who brought it.",
@@ -98,6 +100,7 @@ def curate(memory: Path | None) -> None:
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    listen()
     sys.exit(run_command(sys.argv[1:]))
 
 
@@ -115,6 +118,8 @@ def run_command(arguments: Sequence[str]) -> int:
         context = getattr(fault, "ctx", None)
         usage = f"{context.get_usage()}\n" if context else ""
         return _say(f"{usage}{fault.format_message()}", USAGE)
+    except Ended as ended:
+        return _say(ended.sentence, ended.exit_code)
     except (KeyboardInterrupt, click.Abort):
         return _say("Interrupted; the next run takes up where this one was.", INTERRUPTED)
     except BrokenPipeError:
