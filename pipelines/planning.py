@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from pipelines.models.batching.sitting import Batching
     from pipelines.models.extraction import Candidate, Extractor
     from pipelines.settings import Settings
+    from pipelines.sharing.syncing import Sharing
     from pipelines.stages.answers import Answered
     from pipelines.stages.capture import Captured
     from pipelines.stages.extract import DayToRead, Extracted
@@ -78,6 +79,7 @@ class Night:
         at_once: how many days the extractor is asked about at the same time.
         rereads: whether the extractor is a model, who reads again what only the rules could read on earlier nights.
         batches: the batches of the memory, or None where none is open and none is to be sent.
+        sharing: the remote that the memory is shared by, or None.
     """
 
     root: Path
@@ -88,6 +90,7 @@ class Night:
     at_once: int = 1
     rereads: bool = False
     batches: Batching | None = None
+    sharing: Sharing | None = None
 
     @property
     def today(self) -> str:

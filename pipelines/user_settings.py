@@ -21,6 +21,7 @@ from pipelines.models.budget import Caps
 from pipelines.models.embedders.settings import VOYAGE_KEY, EmbedderSettings
 from pipelines.models.providers.program import PREFIX, SECONDS, command_of
 from pipelines.models.settings import DEFAULT_MODELS, ProviderSettings
+from pipelines.push_settings import PushTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +54,7 @@ class UserSettings:
         embedder: who turns text into vectors, and how.
         batch: whether runs send their calls in batches, where the command line does not say.
         batch_hours: how long a batch is waited for.
+        push: the remotes by which memories are shared.
     """
 
     providers: tuple[str, ...] = ("rules",)
@@ -67,6 +69,7 @@ class UserSettings:
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     batch: bool = False
     batch_hours: float = 24.0
+    push: PushTable = field(default_factory=PushTable)
 
 
 class _Endpoint(BaseModel):
@@ -155,6 +158,7 @@ class _UserFile(BaseModel):
     embedder: _Embedder = _Embedder()
     batch: bool = False
     batch_hours: Annotated[float, Field(gt=0, le=672)] = 24.0
+    push: PushTable = PushTable()
 
 
 def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
@@ -217,6 +221,7 @@ def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
         embedder=_embedder(file.embedder, environ),
         batch=file.batch,
         batch_hours=file.batch_hours,
+        push=file.push,
     )
 
 

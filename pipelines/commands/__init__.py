@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines import __version__
-from pipelines.commands.ending import Ended, listen
-from pipelines.errors import BUG, EXPECTED, INTERRUPTED, USAGE, CurateError, NotWritable
+from pipelines.commands.ending import listen, why_ended
+from pipelines.errors import BUG, EXPECTED, USAGE, CurateError, NotWritable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,10 +118,8 @@ def run_command(arguments: Sequence[str]) -> int:
         context = getattr(fault, "ctx", None)
         usage = f"{context.get_usage()}\n" if context else ""
         return _say(f"{usage}{fault.format_message()}", USAGE)
-    except Ended as ended:
-        return _say(ended.sentence, ended.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        return _say("Interrupted; the next run takes up where this one was.", INTERRUPTED)
+    except (KeyboardInterrupt, click.Abort) as fault:
+        return _say(*why_ended(fault))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: a closed pipe is no failure
         return 0

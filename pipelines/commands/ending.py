@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING
 
+from pipelines.errors import INTERRUPTED
+
 if TYPE_CHECKING:
     from types import FrameType
 
@@ -17,6 +19,13 @@ class Ended(KeyboardInterrupt):
         self.exit_code = 128 + number
         name = signal.Signals(number).name
         self.sentence = f"Ended by {name}; the next run takes up where this one was."
+
+
+def why_ended(fault: BaseException) -> tuple[str, int]:
+    """Return the sentence and the exit code of a command that a signal ended."""
+    if isinstance(fault, Ended):
+        return fault.sentence, fault.exit_code
+    return "Interrupted; the next run takes up where this one was.", INTERRUPTED
 
 
 def listen() -> None:

@@ -79,6 +79,8 @@ def command(  # noqa: PLR0913  one a flag of the verb
         say_json(report.to_json())
     else:
         _tell(report)
+        for line in night.sharing.notes if night.sharing else ():
+            say(line)
     return report.exit_code
 
 
@@ -111,6 +113,10 @@ def _night(root: Path, now: str | None, again: str, provider: str, *, batch: boo
         from pipelines.batches import batching  # noqa: PLC0415  few users have any
 
         night = replace(night, batches=batching(night, user, replies, budget, sends=sends))
+    if user.push.remote_of(root):
+        from pipelines.sharing.syncing import sharing  # noqa: PLC0415  as above
+
+        night = replace(night, sharing=sharing(night.settings, user.push, root, when))
     return night, replies
 
 
