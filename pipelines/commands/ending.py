@@ -23,8 +23,9 @@ class Ended(KeyboardInterrupt):
 
 def why_ended(fault: BaseException) -> tuple[str, int]:
     """Return the sentence and the exit code of a command that a signal ended."""
-    if isinstance(fault, Ended):
-        return fault.sentence, fault.exit_code
+    cause = fault.__cause__ or fault  # click makes an abort of every interrupt
+    if isinstance(cause, Ended):
+        return cause.sentence, cause.exit_code
     return "Interrupted; the next run takes up where this one was.", INTERRUPTED
 
 

@@ -38,7 +38,7 @@ _SETTINGS: Final = (
     "protocol.https.allow=always", "protocol.http.allow=always", "protocol.ssh.allow=always",
     "protocol.file.allow=always", "core.fsync=all",
 )  # fmt: skip
-_ADDRESS: Final = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]+@)?[\w][\w.-]*:(?!:)[^\s-]\S*")
+_ADDRESS: Final = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]+@)?[\w][\w.-]*:(?!:|//)[^\s-]\S*")
 _GRACE_SECONDS: Final = 5
 
 
