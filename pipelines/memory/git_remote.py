@@ -39,7 +39,6 @@ _SETTINGS: Final = (
     "protocol.file.allow=always", "core.fsync=all",
 )  # fmt: skip
 _ADDRESS: Final = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]+@)?[\w][\w.-]*:(?!:|//)[^\s-]\S*")
-_GRACE_SECONDS: Final = 5
 
 
 class Refused(GitFault):
@@ -100,7 +99,7 @@ class Remote:
         """Run git, and cut it off with all that it started when its time is over."""
         folder = self._folder()
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-        process = subprocess.Popen(
+        with subprocess.Popen(
             ["git", *settings, *arguments],  # noqa: S607  the person's own git, by PATH, as everywhere
             cwd=folder,
             env=self._environment(folder),
@@ -108,16 +107,14 @@ class Remote:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,  # ssh and the helpers of git belong to the same group, and end with it
-        )
-        try:
-            out, error = process.communicate(timeout=self.seconds)
-        except subprocess.TimeoutExpired:
-            raise GitFault(f"The remote did not answer within {self.seconds:g} seconds.") from None
-        finally:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE_SECONDS)
+        ) as process:
+            try:
+                out, error = process.communicate(timeout=self.seconds)
+            except subprocess.TimeoutExpired:
+                raise GitFault(f"The remote did not answer within {self.seconds:g} seconds.") from None
+            finally:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
         if process.returncode:
             told = next((line for line in out.decode(errors="replace").splitlines() if "[rejected]" in line), "")
             raise GitFault(f"git {arguments[0]} failed: {told or last_line(error) or process.returncode}")
@@ -130,6 +127,8 @@ class Remote:
             with writing(folder):
                 folder.mkdir(mode=0o700, exist_ok=True)
             self.git.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(folder))
+        for lock in folder.rglob("*.lock"):
+            lock.unlink(missing_ok=True)  # of a git that was cut off: the run's lock keeps every other one out
         return folder
 
     def _environment(self, folder: Path) -> dict[str, str]:

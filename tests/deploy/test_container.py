@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,14 +21,6 @@ def instructions() -> list[tuple[str, str]]:
 
 def values(name: str) -> list[str]:
     return [value for instruction, value in instructions() if instruction == name]
-
-
-def builder() -> str:
-    """Return a builder that answers, or an empty string: a client without its daemon builds nothing."""
-    for name in ("podman", "docker"):
-        if shutil.which(name) and not subprocess.run([name, "info"], capture_output=True, check=False).returncode:
-            return name
-    return ""
 
 
 def test_the_base_is_pinned_to_a_whole_version() -> None:
@@ -80,11 +70,3 @@ def test_compose_gives_it_no_more_than_the_memory() -> None:
     assert not {"privileged", "network_mode", "pid", "user"} & service.keys()
     assert all("=" not in variable for variable in service["environment"])
     assert service["volumes"][0].endswith(":/memory")
-
-
-@pytest.mark.torture
-def test_it_is_built() -> None:
-    program = builder()
-    if not program:
-        pytest.skip("no builder of containers answers here")
-    subprocess.run([program, "build", "-f", str(FILE), "-t", "memcurate-test", str(ROOT)], check=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.sharing.machines import append_log, check_same, git, live, shared, state
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from tests.conftest import Memory
 
@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 def test_six_nights(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other, remote = shared(memory, tmp_path, monkeypatch)
     live((one, other), remote, 6, range(2, 4))
-    check_same((one, other), remote)
-
-
-@pytest.mark.torture
-def test_sixty_nights(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
-    live((one, other), remote, 60, range(20, 27))
     check_same((one, other), remote)
 
 
