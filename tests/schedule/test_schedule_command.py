@@ -53,8 +53,7 @@ def test_a_second_one_says_who_is_there(memory: Memory, started: Started) -> Non
 
 
 def test_hangup_reads_the_settings_again(memory: Memory, started: Started) -> None:
-    text = memory.read("curate.toml") + '\n[schedule]\nnight = "05:05"\n'
-    memory.write("curate.toml", text)
+    memory.write("curate.toml", memory.read("curate.toml").replace('night = "02:00"', 'night = "05:05"'))
     started.process.send_signal(signal.SIGHUP)
     assert "event=settings-read level=info night=05:05" in started.line()
 
