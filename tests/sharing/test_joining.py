@@ -91,6 +91,6 @@ def test_a_join_is_what_the_next_edits_are_seen_against(
     one.curate("run", "--now", "2025-01-02T23:30")
     join_commit = git(one.root, "log", "--format=%H", "--grep=^Joins: ").strip()
     assert len(git(one.root, "log", "-1", "--format=%P", join_commit).split()) == 2
-    assert "trust=owner" not in one.read("Areas/general.md") + one.read("MEMORY.md")
+    assert "trust=owner" not in one.read("MEMORY.md") + one.read("USER.md")
     git(one.root, "reset", "--quiet", "--hard", join_commit)
     assert Git(one.root).last_run() == join_commit
