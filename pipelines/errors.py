@@ -1,6 +1,7 @@
 """The one tree of errors: each class owns its sentence, what to do next, and its exit code.
 
-Exit codes: 0 fine, 1 an expected failure, 2 wrong usage, 3 a bug, 75 another run holds the lock, 130 interrupted.
+Exit codes: 0 fine, 1 an expected failure, 2 wrong usage, 3 a bug, 75 another run holds the lock, 130 interrupted,
+129 and 143 ended by SIGHUP and by SIGTERM.
 A command never shows a traceback for what a user can cause; `pipelines.commands.run_command` prints these instead.
 """
 
@@ -114,6 +115,7 @@ class LockHeld(CurateError):
     exit_code = LOCKED
 
     def __init__(self, holder: str) -> None:
+        self.holder = holder
         super().__init__(f"Another run holds the lock of this memory: {holder}.", "Wait for it, or try again later.")
 
 
@@ -334,3 +336,12 @@ class ItemGone(UnknownItem):
         CurateError.__init__(
             self, f"{ident} stands nowhere: it was {reason} on {day}.", f"`curate history {ident}` shows what it was."
         )
+
+
+class SchedulerRuns(CurateError):
+    """Raised when another `curate schedule` runs the nights of the memory."""
+
+    exit_code = LOCKED
+
+    def __init__(self, holder: str) -> None:
+        super().__init__(f"The nights of this memory are run already: {holder}.", "Stop that one first.")

@@ -49,12 +49,17 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
     git.check()
     with run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"):
         recovered = recover(night.root, git) is not None
+        if night.sharing:
+            night.sharing.pull(git)
         run = run_id(night.now, git.head())
         try:
-            return _curate(night, git, run, watch, recovered=recovered)
+            report = _curate(night, git, run, watch, recovered=recovered)
         except BaseException as error:
             save_failure(night.root, run, night.now, error)
             raise
+        if night.sharing:
+            night.sharing.push(git)
+        return report
 
 
 def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from pipelines.models.extraction import Candidate, Extractor
     from pipelines.models.operations import Reviewer
     from pipelines.settings import Settings
+    from pipelines.sharing.syncing import Sharing
     from pipelines.stages.answers import Answered
     from pipelines.stages.capture import Captured
     from pipelines.stages.extract import DayToRead, Extracted
@@ -92,6 +93,7 @@ class Night:
         embedder: gives the local model by which the review tells that two sentences mean the same, or None.
         reviewer: the models that are asked what becomes of the candidates, or None where the rules alone judge them.
         rules_from: whose rules are filed unasked: `self` for the agent's own journal and the owner's, or `owner`.
+        sharing: the remote that the memory is shared by, or None.
     """
 
     root: Path
@@ -105,6 +107,7 @@ class Night:
     embedder: Callable[[], Embedder | None] = lambda: None
     reviewer: Reviewer | None = None
     rules_from: str = "self"
+    sharing: Sharing | None = None
 
     @property
     def today(self) -> str:

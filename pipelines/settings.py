@@ -84,6 +84,15 @@ class Search(_Strict):
     confidence: Share = 0.0
 
 
+class Schedule(_Strict):
+    """When `curate schedule` does what; 0 switches a job off."""
+
+    night: Annotated[str, AfterValidator(_clock)] = "02:00"
+    capture_hours: Annotated[int, Field(ge=0, le=168)] = 4
+    index_minutes: Annotated[int, Field(ge=0, le=10_080)] = 15
+    stop_seconds: Annotated[int, Field(ge=0, le=3600)] = 30
+
+
 class Settings(_Strict):
     """Everything that curate.toml may say; every key has a default.
 
@@ -97,6 +106,7 @@ class Settings(_Strict):
     commit: Commit = Commit()
     search: Search = Search()
     review: Review = Review()
+    schedule: Schedule = Schedule()
 
     @property
     def author(self) -> tuple[str, str]:

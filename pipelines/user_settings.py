@@ -22,6 +22,7 @@ from pipelines.models.embedders.settings import VOYAGE_KEY, EmbedderSettings
 from pipelines.models.providers.program import PREFIX, SECONDS, command_of
 from pipelines.models.settings import DEFAULT_MODELS, ProviderSettings
 from pipelines.ping_settings import PingTable
+from pipelines.push_settings import PushTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,7 @@ class UserSettings:
         batch_hours: how long a batch is waited for.
         ping: the address of a monitor that hears of each run, or empty; it is as good as a key.
         rules_from: whose rules are filed unasked: `self` for the agent's own and the owner's, `owner` for the owner's.
+        push: the remotes by which memories are shared.
     """
 
     providers: tuple[str, ...] = ("rules",)
@@ -72,6 +74,7 @@ class UserSettings:
     batch_hours: float = 24.0
     ping: str = field(default="", repr=False)
     rules_from: str = "self"
+    push: PushTable = field(default_factory=PushTable)
 
 
 class _Endpoint(BaseModel):
@@ -162,6 +165,7 @@ class _UserFile(BaseModel):
     batch_hours: Annotated[float, Field(gt=0, le=672)] = 24.0
     ping: PingTable = PingTable()
     rules_from: Literal["self", "owner"] = "self"
+    push: PushTable = PushTable()
 
 
 def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
@@ -226,6 +230,7 @@ def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
         batch_hours=file.batch_hours,
         ping=file.ping.url,
         rules_from=file.rules_from,
+        push=file.push,
     )
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines import __version__
-from pipelines.errors import BUG, EXPECTED, INTERRUPTED, USAGE, CurateError, NotWritable
+from pipelines.commands.ending import listen, why_ended
+from pipelines.errors import BUG, EXPECTED, USAGE, CurateError, NotWritable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ VERBS: Final = {
     "project": "Make, rename or close a project.",
     "import": "Read items from what `curate export` wrote.",
     "run": "Curate: read the logs, keep what matters, reindex, commit.",
+    "schedule": "Stay, and run each night at its time.",
     "search": "Find things in the memory.",
     "items": "List every item, whatever its status.",
     "why": "Say what an item rests on and who brought it.",
@@ -99,6 +101,7 @@ def curate(memory: Path | None) -> None:
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    listen()
     sys.exit(run_command(sys.argv[1:]))
 
 
@@ -116,8 +119,8 @@ def run_command(arguments: Sequence[str]) -> int:
         context = getattr(fault, "ctx", None)
         usage = f"{context.get_usage()}\n" if context else ""
         return _say(f"{usage}{fault.format_message()}", USAGE)
-    except (KeyboardInterrupt, click.Abort):
-        return _say("Interrupted; the next run takes up where this one was.", INTERRUPTED)
+    except (KeyboardInterrupt, click.Abort) as fault:
+        return _say(*why_ended(fault))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: a closed pipe is no failure
         return 0

@@ -86,6 +86,8 @@ def command(  # noqa: PLR0913  one a flag of the verb
         say_json(report.to_json())
     elif not in_journal(os.environ):
         _tell(report, real_path(root, BRIEFING))
+        for line in night.sharing.notes if night.sharing else ():
+            say(line)
     return report.exit_code
 
 
@@ -124,6 +126,10 @@ def _night(root: Path, now: str | None, again: str, provider: str, *, batch: boo
         from pipelines.batches import batching  # noqa: PLC0415  few users have any
 
         night = replace(night, batches=batching(night, user, replies, budget, sends=sends))
+    if user.push.remote_of(root):
+        from pipelines.sharing.syncing import sharing  # noqa: PLC0415  as above
+
+        night = replace(night, sharing=sharing(night.settings, user.push, root, when))
     return night, replies
 
 

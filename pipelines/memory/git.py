@@ -6,22 +6,20 @@ in an index of our own, so that the person's staged changes stay as they are.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import signal
-import tempfile
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from pipelines.errors import DetachedHead, GitFault, GitMissing, NotARepository
 from pipelines.memory.files import sync_folder, write_synced, writing
+from pipelines.memory.git_answers import as_bytes, given, last_line, signal_name
 from pipelines.memory.git_hardening import hardened
 from pipelines.memory.layout import PRIVATE
 from pipelines.memory.names import names_of
 from pipelines.memory.stale_locks import Repository, clear_stale_locks, wait_for_locks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -55,7 +53,7 @@ class Git:
         """
         code, out, error = self._call(["rev-parse", "--is-inside-work-tree"])
         if code and (self.root / ".git").exists():
-            raise GitFault(f"git cannot use {self.root}: {_last_line(error)}")
+            raise GitFault(f"git cannot use {self.root}: {last_line(error)}")
         if out.strip() != b"true":
             raise NotARepository(self.root)
         if self._ask("symbolic-ref", "--quiet", "HEAD") is None:
@@ -103,12 +101,12 @@ class Git:
 
     def versions(self, path: str) -> list[str]:
         """Return the commits that changed a file, newest first."""
-        listed = self._ask("log", "--format=%H", "--", self.real(path))
+        listed = self._ask("log", "--full-history", "--format=%H", "--", self.real(path))
         return listed.split() if listed else []
 
     def last_run(self) -> str | None:
-        """Return the newest commit that a run made, as its Run-Id trailer tells, or None before the first one."""
-        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ") or None
+        """Return the newest commit that a run, or a join of two machines, made; None before the first one."""
+        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ") or None
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that the repository's ignore rules leave out."""
@@ -173,25 +171,41 @@ class Git:
         """
         wait_for_locks(self.repository, self.root / _ASIDE)
         head = self.head()
+        tree = self.write_tree(head, changes)
+        if head and tree == self._ask("rev-parse", f"{head}^{{tree}}"):
+            return None
+        made = self.commit_tree(tree, [head] if head else [], message, author)
+        self.advance(made, head, f"commit: {message.partition(chr(10))[0]}")
+        return made
+
+    def write_tree(self, base: str | None, changes: Mapping[str, tuple[str, str] | None]) -> str:
+        """Store the tree of a commit with these files changed, and return its id."""
         own = self._own_index()
         index = {"GIT_INDEX_FILE": str(own)}
-        if head:
-            self.run("read-tree", head, env=index)
+        if base:
+            self.run("read-tree", base, env=index)
         self.run("update-index", "-z", "--index-info", data=self._index_info(changes), env=index)
         tree = self.run("write-tree", env=index).decode().strip()
         with writing(own):
             own.unlink(missing_ok=True)  # git lets everybody read it
-        if head and tree == self._ask("rev-parse", f"{head}^{{tree}}"):
-            return None
-        parents = ["-p", head] if head else []
-        made = self.run("commit-tree", tree, *parents, data=message.encode(), env=author.environment()).decode().strip()
+        return tree
+
+    def commit_tree(self, tree: str, parents: Sequence[str], message: str, author: Author) -> str:
+        """Store a commit of a tree, which no branch names yet, and return its id."""
+        named = [part for parent in parents for part in ("-p", parent)]
+        return self.run("commit-tree", tree, *named, data=message.encode(), env=author.environment()).decode().strip()
+
+    def advance(self, made: str, head: str | None, why: str) -> None:
+        """Let the branch name a commit that is stored, in place of `head`.
+
+        Raises:
+            GitFault: another git holds a lock, or HEAD moved meanwhile.
+        """
         self._sync_objects(made, head)
         self._note_lag(head)
-        summary = message.partition("\n")[0]
-        self.run("update-ref", "-m", f"commit: {summary}", "HEAD", made, head or "0" * len(made))
+        self.run("update-ref", "-m", why, "HEAD", made, head or "0" * len(made))
         self._sync_branch()
         self._follow_in_index()
-        return made
 
     def _own_index(self) -> Path:
         """Return the path of an index of this process alone: the git of a killed run may still write to that run's."""
@@ -277,7 +291,7 @@ class Git:
         """
         code, out, error = self._call(list(arguments), data=data, env=env)
         if code:
-            raise GitFault(f"git {arguments[0]} failed: {_last_line(error) or f'exit code {code}'}")
+            raise GitFault(f"git {arguments[0]} failed: {last_line(error) or f'exit code {code}'}")
         return out
 
     def _ask(self, *arguments: str) -> str | None:
@@ -290,7 +304,7 @@ class Git:
         """Run git behind `env -i`, the one way to give GitPython's children an environment that is an allow-list."""
         command_interface = _git_python()
         command = hardened(self.root, env or {}, arguments)
-        with _input(data) as stream:
+        with given(data) as stream:
             answer: Any = command_interface(str(self.root)).execute(
                 command,
                 istream=cast("BinaryIO | None", stream),
@@ -303,8 +317,8 @@ class Git:
         if code == _NOT_FOUND:
             raise GitMissing
         if code < 0:
-            raise GitFault(f"git {arguments[0]} was ended by {_signal_name(-code)}.", "Nothing is lost; run again.")
-        return code, _bytes(out), _bytes(error)
+            raise GitFault(f"git {arguments[0]} was ended by {signal_name(-code)}.", "Nothing is lost; run again.")
+        return code, as_bytes(out), as_bytes(error)
 
 
 class Author:
@@ -335,35 +349,6 @@ def _git_python() -> type[Any]:
     except ImportError as fault:
         raise GitFault("git does not say its version.", "Run `git --version` to see what ails it.") from fault
     return Command
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def _last_line(error: bytes) -> str:
-    return next(iter(reversed(error.decode(errors="replace").strip().splitlines())), "")
-
-
-def _bytes(value: bytes | str) -> bytes:
-    return value if isinstance(value, bytes) else os.fsencode(value)
-
-
-@contextlib.contextmanager
-def _input(data: bytes) -> Iterator[IO[bytes] | None]:
-    """Yield a stream of these bytes for a child to read, or None for none."""
-    if not data:
-        yield None
-        return
-    with contextlib.ExitStack() as stack:
-        with writing(tempfile.gettempdir()):
-            stream = stack.enter_context(tempfile.TemporaryFile())
-            stream.write(data)
-            stream.seek(0)
-        yield stream
 
 
 def blob_id(data: bytes, like: str) -> str:

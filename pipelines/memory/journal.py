@@ -60,15 +60,19 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class _Journal:
-    """What a manifest holds: the change set, how its commit is signed, and the commit on which it was decided."""
+    """What a manifest holds: the change set, how its commit is signed, and the commit on which it was decided.
+
+    `onto` is a commit that is there already and that the branch moves to, in place of a new one; empty for none.
+    """
 
     changes: tuple[Change, ...]
     signature: Signature
     head: str | None
+    onto: str = ""
 
 
-def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Signature) -> Applied:
-    """Write a change set through the journal, and commit it.
+def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Signature, onto: str = "") -> Applied:
+    """Write a change set through the journal, and commit it, or move the branch to the commit `onto`.
 
     Raises:
         ChangedUnderRun: a file is no longer what the run read; nothing was written.
@@ -79,7 +83,7 @@ def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Si
     _finish(root, git)
     _refuse_secrets(root, changes)
     _refuse_foreign(root, changes)
-    journal = _Journal(tuple(changes), signature, git.head())
+    journal = _Journal(tuple(changes), signature, git.head(), onto)
     _stage(root, changes)
     moved = [change.path for change in changes if read_bytes(root, change.path) != change.before]
     if moved:
@@ -151,6 +155,7 @@ def _write_manifest(root: Path, journal: _Journal) -> None:
         "author": [signature.name, signature.mail],
         "when": signature.when.isoformat(),
         "head": journal.head,
+        "onto": journal.onto,
         "changes": rows,
     }
     if (names := names_of(root)) is not None:
@@ -183,7 +188,7 @@ def _read_manifest(root: Path) -> _Journal | None:
             changes.append(Change(row["path"], *sides))
         _refuse_other_names(root, changes, body.get("names"))
         signature = Signature(body["message"], *_pair(body["author"]), datetime.fromisoformat(body["when"]))
-        return _Journal(tuple(changes), signature, body["head"])
+        return _Journal(tuple(changes), signature, body["head"], body.get("onto", ""))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
     except OSError as fault:
@@ -211,6 +216,21 @@ def _complete(root: Path, git: Git, journal: _Journal) -> Applied:
         blobs = _store_blobs(git, folder, journal.changes, changes)
         merged = settle(root, folder, changes)
         merged += [change.path for number, change in enumerate(changes) if put(root, folder, number, change)]
+    commit = _follow(git, journal) if journal.onto else _commit(git, journal, changes, blobs)
+    with log_lock(root):
+        merged += settle(root, folder, changes)
+    _drop(root)
+    return Applied(commit, tuple(dict.fromkeys(merged)))
+
+
+def _follow(git: Git, journal: _Journal) -> str | None:
+    """Move the branch to the commit made beforehand; where somebody committed meanwhile, it is joined later."""
+    if git.head() == journal.head:
+        git.advance(journal.onto, journal.head, f"join: {journal.signature.message.partition(chr(10))[0]}")
+    return git.head()
+
+
+def _commit(git: Git, journal: _Journal, changes: Sequence[Change], blobs: Sequence[str | None]) -> str | None:
     head = git.head()
     tree = git.tree(head)
     entries = {
@@ -218,11 +238,7 @@ def _complete(root: Path, git: Git, journal: _Journal) -> Applied:
         for change, blob in zip(changes, blobs, strict=True)
         if head == journal.head or _at_base(change, tree)
     }
-    commit = git.commit(entries, journal.signature.message, journal.signature.author())
-    with log_lock(root):
-        merged += settle(root, folder, changes)
-    _drop(root)
-    return Applied(commit, tuple(dict.fromkeys(merged)))
+    return git.commit(entries, journal.signature.message, journal.signature.author())
 
 
 def _store_blobs(git: Git, folder: Path, staged: Sequence[Change], changes: Sequence[Change]) -> list[str | None]:

@@ -10,7 +10,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import LockHeld
+from pipelines.errors import LockHeld, SchedulerRuns
 from pipelines.memory.files import keep_out_of_git, writing
 from pipelines.memory.layout import PRIVATE
 
@@ -36,7 +36,27 @@ def run_lock(root: Path, holder: str) -> Iterator[None]:
         LockHeld: another process holds it; the sentence says which, and since when.
         NotWritable: the disk refused.
     """
-    path = private_folder(root) / "lock"
+    with _held(private_folder(root) / "lock", holder):
+        yield
+
+
+@contextlib.contextmanager
+def schedule_lock(root: Path) -> Iterator[None]:
+    """Hold the lock of the memory's one scheduler; it keeps nobody from running a night by hand.
+
+    Raises:
+        SchedulerRuns: another one holds it; the sentence says which, and since when.
+        NotWritable: the disk refused.
+    """
+    try:
+        with _held(private_folder(root) / "schedule.lock", "which runs the nights"):
+            yield
+    except LockHeld as fault:
+        raise SchedulerRuns(fault.holder) from None
+
+
+@contextlib.contextmanager
+def _held(path: Path, holder: str) -> Iterator[None]:
     with writing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

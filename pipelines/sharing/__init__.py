@@ -1,0 +1,1 @@
+"""Two machines that share a memory: fetch, join item by item, push."""

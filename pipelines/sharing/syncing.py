@@ -1,0 +1,131 @@
+"""Before a night, what other machines pushed is taken in; after it, ours is pushed. Neither makes a night fail."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from pipelines.errors import CurateError
+from pipelines.memory.files import writing
+from pipelines.memory.git_remote import Refused, Remote, address_of
+from pipelines.memory.lock import private_folder
+from pipelines.sharing.taking import take_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.memory.git import Git
+    from pipelines.push_settings import PushTable
+    from pipelines.settings import Settings
+
+_T = TypeVar("_T")
+STATE: Final = "push.json"
+_ROUNDS: Final = 5
+"""How often another machine may be first before we leave it to the next night."""
+
+
+@dataclass
+class Sharing:
+    """One memory's remote.
+
+    Args:
+        settings: the memory's settings.
+        remote: as the user's settings name it.
+        push_settings: how long and how often it is tried.
+        now: the moment at which the run acts.
+        sleep: how to wait between two tries, in seconds.
+        notes: what is to be said of it, a sentence each.
+    """
+
+    settings: Settings
+    remote: str
+    push_settings: PushTable
+    now: datetime
+    sleep: Callable[[float], None] = time.sleep
+    notes: list[str] = field(default_factory=list)
+
+    def pull(self, git: Git) -> None:
+        """Take in what the remote has, where that leaves no edit of a person's unseen; else it waits until `push`."""
+        try:
+            there = self._tried(self._remote(git).fetch)
+            head, last = git.head(), git.last_run()
+            if there and head and (_follows(git, head, there) or head == last):
+                self._take_in(git, there)
+        except CurateError as fault:
+            self._note("failed", git, fault.sentence)
+
+    def push(self, git: Git) -> None:
+        """Push the branch. Where the remote went on, its commits are joined with ours first; nothing is ever forced."""
+        try:
+            remote = self._remote(git)
+            for _ in range(_ROUNDS):
+                if self._pushed(git, remote):
+                    self._note("pushed", git)
+                    return
+            self._note("behind", git, "Other machines were always first.")
+        except CurateError as fault:
+            self._note("diverged" if isinstance(fault, _Diverged) else "failed", git, fault.sentence)
+
+    def _pushed(self, git: Git, remote: Remote) -> bool:
+        there = self._tried(remote.fetch)
+        if there and not _follows(git, there, git.head() or ""):
+            try:
+                self._take_in(git, there)
+            except CurateError as fault:
+                raise _Diverged(fault.sentence, fault.advice) from None
+        head = git.head() or ""
+        if there == head:
+            return True
+        try:
+            self._tried(lambda: remote.push(head))
+        except Refused:
+            return False
+        return True
+
+    def _take_in(self, git: Git, there: str) -> None:
+        taken = take_in(git, self.settings, there, self.now)
+        self.notes += [f"{path} was changed on two machines; the other one's is in git's history." for path in taken]
+
+    def _remote(self, git: Git) -> Remote:
+        git.check()
+        branch = git.run("symbolic-ref", "--short", "HEAD").decode().strip()
+        return Remote(git, address_of(git, self.remote), branch, self.push_settings.timeout_seconds)
+
+    def _tried(self, action: Callable[[], _T]) -> _T:
+        """Do something with the remote, again after a while where it fails."""
+        for attempt in range(1, self.push_settings.tries):
+            try:
+                return action()
+            except Refused:
+                raise
+            except CurateError:
+                self.sleep(4.0**attempt)
+        return action()
+
+    def _note(self, state: str, git: Git, reason: str = "") -> None:
+        """Leave word of how it stands in `.curate/push.json`, and let the person know of what is not well."""
+        if reason:
+            self.notes.append(f"Not pushed to {self.remote}: {reason} The next night tries again.")
+        row = {"remote": self.remote, "state": state, "at": self.now.isoformat(timespec="seconds"), "reason": reason}
+        folder = private_folder(git.root)
+        with writing(folder / STATE):
+            (folder / f"{STATE}.new").write_text(json.dumps(row, ensure_ascii=False))
+            (folder / f"{STATE}.new").replace(folder / STATE)
+
+
+class _Diverged(CurateError):
+    """Raised where the remote's commits cannot be joined with ours."""
+
+
+def sharing(settings: Settings, push: PushTable, root: Path, now: datetime) -> Sharing:
+    """Return the sharing of the memory at `root`, which the user's settings give a remote."""
+    return Sharing(settings, push.remote_of(root), push, now)
+
+
+def _follows(git: Git, before: str, after: str) -> bool:
+    """Whether `after` is, or comes after, the commit `before`."""
+    return bool(before and after) and git.run("rev-list", "--max-count=1", before, f"^{after}") == b""

@@ -1,0 +1,55 @@
+"""The files of a commit, as far as they may be brought into a memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import GitFault
+from pipelines.memory.layout import SETTINGS
+from pipelines.memory.tracked import is_tracked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.memory.git import Git
+
+    Tree = Mapping[str, tuple[str, str]]
+
+_FILES: Final = frozenset({"100644", "100755"})
+
+
+def check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
+    """Make sure that what another machine changed may be written here.
+
+    Raises:
+        GitFault: it is no memory, or it changes what is none of the memory's own files.
+    """
+    if SETTINGS not in theirs:
+        raise GitFault("The remote holds no memory: it has no curate.toml.")
+    for path in sorted({*before, *theirs}):
+        if before.get(path) == theirs.get(path):
+            continue
+        if not is_tracked(git.root, path) or _is_odd(path):
+            raise GitFault(f"The remote changes {path}, which is none of the memory's own files.", "Merge it by hand.")
+        if path in theirs and theirs[path][0] not in _FILES:
+            raise GitFault(f"The remote makes {path} a link.", "Merge it by hand.")
+
+
+def _is_odd(path: str) -> bool:
+    first, *rest = path.split("/")
+    return any(part.casefold() in {"", ".", "..", ".git", ".curate"} or "\x00" in part for part in (first, *rest))
+
+
+def contents(git: Git, trees: Sequence[Tree]) -> list[dict[str, bytes]]:
+    """Return path → bytes of each tree; what is the same in several is read once, links are left out."""
+    known: dict[str, bytes] = {}
+
+    def read(blob: str) -> bytes:
+        if blob not in known:
+            known[blob] = git.run("cat-file", "blob", blob)
+        return known[blob]
+
+    return [
+        {path: read(blob) for path, (mode, blob) in tree.items() if mode in _FILES and is_tracked(git.root, path)}
+        for tree in trees
+    ]

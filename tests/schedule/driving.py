@@ -1,0 +1,75 @@
+"""A scheduler that lives through weeks in a moment: APScheduler's clock and ours are one that a test turns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import apscheduler.executors.base
+import apscheduler.schedulers.base
+from apscheduler.executors.debug import DebugExecutor
+
+from pipelines.schedule.daemon import Daemon, World
+from pipelines.settings import load_settings
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+    from pathlib import Path
+
+    import pytest
+
+    from pipelines.schedule.jobs import Job
+
+
+@dataclass
+class Life:
+    """What a daemon did: the moments of its jobs, and its lines."""
+
+    root: Path
+    now: datetime
+    exits: int = 0
+    takes: timedelta = timedelta(seconds=20)
+    done: list[tuple[str, datetime]] = field(default_factory=list)
+    lines: list[dict[str, object]] = field(default_factory=list)
+
+    def work(self, job: Job) -> int:
+        self.done.append((job.name, self.now))
+        if job.name == "night":
+            row = {"run": f"{len(self.done):08d}", "now": self.now.isoformat(), "exit_code": self.exits}
+            runs = self.root / ".curate" / "runs"
+            runs.mkdir(parents=True, exist_ok=True)
+            (runs / f"{len(self.done):08d}.json").write_text(json.dumps(row))
+        self.now += self.takes
+        return self.exits
+
+    def log(self, event: str, **values: object) -> None:
+        self.lines.append({"event": event} | values)
+
+    def daemon(self) -> Daemon:
+        return Daemon(
+            self.root, load_settings(self.root), World(lambda: self.now, self.work, self.log, DebugExecutor())
+        )
+
+    def live(self, daemon: Daemon, until: datetime) -> None:
+        while self.now < until:
+            seconds = max(daemon.turn(), 1)  # the clock goes on meanwhile
+            self.now += timedelta(seconds=seconds)
+
+    def nights(self) -> list[datetime]:
+        return [moment for name, moment in self.done if name == "night"]
+
+
+def living(monkeypatch: pytest.MonkeyPatch, root: Path, now: str) -> Life:
+    """Return a life that begins at a moment."""
+    life = Life(root, datetime.fromisoformat(now).astimezone(UTC))
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            return life.now.astimezone(tz)
+
+    monkeypatch.setattr(apscheduler.schedulers.base, "datetime", Clock)
+    monkeypatch.setattr(apscheduler.executors.base, "datetime", Clock)
+    return life

@@ -1,0 +1,64 @@
+"""The real daemon as a process: one a memory, and what each signal does to it and to the run below it."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.conftest import Memory
+
+
+class Started(NamedTuple):
+    process: subprocess.Popen[str]
+
+    def line(self) -> str:
+        """Return its next line, which is waited for."""
+        assert self.process.stderr
+        assert select.select([self.process.stderr], [], [], 60)[0], "it said nothing for a minute"
+        return self.process.stderr.readline()
+
+
+@pytest.fixture
+def started(memory: Memory) -> Iterator[Started]:
+    command = [sys.executable, "-m", "pipelines.commands", "schedule", "--memory", str(memory.root)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, bufsize=1, env={**os.environ})
+    with process:
+        one = Started(process)
+        assert "event=started" in one.line()
+        yield one
+        process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_when_it_is_told_to(started: Started, number: signal.Signals) -> None:
+    started.process.send_signal(number)
+    assert "event=stopped" in started.line()
+    assert started.process.wait(30) == 0
+
+
+def test_a_second_one_says_who_is_there(memory: Memory, started: Started) -> None:
+    said = memory.curate("schedule", exits=75)
+    assert f"process {started.process.pid} since" in said
+    started.process.kill()
+    started.process.wait()
+
+
+def test_hangup_reads_the_settings_again(memory: Memory, started: Started) -> None:
+    memory.write("curate.toml", memory.read("curate.toml").replace('night = "02:00"', 'night = "05:05"'))
+    started.process.send_signal(signal.SIGHUP)
+    assert "event=settings-read level=info night=05:05" in started.line()
+
+
+def test_faults_of_the_schedule_are_all_named(memory: Memory) -> None:
+    memory.write("curate.toml", 'timezone = "Mars/Olympus"\n[schedule]\nnight = "25:00"\nindex_minutes = -1\n')
+    said = memory.curate("schedule", exits=1)
+    assert "3 faults" in said

@@ -1,0 +1,84 @@
+"""Two machines that share a memory through one bare remote, each with a person and an agent."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from typing import TYPE_CHECKING
+
+from pipelines.memory.snapshot import read_documents
+from tests.torture.living import Owner, days, log_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from tests.conftest import Memory
+
+CAPS = "timezone = 'UTC'\n[caps]\nbriefing = 2048\nuser = 1024\ndocument = 8192\n"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def shared(memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory, Path]:
+    """Return two clones of a memory, and the bare repository by which they share it."""
+    config = folder / "config.toml"
+    config.write_text('providers = ["rules"]\n[push]\nremote = "origin"\ntimeout_seconds = 30\ntries = 1\n')
+    monkeypatch.setenv("CURATE_CONFIG", str(config))
+    remote = folder / "remote.git"
+    git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(remote))
+    memory.write("curate.toml", CAPS)
+    git(memory.root, "remote", "add", "origin", str(remote))
+    memory.curate("run", "--now", "2024-12-31T23:40")
+    other = memory.aside(folder / "other")
+    git(folder, "clone", "--quiet", str(remote), str(other.root))
+    return memory, other, remote
+
+
+def append_log(memory: Memory, day: str, text: str) -> None:
+    path = memory.root / f"Logs/{day}.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text((path.read_text() if path.exists() else "") + text)
+
+
+def state(memory: Memory) -> dict[str, str]:
+    told: dict[str, str] = json.loads((memory.root / ".curate/push.json").read_text())
+    return told
+
+
+def live(pair: tuple[Memory, Memory], remote: Path, count: int, away: range) -> None:
+    """Live through nights on both machines; during `away` the second has no network."""
+    owners = [Owner(one.root, random.Random(number)) for number, one in enumerate(pair)]
+    chances = [random.Random(10 + number) for number in range(2)]
+    hidden = remote.with_name("away.git")
+    for number, day in enumerate(days(count)):
+        for machine, one in enumerate(pair):
+            append_log(one, day, log_of(day, chances[machine]))
+            if chances[machine].random() < 1 / 3:
+                owners[machine].edit(day)
+            if is_away := machine == 1 and number in away:
+                remote.rename(hidden)
+            one.curate("run", "--now", f"{day}T23:{10 + 20 * machine}")
+            if is_away:
+                hidden.rename(remote)
+            assert state(one)["state"] == ("failed" if is_away else "pushed"), (day, state(one))
+            assert (one.root / "MEMORY.md").stat().st_size <= 2048
+    for one in (*pair, *pair):
+        one.curate("run", "--now", f"{days(count + 1)[-1]}T23:40")
+
+
+def check_same(pair: tuple[Memory, Memory], remote: Path) -> None:
+    one, other = pair
+    assert one.files() == other.files()
+    assert git(one.root, "rev-parse", "HEAD") == git(other.root, "rev-parse", "HEAD")
+    for memory in pair:
+        ids = [placed.item.id for document in read_documents(memory.root).values() for placed in document.items]
+        assert len(ids) == len(set(ids))
+        assert json.loads(memory.curate("check", "--json")) == []
+        git(memory.root, "fsck", "--strict")
+        assert git(memory.root, "status", "--porcelain") == ""
+    git(remote, "fsck", "--strict")
