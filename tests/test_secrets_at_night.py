@@ -154,7 +154,7 @@ def test_neither_the_index_nor_an_embedder_gets_a_secret(memory: Memory) -> None
 
 def test_a_prompt_is_the_last_net() -> None:
     rendered = load_prompt("extract").render(
-        {"day": "2026-03-18", "documents": [], "log": f"1| password: {OTHER}", "nonce": "0", "faulty": []}
+        {"day": "2026-03-18", "documents": [], "log": f"1| password: {OTHER}", "nonce": "0", "faulty": [], "items": []}
     )
     assert OTHER not in rendered.user
     assert "1| password: [redacted:password:" in rendered.user

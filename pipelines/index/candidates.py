@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pipelines.index.scanning import Scan
 
 # Below this many rows, handing the scan to another thread takes longer than it saves.
-_LARGE: Final = 50_000
+_LARGE: Final = 5_000
 MOST_MISSING: Final = 0.5
 _NO_COSINE: Final = 1.01
 

@@ -87,7 +87,6 @@ def test_history_tells_every_wording_and_place_and_who_changed_it(memory: Memory
     changed = [one["changed"] for one in told["versions"]]
     assert changed[0] == ["filed"]
     assert changed[1] == ["reworded"]
-    assert any("trust self to owner" in one for one in changed)
     assert ["moved from Projects/harbor.md"] in changed
     assert [one["day"] for one in told["versions"]] == sorted(one["day"] for one in told["versions"])
     assert all(memory.git("cat-file", "-t", one["commit"]).strip() == "commit" for one in told["versions"])
@@ -106,6 +105,8 @@ def test_history_goes_on_to_what_is_not_committed_and_to_what_was_deleted(memory
     assert (last["commit"], last["by"], last["text"]) == (None, "person", "The port is 9090.")
     memory.write(path, "".join(line for line in before.splitlines(keepends=True) if "kiel" not in line))
     memory.curate("run", "--now", "2026-03-12T02:00")
+    changed = [one["changed"] for one in asked(memory, "history", known["The port is 8080."])["versions"]]
+    assert any("trust self to owner" in one for one in changed)
     gone = known["The host is kiel."]
     told = asked(memory, "history", gone)
     assert told["gone"] == {"day": "2026-03-12", "reason": "deleted"}
