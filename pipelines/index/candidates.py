@@ -186,13 +186,10 @@ def _places(connection: sqlite3.Connection, units: Iterable[int], question: Ques
         IndexUnusable: what stands there cannot have been written.
     """
     listed = f"[{','.join(map(str, units))}]"
-    places: dict[int, Place] = {}
-    for unit, path, *rest in connection.execute(_PLACES + question.filters.told, (listed,)):
-        if tuple(map(type, (path, *rest[:4]))) != _KINDS:
-            raise IndexUnusable("it is damaged (a row is not as it was written)")
-        if path not in question.stale:
-            places[unit] = Place(path, *rest)
-    return places
+    rows = connection.execute(_PLACES + question.filters.told, (listed,)).fetchall()
+    if any(set(map(type, column)) != {kind} for column, kind in zip(list(zip(*rows, strict=True))[1:], _KINDS)):  # noqa: B905  what follows is not ranked by
+        raise IndexUnusable("it is damaged (a row is not as it was written)")
+    return {row[0]: Place._make(row[1:]) for row in rows if row[1] not in question.stale}
 
 
 _KINDS: Final = (str, int, str, str, str)

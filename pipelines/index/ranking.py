@@ -64,16 +64,17 @@ def relative(scores: Mapping[int, float]) -> dict[int, float]:
     looked at.
     """
     best = max(scores.values(), default=0.0)
-    return {unit: max(0.0, score) / best for unit, score in scores.items()} if best > 0 else dict.fromkeys(scores, 0.0)
+    if best <= 0:
+        return dict.fromkeys(scores, 0.0)
+    return {unit: score / best if score > 0 else 0.0 for unit, score in scores.items()}
 
 
 def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_weight: float) -> dict[int, float]:
     """Return the weighted sum of both, each relative to its best; who has no score in one gets nothing from it."""
-    by_words, by_meaning = relative(words), relative(meaning)
-    return {
-        unit: vector_weight * by_meaning.get(unit, 0.0) + (1 - vector_weight) * by_words.get(unit, 0.0)
-        for unit in by_words.keys() | by_meaning.keys()
-    }
+    fused = {unit: vector_weight * score for unit, score in relative(meaning).items()}
+    for unit, score in relative(words).items():
+        fused[unit] = fused.get(unit, 0.0) + (1 - vector_weight) * score
+    return fused
 
 
 def reciprocal_ranks(legs: Sequence[Mapping[int, float]], k: int) -> dict[int, float]:

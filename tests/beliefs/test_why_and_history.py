@@ -103,7 +103,8 @@ def test_history_goes_on_to_what_is_not_committed_and_to_what_was_deleted(memory
     memory.write(path, before.replace("8080", "9090"))
     last = asked(memory, "history", known["The port is 8080."])["versions"][-1]
     assert (last["commit"], last["by"], last["text"]) == (None, "person", "The port is 9090.")
-    memory.write(path, "".join(line for line in before.splitlines(keepends=True) if "kiel" not in line))
+    reworded = before.replace("8080", "9090").splitlines(keepends=True)
+    memory.write(path, "".join(line for line in reworded if "kiel" not in line))
     memory.curate("run", "--now", "2026-03-12T02:00")
     changed = [one["changed"] for one in asked(memory, "history", known["The port is 8080."])["versions"]]
     assert any("trust self to owner" in one for one in changed)
