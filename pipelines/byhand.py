@@ -20,9 +20,8 @@ from pipelines.memory.names import told
 from pipelines.memory.secrets.held import without_held
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.memory.tombstones import read_tombstones, render_tombstones
-from pipelines.stages.prune import prune
-from pipelines.stages.quality import with_quality
 from pipelines.stages.reconcile import reconcile
+from pipelines.stages.tidying import tidied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -129,8 +128,7 @@ def _understood(direct: DirectChange) -> tuple[DirectChange, Mapping[str, Docume
 
 
 def _write(direct: DirectChange, snapshot: Snapshot, deed: Deed, by: str = BY_HAND) -> Mapping[str, Document]:
-    pruned = prune(deed.documents, direct.settings.caps, snapshot.unreadable(), snapshot.link)
-    after = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
+    after = tidied(deed.documents, snapshot, direct.settings.caps, snapshot.unreadable()).documents
     gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
     cap = direct.settings.caps.briefing
     if faults := check_documents(snapshot.documents, after, cap, added=deed.added, gone=gone):

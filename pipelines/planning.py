@@ -38,14 +38,13 @@ from pipelines.stages.extract import advanced_progress, days_to_read, extract
 from pipelines.stages.filing import Shelves, home_of, named_document
 from pipelines.stages.linking import find_ties, linkable
 from pipelines.stages.promote import promote
-from pipelines.stages.prune import prune
-from pipelines.stages.quality import with_quality
 from pipelines.stages.questions import Telling
 from pipelines.stages.reconcile import reconcile
 from pipelines.stages.redact import clean_logs, left_in_place
 from pipelines.stages.rereading import counting, settle
 from pipelines.stages.review import Filed
 from pipelines.stages.settling import settle_beliefs
+from pipelines.stages.tidying import tidied
 from pipelines.stages.trusting.gate import Gate
 from pipelines.stages.weighing import Sitting, weigh
 
@@ -216,8 +215,8 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         idle = night.settings.review.idle_days
         settled = settle_beliefs(promoted, fresh, captured.logs, _telling(snapshot), night.today, idle)
     with watch.stage("prune"):
-        pruned = prune(settled.documents, night.settings.caps, shelves.closed, snapshot.link)
-        documents = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
+        pruned = tidied(settled.documents, snapshot, night.settings.caps, shelves.closed)
+        documents = pruned.documents
     read = advanced_progress(progress, extracted.read, night.today, extracted.fallback) if extracted.read else progress
     state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}
     return _Decided(

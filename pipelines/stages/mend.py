@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from pipelines.memory.documents import Document, commented
 from pipelines.memory.layout import REVIEW
 from pipelines.memory.queue import waiting, with_entry
-from pipelines.stages.prune import prune
-from pipelines.stages.quality import with_quality
 from pipelines.stages.reconcile import CHOICES, reconcile
+from pipelines.stages.tidying import tidied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -87,5 +86,4 @@ def _linked_to(item: Item, known: set[str]) -> Item:
 
 def settled(snapshot: Snapshot, mended: Mended, caps: Caps) -> dict[str, Document]:
     """Return the mended documents under their caps, with their quality fields."""
-    pruned = prune(mended.documents, caps, snapshot.unreadable(), snapshot.link)
-    return with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
+    return dict(tidied(mended.documents, snapshot, caps, snapshot.unreadable()).documents)

@@ -12,8 +12,7 @@ from pipelines.memory.layout import document_id
 from pipelines.memory.wording import folded
 from pipelines.stages.filing import home_of
 from pipelines.stages.promote import new_document
-from pipelines.stages.prune import prune
-from pipelines.stages.quality import with_quality
+from pipelines.stages.tidying import tidied
 
 if TYPE_CHECKING:
     from pipelines.memory.changes import Change
@@ -56,6 +55,5 @@ def file_own_item(  # noqa: PLR0913, PLR0917  what the person said, and what it 
     item = Item(kind, text, new_id(item, document_id(path), taken), status, today, trust=Trust.OWNER)
     home = shelves.documents.get(path) or new_document(path, "", today)
     documents = {**shelves.documents, path: edited(home, add=[Block(item)])}
-    pruned = prune(documents, caps, shelves.closed, snapshot.link)
-    after = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
+    after = tidied(documents, snapshot, caps, shelves.closed).documents
     return OwnItem(item, path, tuple(document_changes(snapshot.documents, after)))
