@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +15,8 @@ from hypothesis import strategies as st
 from pipelines.errors import FailureKind as Kind
 from pipelines.memory.git import Git
 from pipelines.memory.items import Status
+from pipelines.models.reviewer import ModelReviewer
+from pipelines.nightly import curate_night
 from pipelines.planning import plan_night
 from pipelines.replaying import replay
 from pipelines.runs import all_runs
@@ -34,6 +38,25 @@ REPEAT = "Fact: The gateway process listens on port 8080."
 def says(kind: str, **changes: Any) -> Reader:
     """Return a model that says the same of every candidate."""
     return Reader(lambda found: operations(*(operation(one, kind, **changes) for one in found)))
+
+
+# ---------------------------------------------------------------- at once
+
+
+def test_the_parts_of_a_long_review_are_asked_about_at_the_same_time(memory: Memory) -> None:
+    log(memory, *(f"Fact: Crate {n} holds the {n}th sensor." for n in range(45)))
+    together = threading.Barrier(3, timeout=30)  # nobody gets an answer before all three ask
+
+    def said(found: list[dict[str, Any]]) -> dict[str, Any]:
+        together.wait()
+        return operations(*(operation(one) for one in found))
+
+    night = a_night(memory, Reader(said))
+    assert isinstance(night.reviewer, ModelReviewer)
+    report = curate_night(replace(night, reviewer=replace(night.reviewer, at_once=3)), Watch())
+    assert (report.review["asked"], report.review["by_model"]) == (45, 45)
+    git = Git(memory.root)
+    assert replay(memory.root, git, all_runs(memory.root, git)[0]).same
 
 
 # ---------------------------------------------------------------- each operation

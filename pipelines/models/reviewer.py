@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import FailureKind, ModelFailed
 from pipelines.memory.items import fold
+from pipelines.models.abreast import abreast
 from pipelines.models.calling import Call, Tally, total
 from pipelines.models.extraction import failures_of
 from pipelines.models.operations import Operation, Reviewed
@@ -44,11 +45,13 @@ class ModelReviewer:
         chain: who is asked; its circuits, caps and kept replies are those of the reading.
         prompt: the review prompt.
         prices: the user's own prices, before those of the table.
+        at_once: how many parts of the candidates are asked about at the same time.
     """
 
     chain: Chain
     prompt: Prompt = field(default_factory=lambda: load_prompt("review"))
     prices: Prices = ()
+    at_once: int = 1
 
     def review(self, request: ReviewRequest) -> Reviewed:
         """Return one operation for each candidate, as far as usable ones came.
@@ -56,20 +59,16 @@ class ModelReviewer:
         What breaks a rule is asked for once more, with the rule. A call that fails costs its own candidates their
         operations, and where others would fail alike, theirs, too; nothing is raised.
         """
+        parts = _parts([(one, _told(one)) for one in request.posed], self.chain.input_tokens)
+        sittings = [_Sitting(self, request, Tally(cost=self._cost), at, part) for at, part in enumerate(parts)]
         tally = Tally(cost=self._cost)
         operations: dict[int, Operation] = {}
         broken, failures = 0, list[str]()
-        for number, part in enumerate(_parts([(one, _told(one)) for one in request.posed], self.chain.input_tokens)):
-            sitting = _Sitting(self, request, tally, number)
-            try:
-                found = sitting.ask(part)
-            except ModelFailed as fault:
-                failures.append(fault.sentence)
-                if fault.kind.concerns_provider or fault.kind is FailureKind.OVER_BUDGET:
-                    break
-            else:
-                operations |= found
-                broken += len(part) - len(found)
+        for sitting in abreast([one.sit for one in sittings], self.at_once, _is_last):
+            tally.add(sitting.tally)
+            operations |= sitting.found
+            broken += 0 if sitting.fault else len(sitting.part) - len(sitting.found)
+            failures += [sitting.fault.sentence] if sitting.fault else []
         told = " ".join(dict.fromkeys(failures))
         return Reviewed(
             operations, broken, total(tuple(tally.spent)), failures_of(tally), tuple(tally.replies), failure=told
@@ -84,7 +83,7 @@ def reviewer_of(extractor: Extractor) -> ModelReviewer | None:
     """Return who reviews what an extractor finds: the same models, or None where it is none of models."""
     if not isinstance(extractor, ModelExtractor):
         return None
-    return ModelReviewer(extractor.chain, prices=extractor.prices)
+    return ModelReviewer(extractor.chain, prices=extractor.prices, at_once=extractor.at_once)
 
 
 _Told = tuple["Posed", str]
@@ -106,14 +105,25 @@ def _parts(told: Sequence[_Told], tokens: int) -> Iterator[list[_Told]]:
         yield part
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Sitting:
-    """One part of the candidates, and how it is asked about."""
+    """One part of the candidates, how it is asked about, and what came of it."""
 
     reviewer: ModelReviewer
     request: ReviewRequest
     tally: Tally
     number: int
+    part: Sequence[_Told]
+    found: dict[int, Operation] = field(default_factory=dict)
+    fault: ModelFailed | None = None
+
+    def sit(self) -> _Sitting:
+        """Ask about the part, and remember what failed rather than raise it."""
+        try:
+            self.found = self.ask(self.part)
+        except ModelFailed as fault:
+            self.fault = fault
+        return self
 
     def ask(self, part: Sequence[_Told]) -> dict[int, Operation]:
         """Return the operations that keep every rule, some of them given only when asked once more.
@@ -161,6 +171,12 @@ class _Sitting:
         rendered = prompt.render(values)
         place = (_AFTER_ALL_DAYS, self.number)
         return Call(TASK, prompt.id, prompt.version, rendered.system, rendered.user, review_schema(), place=place)
+
+
+def _is_last(sitting: _Sitting) -> bool:
+    """Whether the rest would fail alike."""
+    fault = sitting.fault
+    return fault is not None and (fault.kind.concerns_provider or fault.kind is FailureKind.OVER_BUDGET)
 
 
 def _told(posed: Posed) -> str:
