@@ -28,11 +28,11 @@ CALLS = [(f"mark-{at}", Call("extract", "extract", 1, "You read.", f"day {at}", 
 
 
 def claude(server: Provider, key: str = KEY) -> AnthropicBatches:
-    return AnthropicBatches(AnthropicModel(ProviderSettings("claude-haiku-5-5", key, server.url, timeout_seconds=5)))
+    return AnthropicBatches(AnthropicModel(ProviderSettings("claude-haiku-5-5", key, server.url, timeout_seconds=60)))
 
 
 def gemini(server: Provider, key: str = KEY) -> GeminiBatches:
-    return GeminiBatches(GeminiModel(ProviderSettings("gemini-3.8-flash", key, server.url, timeout_seconds=5)))
+    return GeminiBatches(GeminiModel(ProviderSettings("gemini-3.8-flash", key, server.url, timeout_seconds=60)))
 
 
 @pytest.fixture(params=["anthropic", "gemini", "gemini, as a file"])
