@@ -91,21 +91,14 @@ def check_documents(
 def _places(documents: Iterable[Document]) -> dict[str, list[str]]:
     places: dict[str, list[str]] = {}
     for document in documents:
-        for placed in document.items:
-            if placed.item.id:
-                places.setdefault(placed.item.id, []).append(document.path)
+        for ident in document.ids:
+            places.setdefault(ident, []).append(document.path)
     return places
 
 
 def _dangling(documents: Iterable[Document], known: Container[str]) -> set[tuple[str, str]]:
     """Return (id, named id) of each link that leads nowhere."""
-    return {
-        (placed.item.id, ident)
-        for document in documents
-        for placed in document.items
-        for ident in placed.item.linked
-        if ident not in known
-    }
+    return {link for document in documents for link in document.links if link[1] not in known}
 
 
 def _has_own_items(document: Document) -> bool:

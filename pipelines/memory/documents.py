@@ -85,6 +85,21 @@ class Document:
         """Its items, in order; lines in code fences and comments are none."""
         return tuple(_read_items(self))
 
+    @cached_property
+    def newest(self) -> str:
+        """The latest day that any of its items speaks of, or an empty string."""
+        return max((max(placed.item.since, placed.item.confirmed) for placed in self.items), default="")
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The ids in it, in order; one that stands in it twice is there twice."""
+        return tuple(placed.item.id for placed in self.items if placed.item.id)
+
+    @cached_property
+    def links(self) -> tuple[tuple[str, str], ...]:
+        """Id and named id of each link in it."""
+        return tuple((placed.item.id, ident) for placed in self.items for ident in placed.item.linked)
+
     @property
     def id(self) -> str:
         """Its id, its path without `.md`."""

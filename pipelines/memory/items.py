@@ -256,7 +256,7 @@ _MARKED = re.compile(
     rf"{_HEAD}(?P<mark>\*\*|__|\*|_){_LABEL}(?:(?P=mark):|:(?P<close>(?P=mark))?)[ \t]*(?P<text>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_COMMENT = re.compile(rf"(?<![ \t])[ \t]*<!-- (?P<id>{ID_PATTERN})(?P<pairs>(?: [^\s=<>]+=[^\s<>]+)*) ?-->[ \t]*\Z")
+_COMMENT = re.compile(rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>(?: [^\s=<>]+=[^\s<>]+)*) ?-->[ \t]*\Z")
 _TYPES: Final = {kind.lower(): kind for kind in ItemType}
 
 
@@ -267,8 +267,8 @@ def parse_item(line: str) -> Item | None:
     case. Broken or missing values in the comment fall back to what an owner's own line means.
     """
     line = line.rstrip("\r\n")
-    comment = _COMMENT.search(line)
-    body = line[: comment.start()] if comment else line.rstrip(" \t")
+    comment = _comment_of(line)
+    body = (line[: comment.start()] if comment else line).rstrip(" \t")
     found = _PLAIN.match(body) or _MARKED.match(body)
     if not found:
         return None
@@ -285,8 +285,13 @@ def parse_item(line: str) -> Item | None:
 
 def without_comment(line: str) -> str:
     """Return an item's line (without its end) up to the comment that the machine put behind it."""
-    comment = _COMMENT.search(line)
-    return line[: comment.start()] if comment else line
+    comment = _comment_of(line)
+    return line[: comment.start()].rstrip(" \t") if comment else line
+
+
+def _comment_of(line: str) -> re.Match[str] | None:
+    at = line.rfind("<!-- k")  # no other one can begin within a comment
+    return _COMMENT.match(line, at) if at >= 0 else None
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -306,7 +311,7 @@ def _build(kind: ItemType, text: str, ident: str, values: Mapping[str, str], *, 
     if (named := _STATUSES.get(values.get("status", ""))) and not done and (named in _STRUCK) == struck:
         status = named
     evidence = [Evidence.parse(_decode(part)) for part in values.get("from", "").split(",") if part]
-    further = values.keys() - _FIELDS
+    further = not values.keys() <= _FIELDS
     return Item(
         type=kind,
         text=text,

@@ -10,7 +10,7 @@ from pipelines.errors import BadFile
 from pipelines.memory.documents import Document
 from pipelines.memory.files import list_files, read_bytes
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
-from pipelines.memory.names import at, names_of, real_path
+from pipelines.memory.names import names_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -155,7 +155,7 @@ def document_paths(root: Path) -> list[str]:
 def _read_log(root: Path, path: str, warnings: list[Warned]) -> bytes | None:
     """Return a log's bytes, or None, with a warning, where it cannot be curated."""
     try:
-        size = os.lstat(at(root, path)).st_size
+        size = os.lstat(f"{root}/{real_path(root, path)}").st_size
         if size > MAX_LOG_BYTES:
             why = f"has {size:,} bytes, more than the {MAX_LOG_BYTES:,} that are read; its entries stay pending"
             warnings.append(Warned(path, why, pending=True))

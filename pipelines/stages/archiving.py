@@ -43,7 +43,8 @@ def propose_archives(
     """
     since = _earlier(today, idle_days)
     queue = documents.get(REVIEW) or Document(REVIEW, "# Review\n")
-    waiting = {path for path in documents if path in _asked_about(queue)}
+    asked = _asked_about(queue)
+    waiting = {path for path in documents if path in asked}
     found = [
         path
         for path, document in sorted(documents.items())

@@ -28,6 +28,7 @@ _COMMON: Final = 400
 """A word of more items than this tells nothing of any of them."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _SHARED: Final = frozenset({BRIEFING, USER, GENERAL})
+_CURRENT: Final = ACTIVE | {Status.WAITING}
 BELIEFS: Final = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 """Types of which one may take the place of another: a decision is known as a fact once it is carried out."""
 
@@ -66,7 +67,7 @@ class Belief:
     @property
     def current(self) -> bool:
         """Whether it is believed or waits for a decision, as against what is closed."""
-        return self.active or self.status is Status.WAITING
+        return self.status in _CURRENT
 
 
 class Known:
@@ -128,23 +129,26 @@ class Known:
             for at, one in enumerate(self._all):
                 self._enter(at, one)
         family = BELIEFS if candidate.type in BELIEFS else {candidate.type}
-        postings = [self._words.get(word, ()) for word in _words(candidate.text)]
-        found = []
-        for current in (True, False):
-            scores: dict[int, float] = {}
-            for places in postings:
-                mine = [at for at in places if self._all[at].current is current and self._all[at].type in family]
-                if len(mine) <= _COMMON:
-                    for at in mine:
-                        scores[at] = scores.get(at, 0.0) + 1 / (1 + len(mine))
-            ranked = sorted(scores, key=lambda at: (-round(scores[at], 9), at))
-            found += [self._all[at] for at in ranked[:NEAREST]]
-        return found
+        scores: dict[bool, dict[int, float]] = {True: {}, False: {}}
+        for word in _words(candidate.text):
+            mine: dict[bool, list[int]] = {True: [], False: []}
+            for at in self._words.get(word, ()):
+                if (one := self._all[at]).type in family:
+                    mine[one.current].append(at)
+            for current, places in mine.items():
+                if len(places) <= _COMMON:
+                    for at in places:
+                        scores[current][at] = scores[current].get(at, 0.0) + 1 / (1 + len(places))
+        return [self._all[at] for told in scores.values() for at in _best(told)]
 
     def _enter(self, at: int, one: Belief) -> None:
         words = self._words if self._words is not None else {}
         for word in _words(one.text):
             words.setdefault(word, []).append(at)
+
+
+def _best(scores: dict[int, float]) -> list[int]:
+    return sorted(scores, key=lambda at: (-round(scores[at], 9), at))[:NEAREST]
 
 
 def _words(text: str) -> set[str]:

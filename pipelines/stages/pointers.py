@@ -53,7 +53,7 @@ def pointer_rows(documents: Mapping[str, Document], link: Callable[[str], str] =
 
 def newest_day(documents: Iterable[Document]) -> str:
     """Return the latest day that any item speaks of, or an empty string."""
-    return max((max(p.item.since, p.item.confirmed) for doc in documents for p in doc.items), default="")
+    return max((document.newest for document in documents), default="")
 
 
 def _projects(documents: Mapping[str, Document], link: Callable[[str], str]) -> list[str]:
@@ -61,7 +61,7 @@ def _projects(documents: Mapping[str, Document], link: Callable[[str], str]) -> 
     for path, document in documents.items():
         if document.kind is Kind.PROJECT and document.front.get("status").casefold() not in _CLOSED_STATUS:
             waiting = sum(placed.item.status is Status.OPEN for placed in document.items)
-            news = newest_day([document])
+            news = document.newest
             told = [f"{waiting} open"] if waiting else []
             told += [f"last news {news}"] if news else []
             told_of = f": {', '.join(told)}" if told else ""
@@ -76,6 +76,8 @@ def _days(documents: Mapping[str, Document], newest: str, link: Callable[[str], 
     first = (date.fromisoformat(newest) - timedelta(days=6)).isoformat()
     news: dict[str, Counter[ItemType]] = {}
     for document in documents.values():
+        if document.newest < first:
+            continue
         for placed in document.items:
             if placed.item.since >= first and placed.item.evidence:
                 news.setdefault(placed.item.since, Counter())[placed.item.type] += 1

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from pipelines.memory.documents import with_front_matter
 from pipelines.memory.items import Confidence, Status, Trust
 from pipelines.memory.layout import Kind
-from pipelines.stages.pointers import newest_day
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +31,7 @@ def with_quality(
         earlier = before.get(path)
         if document.text != (earlier.text if earlier else None) and document.front.lines:
             held = bool(document.items or (earlier and earlier.items))
-            told[path] = with_front_matter(document, _fields(document, newest_day([document]), held=held))
+            told[path] = with_front_matter(document, _fields(document, document.newest, held=held))
     return told
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 def without_held(snapshot: Snapshot) -> Snapshot:
     """Return a snapshot in which documents that hold a secret count as unreadable: nothing is written over them."""
+    # What holds nothing whole holds nothing in its parts; rule after rule over many small files takes longer.
+    if not find_secrets("\n\n".join(one.text for one in snapshot.documents.values()).encode()):
+        return snapshot
     held = [
         Warned(path, why, pending=True, shown=snapshot.shown(path))
         for path, document in snapshot.documents.items()
