@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import IndexUnusable
-from pipelines.index.legs import allowed_units, by_words
+from pipelines.index.legs import allowed_units, by_words, passage_scores
 from pipelines.index.matrix import open_matrix
 from pipelines.index.scanning import exact, nearest, scan
 from pipelines.index.vectors import Model
@@ -136,12 +136,14 @@ class _Meaning:
 def _by_words(connection: sqlite3.Connection, question: Question, count: int) -> Candidates:
     wanted = count
     while True:
-        own, passages = by_words(connection, question.terms, question.filters, wanted, question.neighbours)
+        own = by_words(connection, question.terms, question.filters, wanted, question.neighbours)
         places = _places(connection, own, question)
         # What is hidden or stale takes up room among the best: look further where it did.
         if len(places) >= count or len(own) < wanted:
             break
         wanted *= 4
+    around = {passage for place in places.values() for passage in (place.first_passage, place.last_passage) if passage}
+    passages = passage_scores(connection, question.terms, around)
     words = {
         unit: own[unit] + question.passages * max(passages.get(place[-2] or 0, 0.0), passages.get(place[-1] or 0, 0.0))
         for unit, place in places.items()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable
 
     from pipelines.index.filters import Filters
 
@@ -15,27 +16,35 @@ _LEEWAY: Final = 50
 _MATCHED: Final = (
     "SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, ?) AS score FROM units_fts WHERE units_fts MATCH ?"
 )
-_PASSAGES: Final = "SELECT rowid, -bm25(passages_fts) FROM passages_fts WHERE passages_fts MATCH ?"
+# The plus keeps SQLite from looking each row up by itself: BM25 is reckoned for those rows alone, as all are passed by.
+_PASSAGES: Final = (
+    "SELECT rowid, -bm25(passages_fts) FROM passages_fts"
+    " WHERE passages_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
+)
 
 
 def by_words(
     connection: sqlite3.Connection, terms: str, filters: Filters, count: int, neighbours: float
-) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the `count` units and the `count` passages that hold the words best, with their scores.
-
-    All that are as good as the last are there, too.
+) -> dict[int, float]:
+    """Return the `count` units that hold the words best, and all that are as good as the last, with their scores.
 
     Args:
         connection: the index, open to read.
         terms: an FTS5 expression, or an empty string.
-        filters: what may be found; passages are not narrowed down.
+        filters: what may be found.
         count: how many candidates are looked at.
         neighbours: how much a word beside a unit counts against one in it.
     """
-    if not terms:
-        return {}, {}
-    own = _best(connection, *_units_query(terms, filters, neighbours), count)
-    return dict(own), dict(_best(connection, _PASSAGES, (terms,), count))
+    return dict(_best(connection, *_units_query(terms, filters, neighbours), count)) if terms else {}
+
+
+def passage_scores(connection: sqlite3.Connection, terms: str, passages: Iterable[int]) -> dict[int, float]:
+    """Return the scores of those of some passages that hold a word of an FTS5 expression.
+
+    Asked for are those around the units that were found: scoring all that hold a word takes as long as finding units.
+    """
+    listed = f"[{','.join(map(str, passages))}]"
+    return dict(connection.execute(_PASSAGES, (terms, listed)).fetchall()) if terms else {}
 
 
 def _units_query(terms: str, filters: Filters, neighbours: float) -> tuple[str, tuple[str | float, ...]]:
