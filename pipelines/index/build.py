@@ -186,7 +186,7 @@ _RESTAMP: Final = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, ch
 
 
 def _apply(connection: sqlite3.Connection, root: Path, found: Scan, changes: Changes, checked_ns: int) -> None:
-    for path in (*changes.removed, *changes.changed):
+    for path in changes.removed:
         take_out(connection, path)
     for path in (*changes.added, *changes.changed):
         put(connection, root, path, found.files[path], checked_ns)

@@ -1,8 +1,9 @@
-"""A file's rows in the index: put in whole, taken out whole."""
+"""A file's rows in the index: put in, brought up to date, taken out."""
 
 from __future__ import annotations
 
 from dataclasses import astuple
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from pipelines.index.damage import SUMMED_UNIT, row_sum
@@ -14,40 +15,83 @@ from pipelines.index.words import grams
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from pipelines.index.sources import Stamp
     from pipelines.index.surroundings import Placed
 
-_FILE: Final = (
-    "INSERT INTO files(path, size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason, note, crc)"
+_NEW_FILE: Final = (
+    "INSERT INTO files(size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason, note, crc, path)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_FILE: Final = (
+    "UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, beside = ?, checked_ns = ?, sha256 = ?, reason = ?,"
+    " note = ?, crc = ? WHERE path = ?"
 )
 _UNIT: Final = f"INSERT INTO units({', '.join(SUMMED_UNIT)}, crc) VALUES ({', '.join('?' * (len(SUMMED_UNIT) + 1))})"  # noqa: S608
 
 
 def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, checked_ns: int) -> None:
-    """Read a file and add its rows; one that cannot be read is recorded with the reason, one that vanished is not.
+    """Read a file and bring its rows up to date; one that cannot be read is recorded with the reason.
+
+    Rows stay as they are up to the first one that differs: logs grow at their ends, and handing a row to the full-text
+    search takes several times as long as making it. A file that vanished has no rows afterwards.
 
     Args:
         connection: the index, in a transaction.
         root: the memory.
-        path: the file, relative to the memory; it has no rows yet.
+        path: the file, relative to the memory.
         stamp: what the disk told of it before it was read.
         checked_ns: when that was, in nanoseconds of the epoch.
     """
     read = read_file(root, path, stamp.beside)
     if read is None:
+        take_out(connection, path)
         return
-    row = (path, *astuple(stamp), checked_ns, read.sha256, read.reason, read.note)
-    file = connection.execute(_FILE, (*row, row_sum((path, read.sha256, read.reason, read.note)))).lastrowid
-    # Numbers rise within a file, so that they order its units in every index that holds it.
+    crc = row_sum((path, read.sha256, read.reason, read.note))
+    file = _put_file(connection, (*astuple(stamp), checked_ns, read.sha256, read.reason, read.note, crc, path))
     placed, passages = surround(path, read.units)
-    unit, passage = _new_units(connection, len(placed)), _next_passage(connection)
-    rows = ((unit + n, file, *_values(one, passage)) for n, one in enumerate(placed))
-    connection.executemany(_UNIT, ((*row, row_sum(row)) for row in rows))
-    texts = ((passage + n, file, text) for n, text in enumerate(passages))
-    connection.executemany("INSERT INTO passages(id, file, text) VALUES (?, ?, ?)", texts)
+    _put_units(connection, file, placed, _put_passages(connection, file, passages))
+
+
+def _put_file(connection: sqlite3.Connection, row: tuple[str | int, ...]) -> int:
+    found = connection.execute("SELECT id FROM files WHERE path = ?", row[-1:]).fetchone()
+    if found:
+        connection.execute(_FILE, row)
+        return int(found[0])
+    return connection.execute(_NEW_FILE, row).lastrowid or 0
+
+
+def _put_passages(connection: sqlite3.Connection, file: int, texts: Sequence[str]) -> list[int]:
+    """Bring a file's passages up to date, and return their numbers in order."""
+    there = connection.execute("SELECT id, text FROM passages WHERE file = ? ORDER BY id", (file,)).fetchall()
+    same = _same(text == new for (_, text), new in zip(there, texts, strict=False))
+    connection.executemany("DELETE FROM passages WHERE id = ?", ((number,) for number, _ in there[same:]))
+    (last,) = connection.execute("SELECT max(id) FROM passages").fetchone()
+    fresh = list(enumerate(texts[same:], (last or 0) + 1))
+    connection.executemany(
+        "INSERT INTO passages(id, file, text) VALUES (?, ?, ?)", ((n, file, text) for n, text in fresh)
+    )
+    return [number for number, _ in (*there[:same], *fresh)]
+
+
+def _put_units(connection: sqlite3.Connection, file: int, placed: Sequence[Placed], passages: Sequence[int]) -> None:
+    """Bring a file's units up to date.
+
+    Numbers rise within a file, so that they order its units in every index that holds it, and none is given twice.
+    """
+    there = connection.execute("SELECT id, crc FROM units WHERE file = ? ORDER BY id", (file,)).fetchall()
+    rows = [(file, *_values(one, passages)) for one in placed]
+    same = _same(row_sum((number, *row)) == crc for (number, crc), row in zip(there, rows, strict=False))
+    connection.executemany("DELETE FROM units WHERE id = ?", ((number,) for number, _ in there[same:]))
+    fresh = [(number, *row) for number, row in enumerate(rows[same:], _new_units(connection, len(rows) - same))]
+    connection.executemany(_UNIT, ((*row, row_sum(row)) for row in fresh))
+
+
+def _same(told: Iterable[bool]) -> int:
+    """Return how many of the first are the same."""
+    return sum(1 for _ in takewhile(bool, told))
 
 
 def take_out(connection: sqlite3.Connection, path: str) -> None:
@@ -66,14 +110,9 @@ def _new_units(connection: sqlite3.Connection, count: int) -> int:
     return int(last) + 1
 
 
-def _next_passage(connection: sqlite3.Connection) -> int:
-    (last,) = connection.execute("SELECT max(id) FROM passages").fetchone()
-    return (last or 0) + 1
-
-
-def _values(placed: Placed, first_passage: int) -> tuple[str | int | bytes | None, ...]:
+def _values(placed: Placed, numbers: Sequence[int]) -> tuple[str | int | bytes | None, ...]:
     unit = placed.unit
-    passages = (None if n is None else n + first_passage for n in (placed.first_passage, placed.last_passage))
+    passages = (None if n is None else numbers[n] for n in (placed.first_passage, placed.last_passage))
     lists = (SEPARATOR.join(values) for values in (unit.types, unit.tags, unit.headings))
     types, tags, headings = lists
     return (

@@ -60,6 +60,32 @@ def test_only_what_changed_is_read_again(root: Path) -> None:
     assert rebuild_index(root).to_json()["unchanged"] == 2
 
 
+def rows(root: Path) -> dict[str, int]:
+    with reading(root) as connection:
+        return dict(connection.execute("SELECT text, id FROM units").fetchall())
+
+
+def test_of_a_log_that_grew_only_the_end_is_put_in_again(root: Path) -> None:
+    lines = "".join(f"- line {number} of fruit\n" for number in range(100))
+    write(root, "Logs/2026-01-01.md", lines)
+    update_index(root)
+    before = rows(root)
+    write(root, "Logs/2026-01-01.md", lines + "- a last line of nuts\n")
+    update_index(root)
+    after = rows(root)
+    assert sum(after.get(text) == number for text, number in before.items()) >= 90
+    assert found(root, "nuts")[0] == "Logs/2026-01-01.md:101"
+    write(root, "Logs/2026-01-01.md", lines.replace("line 50", "line fifty"))
+    update_index(root)
+    assert rows(root).keys() == (before.keys() - {"- line 50 of fruit"}) | {"- line fifty of fruit"}
+    assert sorted(rows(root).values()) == [number for _, number in sorted(by_line(root))]
+
+
+def by_line(root: Path) -> list[tuple[int, int]]:
+    with reading(root) as connection:
+        return connection.execute("SELECT start_line, id FROM units").fetchall()
+
+
 def test_a_skipped_file_is_named_each_time_and_tried_again_when_it_changes(root: Path) -> None:
     write(root, "Logs/2026-01-01.md", "")
     (root / "Logs/2026-01-01.md").write_bytes(b"caf\xe9 noir")
