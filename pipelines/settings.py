@@ -37,7 +37,7 @@ def _clock(text: str) -> str:
 
 
 def _person(text: str) -> str:
-    if not re.fullmatch(r"[^<>\n\x00]*[^<>\s\x00][^<>\n\x00]* <[^<>\s\x00]+>", text):
+    if not re.fullmatch(r"[^\S\n]*+[^<>\s\x00][^<>\n\x00]* <[^<>\s\x00]+>", text):
         raise ValueError('no author; write it like "Name <name@example.org>"')
     return text
 

@@ -1,0 +1,161 @@
+"""Every regular expression of the package, gathered as it is compiled, and held against its worst inputs.
+
+Run as a program, in a process of its own, so that what hangs is stopped from outside:
+
+    python -m tests.limits.patterns [SIZE]
+
+It prints, as JSON, how many patterns there are, the places whose pattern was never seen, and the slow ones.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import pkgutil
+import re
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.limits.sites import FOLDER, METHODS, find_sites
+from tests.limits.worst import worst_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.limits.sites import Site
+
+FLOOR: Final = 0.008
+TIMES: Final = 9.0
+HANG: Final = 3
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pattern, where it was compiled, and how it is asked."""
+
+    at: str
+    pattern: re.Pattern[Any]
+    methods: frozenset[str]
+
+
+class Slow(Exception):
+    """One input takes longer than any may."""
+
+
+def gather() -> tuple[list[Found], list[str]]:
+    """Return the package's patterns, and the places whose pattern was not seen."""
+    seen: dict[tuple[str, int], dict[re.Pattern[Any], None]] = {}
+    _listen(seen)
+    import pipelines  # noqa: PLC0415  after the listening begins
+
+    for module in pkgutil.walk_packages(pipelines.__path__, "pipelines."):
+        if not module.name.endswith(("__main__", "pdf_child")):
+            importlib.import_module(module.name)
+    from tests.limits.driving import drive  # noqa: PLC0415  it imports what it drives
+
+    drive()
+    found, missed = [], []
+    for site in find_sites():
+        patterns = _patterns_at(site, seen)
+        found += [Found(f"{site.path}:{site.first} {site.name}".strip(), one, site.methods) for one in patterns]
+        missed += [] if patterns else [f"{site.path}:{site.first}"]
+    return found, missed
+
+
+def _patterns_at(site: Site, seen: dict[tuple[str, int], dict[re.Pattern[Any], None]]) -> list[re.Pattern[Any]]:
+    if site.literal is not None:
+        return [re.compile(site.literal)]
+    return [
+        one
+        for (path, line), some in seen.items()
+        if path == site.path and site.first <= line <= site.last
+        for one in some
+    ]
+
+
+def _listen(seen: dict[tuple[str, int], dict[re.Pattern[Any], None]]) -> None:
+    """Have every function of `re` note down which place of the package called it with which pattern."""
+    for name in (*METHODS, "compile"):
+        setattr(re, name, _noting(getattr(re, name), seen))
+
+
+def _noting(real: Callable[..., Any], seen: dict[tuple[str, int], dict[re.Pattern[Any], None]]) -> Callable[..., Any]:
+    takes = {"sub": 4, "subn": 4, "compile": 1, "split": 3}.get(real.__name__, 2)
+    compiled = re._compile  # type: ignore[attr-defined]  # the functions' own way
+
+    @functools.wraps(real)
+    def noted(pattern: Any, *args: Any, **more: Any) -> Any:
+        caller = sys._getframe(1)
+        path = Path(caller.f_code.co_filename)
+        if path.is_relative_to(FOLDER):
+            flags = more.get("flags", args[takes - 1] if len(args) >= takes else 0)
+            key = (str(path.relative_to(FOLDER)), caller.f_lineno)
+            seen.setdefault(key, {})[compiled(pattern, flags)] = None
+        return real(pattern, *args, **more)
+
+    return noted
+
+
+def slowness(found: Found, size: int) -> str:
+    """Return what is wrong with a pattern's speed: empty where its time grows as its input does."""
+    for method in sorted(found.methods):
+        ask = _asking(found.pattern, method)
+        for small, large in zip(_inputs(found.pattern, size), _inputs(found.pattern, 4 * size), strict=False):
+            try:
+                if _once(ask, small) > FLOOR and (told := _growth(ask, small, large)):
+                    return f"{method} {small[:60]!r}…{small[-8:]!r}: {told}"
+            except Slow:
+                return f"{method} {small[:60]!r}…{small[-8:]!r}: more than {HANG} s"
+    return ""
+
+
+def _inputs(pattern: re.Pattern[Any], size: int) -> list[Any]:
+    texts = worst_inputs(pattern, size)
+    return [one.encode("utf-8", "surrogatepass") for one in texts] if isinstance(pattern.pattern, bytes) else texts
+
+
+def _growth(ask: Callable[[Any], object], small: Any, large: Any) -> str:
+    """Return how the time grew when the input became four times as long, if it grew more than that; asked three times."""
+    ratio, worst = 0.0, 0.0
+    for _ in range(3):
+        before, after = min(_once(ask, small) for _ in range(3)), _once(ask, large)
+        ratio, worst = after / max(before, 1e-6), after
+        if ratio < TIMES and worst < 1:
+            return ""
+    return f"{ratio:.0f} times as long for 4 times the text, {worst:.2f} s for {len(large)}"
+
+
+def _once(ask: Callable[[Any], object], text: Any) -> float:
+    signal.setitimer(signal.ITIMER_VIRTUAL, HANG)
+    began = time.process_time()
+    ask(text)
+    took = time.process_time() - began
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return took
+
+
+def _asking(pattern: re.Pattern[Any], method: str) -> Callable[[Any], object]:
+    if method == "search":
+        return lambda text: sum(1 for _ in pattern.finditer(text))
+    return pattern.match if method == "match" else pattern.fullmatch
+
+
+def _stop(_number: int, _frame: object) -> None:
+    raise Slow
+
+
+def main(size: int) -> None:
+    """Print what was found, as JSON."""
+    signal.signal(signal.SIGVTALRM, _stop)
+    found, missed = gather()
+    slow = {one.at: told for one in found if (told := slowness(one, size))}
+    print(json.dumps({"patterns": len(found), "missed": missed, "slow": slow}, indent=1))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 8_000)
