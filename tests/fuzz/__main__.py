@@ -9,9 +9,13 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from random import SystemRandom
+from typing import TYPE_CHECKING
 
-from tests.fuzz.running import Outcome, run
+from tests.fuzz.running import run
 from tests.fuzz.targets import TARGETS
+
+if TYPE_CHECKING:
+    from tests.fuzz.running import Outcome
 
 _SHARDS = 4
 

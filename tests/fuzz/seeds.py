@@ -141,9 +141,7 @@ SECRET: Final = (
     b'AWS_SECRET_ACCESS_KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"\npassword: "hunter22!x"\ntoken=ghp_'
     + b"a1B2" * 9,
     b'{"text": "postgres://me:s3cr3tpw@db.example/x and sk-ant-'
-    + b"api03-"
-    + b"Ab1" * 31
-    + b'", "n": "-----BEGIN PRIVATE KEY-----\\nMIIB'
+    b"api03-" + b"Ab1" * 31 + b'", "n": "-----BEGIN PRIVATE KEY-----\\nMIIB'
     b'\\n-----END PRIVATE KEY-----"}',
     b"-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nabc\n-----END RSA PRIVATE KEY-----\n[redacted:aws-access-key:1f3a]\n",
 )

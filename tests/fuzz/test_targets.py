@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.fuzz.mutating import mutated
 from tests.fuzz.running import run
 from tests.fuzz.targets import TARGETS, Target
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _INPUTS = 400
 

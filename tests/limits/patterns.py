@@ -51,12 +51,12 @@ def gather() -> tuple[list[Found], list[str]]:
     """Return the package's patterns, and the places whose pattern was not seen."""
     seen: dict[tuple[str, int], dict[re.Pattern[Any], None]] = {}
     _listen(seen)
-    import pipelines  # noqa: PLC0415  after the listening begins
+    import pipelines
 
     for module in pkgutil.walk_packages(pipelines.__path__, "pipelines."):
         if not module.name.endswith(("__main__", "pdf_child")):
             importlib.import_module(module.name)
-    from tests.limits.driving import drive  # noqa: PLC0415  it imports what it drives
+    from tests.limits.driving import drive
 
     drive()
     found, missed = [], []
@@ -120,7 +120,7 @@ def _inputs(pattern: re.Pattern[Any], size: int) -> list[Any]:
 
 
 def _growth(ask: Callable[[Any], object], small: Any, large: Any) -> str:
-    """Return how the time grew when the input became four times as long, if it grew more than that; asked three times."""
+    """Return how the time grew when the input became four times as long, if it grew by more; asked three times."""
     ratio, worst = 0.0, 0.0
     for _ in range(3):
         before, after = min(_once(ask, small) for _ in range(3)), _once(ask, large)

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 FOLDER: Final = Path(pipelines.__file__).parent
 SCANNING: Final = frozenset({"search", "sub", "subn", "split", "findall", "finditer"})
 METHODS: Final = SCANNING | {"match", "fullmatch"}
+KEPT: Final = {
+    "memory/secrets/rules.py pattern": frozenset({"match"}),
+    "memory/daynames.py _shape": frozenset({"fullmatch"}),
+    "memory/daynames.py _rest": frozenset({"fullmatch"}),
+}
+"""How what a function returns is asked elsewhere; where nothing is said here, every place of a text is tried."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,8 @@ def _sites_of(path: Path) -> Iterator[Site]:
         assert isinstance(node, ast.Call)
         assert isinstance(node.func, ast.Attribute)
         name = _name_of(tree, node)
-        asked = frozenset({node.func.attr}) if node.func.attr != "compile" else _asked(tree, name)
+        kept = KEPT.get(f"{path.relative_to(FOLDER).as_posix()} {_function_of(tree, node)}")
+        asked = frozenset({node.func.attr}) if node.func.attr != "compile" else kept or _asked(tree, name)
         told = node.args[0].value if node in within and isinstance(node.args[0], ast.Constant) else None
         literal = told if isinstance(told, str | bytes) else None
         yield Site(
@@ -76,6 +83,11 @@ def _is_call_of_re(node: ast.AST) -> bool:
 def _within_functions(tree: ast.Module) -> set[ast.AST]:
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)]
     return {inner for function in functions for inner in ast.walk(function)}
+
+
+def _function_of(tree: ast.Module, call: ast.Call) -> str:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and call in ast.walk(node)]
+    return functions[-1].name if functions else ""
 
 
 def _name_of(tree: ast.Module, call: ast.Call) -> str:

@@ -14,8 +14,8 @@ _parser: Final[Any] = importlib.import_module("re._parser")
 _TASTE: Final = "a 0-\t\n<\"'`.*_[(/#A:,é="
 _MANY: Final = 24
 _GENERIC: Final = (
-    "a", " ", "-", "\n", "\t", '"', "[", "(", "<!--", "0", "a ", "-a", "` ", "*a*", "_", "a.", "\\", "'", "[a](", "<a ", "\r\n",
-    "# ", "- ", "a:", "é", ">", "|", "{", "=", "~", "/", "a@", "1.", "1,", "--", "and ", "ab", "Ab ", "﻿",
+    "a", " ", "-", "\n", "\t", '"', "[", "(", "<!--", "0", "a ", "-a", "` ", "*a*", "_", "a.", "\\", "'", "[a](", "<a ",
+    "\r\n", "# ", "- ", "a:", "é", ">", "|", "{", "=", "~", "/", "a@", "1.", "1,", "--", "and ", "ab", "Ab ", "﻿",
 )  # fmt: skip
 _ENDS: Final = ("", "\x00", "!", "\n", "a", " \x00")
 
@@ -23,7 +23,7 @@ _ENDS: Final = ("", "\x00", "!", "\n", "a", " \x00")
 def worst_inputs(pattern: re.Pattern[Any], size: int) -> list[str]:
     """Return inputs of about a size: what each repeat accepts, again and again, and general ones."""
     tree = _parser.parse(
-        _text(pattern.pattern), pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
+        pattern.pattern, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
     )
     pumps: dict[tuple[str, str], None] = {("", one): None for one in _GENERIC}
     for before, body, least in _repeats(tree, ""):
@@ -42,10 +42,6 @@ def worst_inputs(pattern: re.Pattern[Any], size: int) -> list[str]:
         for end in ("", _ENDS[1 + index % (len(_ENDS) - 1)]):
             found[head + end] = None
     return list(found)
-
-
-def _text(source: str | bytes) -> str | bytes:
-    return source
 
 
 def _repeats(tree: Any, before: str) -> Iterator[tuple[str, list[str], int]]:

@@ -62,6 +62,7 @@ _MARKS: Final = tuple(
 _STOP_AT: Final = (
     r"(?=[,;:()]|\.(?:\s|$)|\s(?:to|with|by|for|but|now|because|since|in favou?r|any ?more|this|that has|and)\b|$)"
 )
+_IS: Final = r"(?:was|were|is|are|has been|have been|gets?)"
 _GAP: Final = r"\s{1,3}"
 _WAS: Final = r"(?P<was>.{1,120}?)"
 # Each names in its group what held before, in a phrase of at most so many characters.
@@ -73,8 +74,7 @@ _REPLACED: Final = tuple(
         rf"\bnot{_GAP}(?P<was>[^,.;]{{1,120}}?){_GAP}but\b",
         rf"\bfrom{_GAP}(?P<was>[^,;]{{1,120}}?){_GAP}(?:to|into)\b",
         rf"\breplac(?:e|es|ed|ing){_GAP}{_WAS}{_STOP_AT}",
-        rf"(?<![\w.+#-])(?P<was>[\w.+#-]+(?: [\w.+#-]+)?){_GAP}"
-        rf"(?:was|were|is|are|has been|have been|gets?){_GAP}replaced\b",
+        rf"(?<![\w.+#-])(?P<was>[\w.+#-]+(?: [\w.+#-]+)?){_GAP}{_IS}{_GAP}replaced\b",
         rf"\bover\b[^,;]{{0,120}}?\bfrom{_GAP}{_WAS}{_STOP_AT}",
         rf"(?:^|[,;:]\s|\b(?:we|i|they|to)\s)(?:have\s)?(?:stop(?:ped|s)?|drop(?:ped|s)?){_GAP}{_WAS}{_STOP_AT}",
         rf"\b(?:was|were){_GAP}(?P<was>[^,;.]{{1,120}}?)(?:,| but){_GAP}(?:(?:it|they){_GAP})?(?:is |are )?now\b",
