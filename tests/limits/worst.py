@@ -17,14 +17,15 @@ _GENERIC: Final = (
     "a", " ", "-", "\n", "\t", '"', "[", "(", "<!--", "0", "a ", "-a", "` ", "*a*", "_", "a.", "\\", "'", "[a](", "<a ",
     "\r\n", "# ", "- ", "a:", "é", ">", "|", "{", "=", "~", "/", "a@", "1.", "1,", "--", "and ", "ab", "Ab ", "﻿",
 )  # fmt: skip
-_ENDS: Final = ("", "\x00", "!", "\n", "a", " \x00")
+_ENDS: Final = ("\x00", "!", "\n", "a", " \x00")
 
 
 def worst_inputs(pattern: re.Pattern[Any], size: int) -> list[str]:
-    """Return inputs of about a size: what each repeat accepts, again and again, and general ones."""
-    tree = _parser.parse(
-        pattern.pattern, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
-    )
+    """Return inputs of about a size: what each repeat accepts, again and again, and general ones.
+
+    For another size they are the same kinds of inputs in the same order.
+    """
+    tree = _parser.parse(pattern.pattern, pattern.flags)
     pumps: dict[tuple[str, str], None] = {("", one): None for one in _GENERIC}
     for before, body, least in _repeats(tree, ""):
         for taste in body:
@@ -36,12 +37,11 @@ def worst_inputs(pattern: re.Pattern[Any], size: int) -> list[str]:
     whole = _sample(tree, "")
     pumps[("", whole)] = None
     pumps[("", whole[:-1])] = None
-    found = {}
+    found = []
     for index, (before, pump) in enumerate((before, pump) for before, pump in pumps if pump):
         head = before + pump * max(1, size // len(pump))
-        for end in ("", _ENDS[1 + index % (len(_ENDS) - 1)]):
-            found[head + end] = None
-    return list(found)
+        found += [head, head + _ENDS[index % len(_ENDS)]]
+    return found
 
 
 def _repeats(tree: Any, before: str) -> Iterator[tuple[str, list[str], int]]:
