@@ -112,7 +112,7 @@ def _accepts(op: Any, value: Any, char: str) -> bool:
     if name == "ANY":
         return char != "\n"
     if name == "NOT_LITERAL":
-        return ord(char) != value
+        return bool(ord(char) != value)
     negated = any(str(o) == "NEGATE" for o, _ in value)
     return any(_in(str(o), v, char) for o, v in value) != negated
 
@@ -125,7 +125,7 @@ _CATEGORIES: Final = {
 
 def _in(name: str, value: Any, char: str) -> bool:
     if name == "LITERAL":
-        return ord(char) == value
+        return bool(ord(char) == value)
     if name == "RANGE":
         return bool(value[0] <= ord(char) <= value[1])
     return name == "CATEGORY" and re.match(_CATEGORIES[str(value)], char) is not None
