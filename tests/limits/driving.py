@@ -36,9 +36,9 @@ def drive() -> None:
 
 def _tables() -> None:
     for rule in load_rules().rules:
-        assert rule.pattern
+        assert rule.pattern.pattern
     for attack in load_attacks():
-        assert attack.pattern
+        assert attack.pattern.pattern
     find_secrets(b"nothing")
 
 
@@ -46,8 +46,8 @@ def _files() -> None:
     moment_pattern("YYYY-MM-DD")
     moment_pattern("[Daily] dddd Do MMMM YYYY")
     for pattern in ("Daily/{YYYY}-{MM}-{DD}.md", "{YYYY}/{MM}/{DD}*.md"):
-        assert DayNames(pattern)._shape
-        assert DayNames(pattern)._rest
+        assert DayNames(pattern)._shape.pattern
+        assert DayNames(pattern)._rest.pattern
     cron._place("")
     filling.fill("crontab", {"curate": "/bin/curate"})
     tomltext._replaced('[a]\nkey = "v" # why\n', ("a",), {"key": "w"})
