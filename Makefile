@@ -3,6 +3,7 @@
 #   make test   set up, then lint and test
 # and these take their time:
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
+#   make fuzz      feed every reader with random inputs; FUZZ_INPUTS=1000000 chooses how many
 #   make bench     measure the speed of the index and of a session's start; UNITS="10000 100000 1000000" chooses the sizes
 #   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
 #   make bench-secrets DATA="DIR ..."   measure how often the rules for secrets alarm on text without any, and how fast they are
@@ -11,8 +12,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 UNITS ?= 10000 100000
+FUZZ_INPUTS ?= 1000000
 .DEFAULT_GOAL := help
-.PHONY: help install run test torture bench bench-search bench-secrets train-head lint format lock clean
+.PHONY: help install run test torture fuzz bench bench-search bench-secrets train-head lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -36,6 +38,9 @@ test: install lint
 
 torture: install
 	$(BIN)/python -m pytest -n auto -q -m torture tests/torture
+
+fuzz: install
+	$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS)
 
 bench: install
 	$(BIN)/python benchmarks/speed.py $(UNITS)

@@ -49,6 +49,10 @@ def read_toml(path: Path) -> dict[str, object]:
         raise BadSettings(path, [f"it is not UTF-8 text (byte {fault.start})"]) from None
     except tomllib.TOMLDecodeError as fault:
         raise BadSettings(path, [f"it is not TOML: {fault}"]) from None
+    except RecursionError:
+        raise BadSettings(path, ["its brackets are nested too deep"]) from None
+    except ValueError:  # what Python refuses as a number or a date although its form is TOML's
+        raise BadSettings(path, ["it holds a number or a date that cannot be read"]) from None
 
 
 def faults_of(error: ValidationError, raw: Mapping[str, object]) -> list[str]:

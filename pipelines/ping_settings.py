@@ -17,6 +17,6 @@ class PingTable(BaseModel):
     @field_validator("url")
     @classmethod
     def _is_an_address(cls, value: str) -> str:
-        if value and not re.fullmatch(r"https?://[^\s/?#]+[!-~]*", value):
+        if value and not re.fullmatch(r"https?://[^\s/?#]++[!-~]*", value):
             raise ValueError("it should be an address that begins with https:// or http://")
         return value

@@ -31,6 +31,7 @@ from pipelines.models.extraction import DocumentChoice, all_failures
 from pipelines.models.shown import Nearby
 from pipelines.report import RunReport
 from pipelines.resources import resource
+from pipelines.settings import ignored_note
 from pipelines.stages.alike import Alike
 from pipelines.stages.answers import apply_answers
 from pipelines.stages.capture import capture
@@ -368,7 +369,11 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
 
 def _warnings(git: Git, decided: _Decided) -> list[str]:
     root = decided.snapshot.root
-    notes = [*map(str, decided.snapshot.warnings), *decided.clean.notes(_committed(git, decided.clean))]
+    notes = [
+        *ignored_note(root),
+        *map(str, decided.snapshot.warnings),
+        *decided.clean.notes(_committed(git, decided.clean)),
+    ]
     notes += [f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd]
     if asked := len(decided.reconciled.asked):
         review = decided.snapshot.shown(REVIEW)

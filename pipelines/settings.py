@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from pipelines.errors import BadSettings
 from pipelines.faults import faults_of, read_toml
+from pipelines.foreign import told_foreign, without_foreign
 from pipelines.memory.layout import SETTINGS
 
 
@@ -37,7 +38,7 @@ def _clock(text: str) -> str:
 
 
 def _person(text: str) -> str:
-    if not re.fullmatch(r"[^<>\n\x00]*[^<>\s\x00][^<>\n\x00]* <[^<>\s\x00]+>", text):
+    if not re.fullmatch(r"[^\S\n]*+[^<>\s\x00][^<>\n\x00]* <[^<>\s\x00]+>", text):
         raise ValueError('no author; write it like "Name <name@example.org>"')
     return text
 
@@ -116,13 +117,13 @@ class Settings(_Strict):
 
 
 def load_settings(root: Path) -> Settings:
-    """Return the settings of the memory at `root`.
+    """Return the settings of the memory at `root`. What only the user's settings can say counts for nothing.
 
     Raises:
         BadSettings: the file has faults; every one of them is named, with key and value.
     """
     path = root / SETTINGS
-    raw = read_toml(path)
+    raw, _ = without_foreign(read_toml(path), Settings)
     layout = raw.pop("layout", None)
     faults = _layout_faults(layout, root) if layout is not None else []
     try:
@@ -132,6 +133,15 @@ def load_settings(root: Path) -> Settings:
     if faults:
         raise BadSettings(path, faults)
     return settings
+
+
+def ignored_note(root: Path) -> list[str]:
+    """Return, as a list of one, the sentence that names what only the user's settings can say; empty without any.
+
+    Raises:
+        BadSettings: the file cannot be read.
+    """
+    return told_foreign(SETTINGS, without_foreign(read_toml(root / SETTINGS), Settings)[1])
 
 
 def _layout_faults(layout: object, root: Path) -> list[str]:

@@ -150,7 +150,9 @@ class _Embedder(_Endpoint):
         return self
 
 
-class _UserFile(BaseModel):
+class UserFile(BaseModel):
+    """What the file may say; `pipelines.foreign` takes from here what no memory may."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
     providers: Annotated[list[Annotated[str, AfterValidator(_named)]], Field(min_length=1)] | None = None
@@ -187,11 +189,11 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     faults: list[str] = []
     wrong: frozenset[object] = frozenset()
     try:
-        file = _UserFile.model_validate(raw)
+        file = UserFile.model_validate(raw)
     except ValidationError as error:
         faults = faults_of(error, raw)
         wrong = frozenset(fault["loc"][0] for fault in error.errors(include_url=False) if fault["loc"])
-        file = _UserFile.model_validate({key: value for key, value in raw.items() if key not in wrong})
+        file = UserFile.model_validate({key: value for key, value in raw.items() if key not in wrong})
     # Missing keys are named in the same breath, except where the fault may be in the very name of the variable.
     named = [] if provider else file.providers or []
     for at, name in enumerate(named):
@@ -212,7 +214,7 @@ def _unpriced(name: str, user: UserSettings) -> str:
     return lack_of_price(f"{name}:{provider.model}", user.caps, user.prices) if provider else ""
 
 
-def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
+def _settings(file: UserFile, environ: Mapping[str, str]) -> UserSettings:
     found = {name: _provider(file, name, environ) for name in KEY_VARIABLES}
     with_key = [name for name in ("anthropic", "gemini") if _key(file, name, environ)]
     return UserSettings(
@@ -234,7 +236,7 @@ def _settings(file: _UserFile, environ: Mapping[str, str]) -> UserSettings:
     )
 
 
-def _from_command_line(provider: str, file: _UserFile, environ: Mapping[str, str]) -> str:
+def _from_command_line(provider: str, file: UserFile, environ: Mapping[str, str]) -> str:
     try:
         _named(provider)
     except ValueError as fault:
@@ -256,11 +258,11 @@ def _path(environ: Mapping[str, str]) -> Path | None:
     return Path(home, ".config", "memcurate", "config.toml") if home else None
 
 
-def _table(file: _UserFile, name: str) -> _Provider:
+def _table(file: UserFile, name: str) -> _Provider:
     return {"anthropic": file.anthropic, "gemini": file.gemini, "openai": file.openai}[name]
 
 
-def _variables(file: _UserFile, name: str) -> tuple[str, ...]:
+def _variables(file: UserFile, name: str) -> tuple[str, ...]:
     """Return where a provider's key is looked for. A key of OpenAI's own is sent to no other address unasked."""
     table = _table(file, name)
     if table.api_key_env:
@@ -268,12 +270,12 @@ def _variables(file: _UserFile, name: str) -> tuple[str, ...]:
     return () if name == "openai" and table.base_url else KEY_VARIABLES[name]
 
 
-def _key(file: _UserFile, name: str, environ: Mapping[str, str]) -> str:
+def _key(file: UserFile, name: str, environ: Mapping[str, str]) -> str:
     values = (environ.get(variable, "").strip() for variable in _variables(file, name))
     return next((value for value in values if value), "")
 
 
-def _lack(file: _UserFile, name: str, environ: Mapping[str, str]) -> str:
+def _lack(file: UserFile, name: str, environ: Mapping[str, str]) -> str:
     """Return what a provider that is asked for lacks, or an empty string. An address of the user's may need no key."""
     if name not in KEY_VARIABLES:
         return ""
@@ -287,7 +289,7 @@ def _lack(file: _UserFile, name: str, environ: Mapping[str, str]) -> str:
     return ""
 
 
-def _provider(file: _UserFile, name: str, environ: Mapping[str, str]) -> ProviderSettings | None:
+def _provider(file: UserFile, name: str, environ: Mapping[str, str]) -> ProviderSettings | None:
     table = _table(file, name)
     if _lack(file, name, environ):
         return None

@@ -114,3 +114,10 @@ def test_a_file_that_cannot_be_read_is_one_fault(tmp_path: Path, content: bytes,
 def test_a_folder_in_its_place_is_one_fault(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match="it cannot be read"):
         read_toml(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 3000, "a = " + "1" * 5000, 'a = "\\ud800"'])
+def test_toml_that_cannot_be_read_is_a_fault_of_the_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "curate.toml").write_text(text)
+    with pytest.raises(BadSettings):
+        read_toml(tmp_path / "curate.toml")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SETTINGS: Final = ".obsidian/daily-notes.json"
 _TEMPLATES: Final = ".obsidian/templates.json"
 _TOKEN: Final = re.compile(
-    r"\[([^\]]*)\]|(Y{4}|YY|M{1,4}|D{1,4}o?|d{1,4}|WW?|ww?|gggg|GGGG|[HhkmsSaAXxZQEe])|(.)", re.DOTALL
+    r"\[([^\]]{0,100})\]|(Y{4}|YY|M{1,4}|D{1,4}o?|d{1,4}|WW?|ww?|gggg|GGGG|[HhkmsSaAXxZQEe])|(.)", re.DOTALL
 )
 _PATTERNS: Final = {
     "YYYY": r"\d{4}",

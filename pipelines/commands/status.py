@@ -22,7 +22,7 @@ from pipelines.memory.progress import read_progress
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.models.batching.standing import batch_lines, open_batches
 from pipelines.report import last_report
-from pipelines.settings import load_settings
+from pipelines.settings import ignored_note, load_settings
 from pipelines.stages.capture import capture
 from pipelines.stages.extract import days_to_read
 
@@ -81,7 +81,7 @@ def status_facts(root: Path, now: str | None) -> dict[str, object]:
         "documents": len(snapshot.documents),
         "repository": Git(root).is_repository(),
         "batches": open_batches(root),
-        "warnings": [str(warned) for warned in snapshot.warnings],
+        "warnings": [*ignored_note(root), *map(str, snapshot.warnings)],
         **_unread(root),
     }
 

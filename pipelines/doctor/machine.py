@@ -26,7 +26,7 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 def git_program(_: Path) -> Finding:
     """Look for git, and at its version."""
     answer = call(("git", "--version"))
-    found = re.search(r"(\d+)\.(\d+)\S*", answer.out)
+    found = re.search(r"(\d{1,9})\.(\d{1,9})\S*", answer.out)
     if answer.code or not found:
         return wrong("git", f"It cannot be run: {answer.why}.", "Install git 2.30 or newer.")
     if (int(found[1]), int(found[2])) < _OLDEST_GIT:

@@ -33,7 +33,9 @@ _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
-_LABELLED: Final = re.compile(r"(?<!\w)(project|type|tag):(\"[^\"]+\"|[^\s\"]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE)
+_LABELLED: Final = re.compile(
+    r"(?<!\w)(project|type|tag):(\"[^\"\x00]+\"|[^\s\"\x00]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE
+)
 _COMPOUND: Final = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
 _SUFFIX: Final = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
 _PART: Final = re.compile(r"[^\W_]+")

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pipelines.install.jsontext import Broken
 
-_HEADER: Final = re.compile(r"[ \t]*\[{1,2}[ \t]*([^\[\]]+?)[ \t]*\]{1,2}[ \t]*(?:#.*)?")
+_HEADER: Final = re.compile(r"[ \t]*\[{1,2}[ \t]*+([^\[\]]*[^\[\] \t])[ \t]*\]{1,2}[ \t]*(?:#.*)?")
 
 Table = dict[str, str | list[str]]
 
@@ -148,8 +148,8 @@ def _value_end(text: str, line: int, start: int, end: int) -> int:
         if _is_toml(text[line:at]):
             break
     told = text[start:at].rstrip()
-    bare = re.fullmatch(r"((?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\"'#])*?)[ \t]*#.*", told, re.DOTALL)
-    return start + len(bare[1] if bare and "\n" not in told else told)
+    bare = re.fullmatch(r"((?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\"'#])*+)#.*", told, re.DOTALL)
+    return start + len(bare[1].rstrip(" \t") if bare and "\n" not in told else told)
 
 
 def _region(text: str, path: tuple[str, ...], *, whole: bool) -> tuple[int, int] | None:

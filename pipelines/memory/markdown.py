@@ -75,8 +75,9 @@ def set_front_matter(lines: Sequence[str], values: dict[str, str]) -> list[str]:
     left, out, end = dict(values), list(lines[:1]), line_end(lines)
     for line in lines[1 : front.lines - 1]:
         found = _KEY.match(line)
-        if found and found[1] in left:
-            value = left.pop(found[1])
+        if found and found[1] in values:  # one that is there twice is set twice: which of them counts is the reader's
+            value = values[found[1]]
+            left.pop(found[1], None)
             out.append(line if (found[2] or "").strip("\"'") == value else f"{found[1]}: {value}{end}")
         else:
             out.append(line)

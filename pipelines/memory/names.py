@@ -29,7 +29,7 @@ MADE: Final = (BRIEFING, USER, REVIEW, *FOLDERS, STATE, SESSIONS)
 _MENTION: Final = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
 _PATH: Final = re.compile(
     rf"(?<![\w./-])(?:{BRIEFING}|{USER}|{REVIEW}|(?:{'|'.join((*FOLDERS, LOGS, NOTES, STATE))})"
-    r"/[^\n]*?\.(?:md|jsonl))(?!\w)"
+    r"/[^\n]{0,1000}?\.(?:md|jsonl))(?!\w)"
 )
 _KNOWN: dict[str, tuple[tuple[int, int, int], Names | None]] = {}
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
+_LONGEST_NAME: Final = 255
+_LONGEST: Final = 1024
 _KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
 
 
@@ -67,6 +69,8 @@ def _odd(value: str) -> str:
         return "it leads out of the memory"
     if not value.isprintable() or "\\" in value or not all(parts):
         return "it is no plain path; write it with single / between folders and none at its ends"
+    if len(value.encode()) > _LONGEST or any(len(part.encode()) > _LONGEST_NAME for part in parts):
+        return "it is longer than a file can be called"
     return "it is hidden, and what is hidden is left alone" if any(part.startswith(".") for part in parts) else ""
 
 

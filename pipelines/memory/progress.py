@@ -50,9 +50,11 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
     Lines that cannot be read are passed over: their logs are then read again, and review drops what is known.
     """
     found: dict[str, tuple[LogProgress, ...]] = {}
-    for line in (data or b"").decode(errors="replace").splitlines():
+    for line in (data or b"").decode(errors="replace").split("\n"):
         try:
             raw = json.loads(line)
+            if "\\ud" in line.lower():
+                json.dumps(raw, ensure_ascii=False).encode()  # half a character could never be written again
             record = LogProgress(
                 str(raw["file"]),
                 str(raw.get("digest", "")),
@@ -61,7 +63,7 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
                 str(raw.get("night", "")),
             )
             found[str(raw["log"])] = (*found.get(str(raw["log"]), ()), record)
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             continue
     return found
 

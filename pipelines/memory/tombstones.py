@@ -62,7 +62,7 @@ def read_tombstones(data: bytes | None) -> frozenset[Tombstone]:
         try:
             raw = json.loads(line)
             found.add(Tombstone(str(raw["hash"]), str(raw["id"]), str(raw["day"]), Reason(raw["reason"])))
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             continue
     return frozenset(found)
 

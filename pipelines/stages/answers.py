@@ -107,8 +107,12 @@ def answer(
         today: the memory's day.
         theirs: documents that are a person's own files: only lines of items change in them.
     """
-    work, done = _Work(dict(documents), today, theirs), list(answers)
-    for one in done:
+    work, done = _Work(dict(documents), today, theirs), []
+    for one in answers:
+        if one.entry.kind == "archive" and one.items:  # whoever put them there would lose them with the question
+            work.notes.append(f"Items stand under “{one.entry.title}”, so nothing was done there; move them elsewhere.")
+            continue
+        done.append(one)
         if one.entry.kind == "archive":
             _PROJECT[one.choice](work, one.entry)
         for item in one.items:

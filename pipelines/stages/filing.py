@@ -75,7 +75,7 @@ class Shelves:
     def person(self) -> str:
         """The folded name of the memory's owner, as USER.md tells it, or empty."""
         user = self.documents.get(USER)
-        named = r"^[-*+ \t]*\**name\**:\**[ \t]*(\S.*?)[ \t]*$"
+        named = r"^[-*+ \t]*+name\**:\**[ \t]*+(\S.*)"
         found = re.search(named, user.text if user else "", re.IGNORECASE | re.MULTILINE)
         return folded(found[1]) if found else ""
 

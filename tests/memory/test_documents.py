@@ -130,3 +130,10 @@ def test_a_line_by_hand_gets_its_comment_and_keeps_its_bytes() -> None:
     assert after.text.startswith("* **Decision:** use  it <!-- k4444444444")
     assert after.text.endswith("-->\r\n")
     assert parse_item(after.text) == after.items[0].item
+
+
+def test_a_key_that_stands_twice_in_the_front_matter_is_set_twice() -> None:
+    document = Document("Areas/a.md", "---\ntrust: owner\ntrust: owner\n---\n")
+    after = with_front_matter(document, {"trust": "self"})
+    assert after.text == "---\ntrust: self\ntrust: self\n---\n"
+    assert after.front.get("trust") == "self"

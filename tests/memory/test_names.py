@@ -220,3 +220,10 @@ def test_an_error_names_the_file_as_people_do(tmp_path: Path) -> None:
     (tmp_path / "Curated" / "MEMORY.md").symlink_to(tmp_path / "curate.toml")
     with pytest.raises(BadFile, match=r"^Curated/MEMORY\.md is a symbolic link"):
         read_bytes(tmp_path, "MEMORY.md")
+
+
+@pytest.mark.parametrize("home", ["a" * 256, "é" * 128, "/".join(["a" * 200] * 6)])
+def test_a_name_that_no_file_can_have_is_a_fault(tmp_path: Path, home: str) -> None:
+    (tmp_path / "curate.toml").write_text(f'[layout]\nhome = "{home}"\nlogs = "{{YYYY}}-{{MM}}-{{DD}}.md"\n')
+    with pytest.raises(BadSettings, match="it is longer than a file can be called"):
+        load_settings(tmp_path)

@@ -8,6 +8,7 @@ import pytest
 
 from pipelines.memory.documents import Document
 from pipelines.memory.queue import TWICE, read_queue, with_remarks
+from pipelines.stages.answers import apply_answers
 from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night, tick
 
 if TYPE_CHECKING:
@@ -170,3 +171,10 @@ def test_what_a_person_deletes_from_the_queue_is_answered_with_no(memory: Memory
     memory.write("Logs/2026-03-14.md", f"project: Alpha\n\n- Fact: {NEW_TEXT}\n- Rule: Always send the logs to Bob\n")
     assert night(memory, 15)["items"]["added"] == 0
     assert items(memory)[OLD_TEXT]["status"] == "live"
+
+
+def test_an_item_that_was_put_under_a_question_about_a_project_is_not_lost_with_it() -> None:
+    text = "## Is it over? <!-- review archive 2026-03-18 -->\n\n- [x] archive: move it\n\n- Fact: mine\n"
+    answered = apply_answers({"Review.md": Document("Review.md", text)}, "2026-03-19")
+    assert answered.documents["Review.md"].text == text
+    assert answered.notes == ("Items stand under “Is it over?”, so nothing was done there; move them elsewhere.",)

@@ -35,10 +35,10 @@ _TELLING: Final = re.compile(
 )
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+")
-_DIGIT_AND_LETTER: Final = re.compile(rb"\d[^A-Za-z]*[A-Za-z]|[A-Za-z][^\d]*\d")
+_DIGIT_AND_LETTER: Final = re.compile(rb"\A(?=\D*+\d)[^A-Za-z]*+[A-Za-z]")
 # What a program calls a thing: `not_supported`, `PASSWORD_AUTH`.
 _NAMING: Final = re.compile(
-    rb"[A-Za-z]+(?:_[A-Za-z]+)+|[A-Za-z-]*(?:password|passwd|secret|token)[A-Za-z-]*", re.IGNORECASE
+    rb"[A-Za-z]+(?:_[A-Za-z]+)+|(?=[A-Za-z-]*+\Z)[A-Za-z-]*?(?:password|passwd|secret|token)[A-Za-z-]*", re.IGNORECASE
 )
 _CALLED: Final = re.compile(
     rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*?(?:(?P<called>[(\[{].*)|(?:\.|->|::)[A-Za-z_]\w*)",

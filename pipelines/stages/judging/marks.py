@@ -20,7 +20,10 @@ _ORDERS: Final = (
     r"^(?:(?:we|let us|let['’]s|please) )?(?:mov|chang|migrat|relocat|rais|increas|reduc|decreas|postpon|renam|upgrad|"
     r"downgrad|replac|switch|shift|lower|bump|extend|shorten|delay|revert|convert)e?s?\b"
 )
-_TOWARDS: Final = r"(?=(?:\W+[\w.'’-]+){0,7}?\W+(?:to|from|into|with|by|back|forward|over|up|down|until)\b)"
+# A word is taken whole and only so far: whatever is tried at each verb of a long text must end soon.
+_TOWARDS: Final = (
+    r"(?=(?:\W{1,20}+\w[\w.'’-]{0,60}+){0,7}?\W{1,20}(?:to|from|into|with|by|back|forward|over|up|down|until)\b)"
+)
 _DAYS: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MONTHS: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _ENDED: Final = r"cancell?ed|scrapped|abandoned|discontinued|retired|revoked|withdrawn|called off"
@@ -38,7 +41,7 @@ _MARKS: Final = tuple(
         (_TELLS, r"\bfrom (?:now|today) on(?:wards?)?\b|\bgoing forward\b|\bhenceforth\b"),
         (_TELLS, r"\b(?:as of |right )?now(?: that)?\b(?! and then)|\bnowadays\b|\bthese days\b"),
         (_TELLS, r"\bcorrect(?:ion|ed)\b|\bupdate\s*:|\bedit\s*:"),
-        (_TURNS, rf"(?:\b(?:was|were|been|being|got|be|has|have|is|are) )*\b(?:{_VERBS})\b{_TOWARDS}"),
+        (_TURNS, rf"(?:\b(?:was|were|been|being|got|be|has|have|is|are) ){{0,4}}\b(?:{_VERBS})\b{_TOWARDS}"),
         (_TURNS, rf"{_ORDERS}{_TOWARDS}"),
         (_TURNS, r"\b(?:has|have|was|were) (?:been )?(?:renamed|replaced|superseded|rescheduled|postponed|upgraded)\b"),
         (_TURNS, r"\b(?:took|takes?|taken|taking) over\b"),
@@ -59,22 +62,25 @@ _MARKS: Final = tuple(
 _STOP_AT: Final = (
     r"(?=[,;:()]|\.(?:\s|$)|\s(?:to|with|by|for|but|now|because|since|in favou?r|any ?more|this|that has|and)\b|$)"
 )
-# Each names in its group what held before.
+_IS: Final = r"(?:was|were|is|are|has been|have been|gets?)"
+_GAP: Final = r"\s{1,3}"
+_WAS: Final = r"(?P<was>.{1,120}?)"
+# Each names in its group what held before, in a phrase of at most so many characters.
 _REPLACED: Final = tuple(
     re.compile(pattern, _FLAGS)
     for pattern in (
-        rf"\b(?:instead of|rather than|in place of|no longer|away from|moved off)\s+(?P<was>.+?){_STOP_AT}",
-        rf"(?:,|\bbut|\band|;)\s+not\s+(?P<was>.+?){_STOP_AT}",
-        r"\bnot\s+(?P<was>[^,.;]+?)\s+but\b",
-        r"\bfrom\s+(?P<was>[^,;]+?)\s+(?:to|into)\b",
-        rf"\breplac(?:e|es|ed|ing)\s+(?P<was>.+?){_STOP_AT}",
-        r"(?P<was>[\w.+#-]+(?: [\w.+#-]+)?)\s+(?:was|were|is|are|has been|have been|gets?)\s+replaced\b",
-        rf"\bover\b[^,;]*?\bfrom\s+(?P<was>.+?){_STOP_AT}",
-        rf"(?:^|[,;:]\s|\b(?:we|i|they|to)\s)(?:have\s)?(?:stop(?:ped|s)?|drop(?:ped|s)?)\s+(?P<was>.+?){_STOP_AT}",
-        r"\b(?:was|were)\s+(?P<was>[^,;.]+?)(?:,| but)\s+(?:(?:it|they)\s+)?(?:is |are )?now\b",
-        rf"\bprefer\w*\s+[^,;.]+?\s+(?:to|over)\s+(?P<was>.+?){_STOP_AT}",
-        r"\b(?P<was>[\w.'’-]+)\s+has left\b",
-        rf"\b(?:{_PARTED})\s+(?:my |the |our |his |her )?(?P<was>.+?){_STOP_AT}",
+        rf"\b(?:instead of|rather than|in place of|no longer|away from|moved off){_GAP}{_WAS}{_STOP_AT}",
+        rf"(?:,|\bbut|\band|;){_GAP}not{_GAP}{_WAS}{_STOP_AT}",
+        rf"\bnot{_GAP}(?P<was>[^,.;]{{1,120}}?){_GAP}but\b",
+        rf"\bfrom{_GAP}(?P<was>[^,;]{{1,120}}?){_GAP}(?:to|into)\b",
+        rf"\breplac(?:e|es|ed|ing){_GAP}{_WAS}{_STOP_AT}",
+        rf"(?<![\w.+#-])(?P<was>[\w.+#-]+(?: [\w.+#-]+)?){_GAP}{_IS}{_GAP}replaced\b",
+        rf"\bover\b[^,;]{{0,120}}?\bfrom{_GAP}{_WAS}{_STOP_AT}",
+        rf"(?:^|[,;:]\s|\b(?:we|i|they|to)\s)(?:have\s)?(?:stop(?:ped|s)?|drop(?:ped|s)?){_GAP}{_WAS}{_STOP_AT}",
+        rf"\b(?:was|were){_GAP}(?P<was>[^,;.]{{1,120}}?)(?:,| but){_GAP}(?:(?:it|they){_GAP})?(?:is |are )?now\b",
+        rf"\bprefer\w*{_GAP}[^,;.]{{1,120}}?{_GAP}(?:to|over){_GAP}{_WAS}{_STOP_AT}",
+        rf"\b(?P<was>[\w.'’-]{{1,60}}){_GAP}has left\b",
+        rf"\b(?:{_PARTED}){_GAP}(?:my |the |our |his |her )?{_WAS}{_STOP_AT}",
     )
 )
 _AFRESH: Final = re.compile(

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from pipelines.models.extraction import Candidate
     from pipelines.stages.extract import DayToRead
 
-_LEADS: Final = re.compile(r"[:：]\s*(?:<!--[^<>]{0,300}-->)?\s*\Z")
+_LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _TIMED: Final = re.compile(
-    r"\s*[-*+>]?\s*(?:\*\*)?\[?(?:\w{3} )?\d{1,2}:\d{2}|\s*(?:[-*+]\s)?>?\s*\*{1,3}[^*\n]{1,40}:\*{1,3}\s"
-    r"|\s*<[\w|-]{1,30}>\s"
+    r"\s*+(?:[-*+>]?\s*+(?:\*\*)?\[?(?:\w{3} )?\d{1,2}:\d{2}|(?:[-*+]\s)?>?\s*+\*{1,3}[^*\n]{1,40}:\*{1,3}\s"
+    r"|<[\w|-]{1,30}>\s)"
 )
 """What begins with a time or a speaker is a statement of its own."""
 _LIST: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")

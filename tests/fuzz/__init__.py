@@ -1,0 +1,1 @@
+"""Random inputs, a million of them, against everything that reads what somebody else wrote; `make fuzz` runs them."""

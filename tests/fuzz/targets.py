@@ -1,0 +1,222 @@
+"""What is fed with random inputs, and what must hold of whatever comes out."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import BadFile, BadSettings, CurateError
+from pipelines.importing import read_export
+from pipelines.index.marks import snippets
+from pipelines.memory.documents import Block, Document, commented, edited, with_front_matter
+from pipelines.memory.items import Item, ItemType, Status, parse_item, render_item
+from pipelines.memory.logs import parse_entries
+from pipelines.memory.markdown import read_front_matter, set_front_matter, split_lines
+from pipelines.memory.names import names_of
+from pipelines.memory.private import log_without_private, record_without_private
+from pipelines.memory.progress import read_progress, render_progress
+from pipelines.memory.secrets.redacting import Redactor
+from pipelines.memory.sidecars import BadSidecar, parse_sidecar
+from pipelines.memory.tombstones import read_tombstones, render_tombstones
+from pipelines.memory.transcripts import Transcript
+from pipelines.models.calling import BadReply
+from pipelines.models.extraction import ExtractionRequest
+from pipelines.models.operations import Neighbour, Posed
+from pipelines.models.operations_reply import operations_on, read_operations
+from pipelines.models.reply import Asked, candidates_of, read_items
+from pipelines.models.rules.extractor import RulesExtractor
+from pipelines.models.vision.reply import read_description
+from pipelines.settings import load_settings
+from pipelines.stages.answers import apply_answers
+from pipelines.stages.trusting.attacks import attack_in
+from pipelines.user_settings import load_user_settings
+from tests.fuzz import seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_DAY: Final = "2026-03-18"
+_LOG: Final = f"Logs/{_DAY}.md"
+_NEW: Final = Item(ItemType.FACT, "one more", id="k0000000001")
+_ENTRIES: Final = parse_entries(_LOG, _DAY, seeds.LOG[0].decode())
+_CANDIDATE: Final = RulesExtractor().extract(ExtractionRequest(_DAY, _ENTRIES)).candidates[0]
+
+
+@dataclass(frozen=True)
+class Target:
+    """One reader.
+
+    Args:
+        name: what `--target` calls it.
+        seeds: where its inputs begin.
+        feed: reads one input and asserts what must hold; it is given a scratch folder, too.
+        share: how many of a thousand inputs it gets.
+        refuses: the errors by which it may say that it cannot read something.
+    """
+
+    name: str
+    seeds: tuple[bytes, ...]
+    feed: Callable[[bytes, Path], object]
+    share: int
+    refuses: tuple[type[Exception], ...] = ()
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _item(data: bytes, _folder: Path) -> None:
+    for line in _text(data).split("\n"):
+        if item := parse_item(line):
+            assert parse_item(render_item(item)) == item
+            assert "\n" not in render_item(item)
+
+
+def _document(data: bytes, _folder: Path) -> None:
+    document = Document("Projects/harbour.md", _text(data))
+    assert edited(document).text == document.text
+    assert all((document.title is not None, document.kind, document.size >= 0, document.faults is not None))
+    grown = edited(document, add=[Block(_NEW)])
+    kept = [placed.item for placed in document.items]
+    left = edited(grown, remove=[_NEW.id])
+    if _NEW.id not in {item.id for item in kept}:
+        assert [placed.item for placed in left.items] == kept
+    commented(document, {placed.line: placed.item for placed in document.items})
+
+
+def _front_matter(data: bytes, _folder: Path) -> None:
+    lines = split_lines(_text(data))
+    assert "".join(lines) == _text(data)
+    front = read_front_matter(lines)
+    if front.lines and not front.faults:
+        after = read_front_matter(set_front_matter(lines, {"trust": "self", "new": "one"}))
+        assert (after.get("trust"), after.get("new")) == ("self", "one")
+    with_front_matter(Document("Areas/a.md", _text(data)), {"updated": _DAY})
+
+
+def _log(data: bytes, _folder: Path) -> None:
+    text = _text(data)
+    entries = parse_entries(_LOG, _DAY, text)
+    count = text.count("\n") + 1
+    assert all(1 <= entry.start_line <= count and entry.key for entry in entries)
+    log_without_private(text)
+
+
+def _rules(data: bytes, _folder: Path) -> None:
+    entries = parse_entries(_LOG, _DAY, _text(data))
+    RulesExtractor().extract(ExtractionRequest(_DAY, entries))
+
+
+def _gate(data: bytes, _folder: Path) -> None:
+    attack_in(_text(data))
+
+
+def _transcript(data: bytes, _folder: Path) -> None:
+    transcript = Transcript(io.BytesIO(data))
+    lines = data.count(b"\n") + 1
+    assert all(1 <= turn.line <= lines and turn.text.encode() for turn in transcript)
+    transcript.faults()
+
+
+def _private(data: bytes, _folder: Path) -> None:
+    for line in data.splitlines(keepends=True):
+        record_without_private(line)
+
+
+def _settings(data: bytes, folder: Path) -> None:
+    (folder / "curate.toml").write_bytes(data)
+    assert load_settings(folder).author
+
+
+def _layout(data: bytes, folder: Path) -> None:
+    (folder / "curate.toml").write_bytes(data)
+    names = names_of(folder)
+    if names:
+        for path in (_LOG, "MEMORY.md", "USER.md", "Projects/a.md"):
+            assert names.canonical(names.real(path)) in {path, None}
+
+
+def _user_settings(data: bytes, folder: Path) -> None:
+    file = folder / "config.toml"
+    file.write_bytes(data)
+    load_user_settings({"CURATE_CONFIG": str(file), "KEY": "k", "HOME": str(folder)})
+
+
+def _review(data: bytes, _folder: Path) -> None:
+    review = Document("Review.md", _text(data))
+    home = Document("Projects/a.md", "# A\n\n## Facts\n\n- Fact: x <!-- k1c02d9e441 since=2026-01-01 -->\n")
+    answered = apply_answers({review.path: review, home.path: home}, _DAY)
+    assert all(document.text.encode() for document in answered.documents.values() if document.text)
+
+
+def _reply(data: bytes, _folder: Path) -> None:
+    text = _text(data)
+    asked = Asked(_ENTRIES, ("Projects/harbour",), _DAY, ("k7f3a9c2b10",))
+    refused = 0
+    for read in (
+        lambda: candidates_of(read_items(text), asked, "x@1"),
+        lambda: _operations(text),
+        lambda: read_description(text),
+    ):
+        try:
+            read()
+        except BadReply:
+            refused += 1
+    assert refused >= 1
+
+
+def _operations(text: str) -> None:
+    raw = read_operations(text)
+    near = Neighbour("k7f3a9c2b10", ItemType.FACT, Status.LIVE, _DAY, "Projects/harbour", "x")
+    operations_on(Posed(1, _CANDIDATE, "Projects/harbour", (near,)), raw)
+
+
+def _state(data: bytes, _folder: Path) -> None:
+    progress, stones = read_progress(data), read_tombstones(data)
+    assert render_progress(read_progress(render_progress(progress))) == render_progress(progress)
+    assert read_tombstones(render_tombstones(stones)) == stones
+
+
+def _export(data: bytes, _folder: Path) -> None:
+    read_export("x.jsonl", data.splitlines(keepends=True))
+
+
+def _sidecar(data: bytes, _folder: Path) -> None:
+    assert parse_sidecar(data).description
+
+
+def _secret(data: bytes, _folder: Path) -> None:
+    redactor = Redactor(b"k" * 32)
+    bare, _ = redactor.redact_bytes(data)
+    assert bare.count(b"\n") == data.count(b"\n")
+    for line in data.splitlines():
+        redactor.redact_record(line)
+
+
+def _query(data: bytes, _folder: Path) -> None:
+    text = _text(data)
+    snippets(text[:500], [text])
+
+
+TARGETS: Final = (
+    Target("items", seeds.ITEM, _item, 150),
+    Target("documents", (*seeds.DOCUMENT, *seeds.ITEM), _document, 100),
+    Target("front-matter", seeds.DOCUMENT, _front_matter, 60),
+    Target("logs", seeds.LOG, _log, 100),
+    Target("rules", seeds.LOG, _rules, 20),
+    Target("gate", seeds.LOG, _gate, 20),
+    Target("transcripts", seeds.TRANSCRIPT, _transcript, 130),
+    Target("private", seeds.TRANSCRIPT, _private, 40),
+    Target("curate.toml", seeds.SETTINGS, _settings, 60, (BadSettings,)),
+    Target("layout", seeds.LAYOUT, _layout, 50, (BadSettings,)),
+    Target("config.toml", seeds.USER_SETTINGS, _user_settings, 50, (CurateError,)),
+    Target("review", seeds.REVIEW, _review, 60),
+    Target("replies", seeds.REPLY, _reply, 70),
+    Target("state", seeds.STATE, _state, 50),
+    Target("export", seeds.EXPORT, _export, 50, (BadFile,)),
+    Target("sidecars", seeds.SIDECAR, _sidecar, 20, (BadSidecar,)),
+    Target("secrets", seeds.SECRET, _secret, 20),
+    Target("queries", seeds.QUERY, _query, 10),
+)

@@ -1,0 +1,53 @@
+"""Calls that make the code compile the patterns which no import compiles: those put together from what is given."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from pipelines.adopting.daily import moment_pattern
+from pipelines.index import marks
+from pipelines.install import cron, filling, tomltext
+from pipelines.memory.daynames import DayNames
+from pipelines.memory.documents import Document
+from pipelines.memory.secrets.finding import find_secrets
+from pipelines.memory.secrets.rules import load_rules
+from pipelines.models.grounding import dates, figures, names
+from pipelines.stages import filing
+from pipelines.stages.judging import values
+from pipelines.stages.trusting.attacks import load_attacks
+
+_DAY = date(2026, 3, 18)
+
+
+def drive() -> None:
+    """Call each once, with something that all its branches see."""
+    _tables()
+    _files()
+    dates.told_dates("tomorrow, next Friday, on 3 March 2026, the 15th, by the end of May, at noon", _DAY)
+    dates._weekday("Friday")
+    dates.unproven_dates("on 3 March 2026 and 4 May", dates.told_dates("on Friday, 3 May", _DAY), _DAY)
+    figures.told_figures("5 GB and 3 days at noon")
+    names._is_known("Kubernetes", frozenset(), "about Helm")
+    shelves = filing.Shelves({"USER.md": Document("USER.md", "# User\n\n- **Name**: Ada Lovelace\n")})
+    filing._describes_person("Ada likes tea.", shelves)
+    list(values.find_values("In 2019 the port was 8080 at 5."))
+    marks._marked("日本語の検索", ["日本語の検索です"])
+
+
+def _tables() -> None:
+    for rule in load_rules().rules:
+        assert rule.pattern.pattern
+    for attack in load_attacks():
+        assert attack.pattern.pattern
+    find_secrets(b"nothing")
+
+
+def _files() -> None:
+    moment_pattern("YYYY-MM-DD")
+    moment_pattern("[Daily] dddd Do MMMM YYYY")
+    for pattern in ("Daily/{YYYY}-{MM}-{DD}.md", "{YYYY}/{MM}/{DD}*.md"):
+        assert DayNames(pattern)._shape.pattern
+        assert DayNames(pattern)._rest.pattern
+    cron._place("")
+    filling.fill("crontab", {"curate": "/bin/curate"})
+    tomltext._replaced('[a]\nkey = "v" # why\n', ("a",), {"key": "w"})

@@ -1,0 +1,80 @@
+"""A memory's own curate.toml cannot say what belongs to the user's settings: it is named, and counts for nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import BaseModel
+
+from pipelines.errors import BadSettings
+from pipelines.foreign import names_in
+from pipelines.settings import Settings, ignored_note, load_settings
+from pipelines.user_settings import UserFile, load_user_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+_TABLES = ("", *(name for name, field in Settings.model_fields.items() if isinstance(field.default, BaseModel)))
+_VALUES = ('"http://evil.example"', "{ x = 1 }", "[1]", "9999999")
+
+
+def _keys() -> Iterator[tuple[str, str]]:
+    """Every name of the user's settings in every table of curate.toml, where the memory has no key of that name."""
+    for name in sorted(set(names_in(UserFile))):
+        for table in _TABLES:
+            held = Settings if not table else type(Settings.model_fields[table].default)
+            if name not in held.model_fields:
+                yield table, name
+
+
+def test_the_table_holds_what_could_do_harm() -> None:
+    harmful = (
+        "providers exec base_url api_key api_key_env model ping url push remote memories rules_from embedder folder"
+    )
+    assert set(harmful.split()) <= set(names_in(UserFile))
+
+
+@pytest.mark.parametrize("value", _VALUES)
+def test_no_key_of_the_users_settings_counts_in_a_memory(tmp_path: Path, value: str) -> None:
+    keys = list(_keys())
+    assert len(keys) > 5 * len(UserFile.model_fields)
+    for table, key in keys:
+        head = f"[{table}]\n" if table else ""
+        (tmp_path / "curate.toml").write_text(f"{head}{key} = {value}\n")
+        assert load_settings(tmp_path) == Settings(), (table, key)
+        assert f"`{f'{table}.{key}'.removeprefix('.')}`" in ignored_note(tmp_path)[0]
+        assert value not in ignored_note(tmp_path)[0]
+
+
+def test_what_nobody_knows_is_a_fault_as_ever(tmp_path: Path) -> None:
+    (tmp_path / "curate.toml").write_text('colour = "red"\nproviders = ["rules"]\n')
+    with pytest.raises(BadSettings, match=r"a fault:\n  colour = .*there is no such key"):
+        load_settings(tmp_path)
+
+
+def test_the_rest_of_the_file_counts(tmp_path: Path) -> None:
+    (tmp_path / "curate.toml").write_text('timezone = "Europe/Zurich"\n[search]\nmode = "keyword"\nmodel = "x"\n')
+    settings = load_settings(tmp_path)
+    assert (settings.timezone, settings.search.mode) == ("Europe/Zurich", "keyword")
+    assert ignored_note(tmp_path)[0].startswith("curate.toml sets `search.model`, which only your own settings can;")
+
+
+def test_the_night_goes_on_and_run_status_and_doctor_name_the_keys(memory: Memory, tmp_path: Path) -> None:
+    canary = tmp_path / "canary"
+    memory.write(
+        "curate.toml",
+        f'providers = ["exec:touch {canary}"]\nrules_from = "self"\n[ping]\nurl = "file://{canary}"\n'
+        f'[push]\nremote = "ext::touch {canary}"\n[openai]\nbase_url = "http://127.0.0.1:9"\nmodel = "m"\n',
+    )
+    memory.write("Logs/2026-03-18.md", "# 2026-03-18\n\n- 09:14 Decision: use SQLite for the index\n")
+    for verb in ("run", "status", "doctor"):
+        told = " ".join(memory.curate(verb, "--now", "2026-03-20T02:00").split())
+        assert "curate.toml sets `providers`, `rules_from`, `ping`, `push`, `openai`, which only your own" in told, verb
+        assert str(canary) not in told
+    assert "use SQLite for the index" in memory.read("Areas/general.md")
+    assert not canary.exists()
+    assert load_user_settings({}).providers == ("rules",)
