@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.beliefs.holdings import Beliefs
 from pipelines.beliefs.links import all_edges, predecessors, successors
-from pipelines.beliefs.moments import days_updated, documents_on, holds_on
+from pipelines.beliefs.moments import days_updated, documents_on, first_day_note, holds_on
 from pipelines.beliefs.topics import by_search, by_words, of_document, with_relatives
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.items import Confidence, Status
@@ -137,6 +137,7 @@ def audit(root: Path, git: Git, question: Question) -> Audit:
     past = [one for one in chosen if one.place not in held and _held_before(one, question.as_of, updated)]
     archived = [one for one in chosen if one.place not in held and one.item.status is Status.ARCHIVED]
     waiting = [one for one in chosen if one.item.status is Status.WAITING]
+    first = first_day_note(documents, question.as_of) if question.as_of and not (note or current) else ""
     told = {one.item.id for one in (*current, *past, *archived, *waiting)}
     return Audit(
         question=question,
@@ -150,7 +151,7 @@ def audit(root: Path, git: Git, question: Question) -> Audit:
         faded=tuple(_faded(current, newest)),
         edges=tuple(edge for edge in all_edges(beliefs.holdings) if edge.source in told and edge.target in told),
         newest=newest,
-        notes=(*((note,) if note else ()), *notes),
+        notes=tuple(one for one in (note, *notes, first) if one),
         review=real_path(root, REVIEW),
     )
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pipelines.errors import ModelFailed
 from pipelines.index.embed import embed_index
 from pipelines.index.vectors import VECTORS
@@ -26,8 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
+    import pytest
     from numpy.typing import NDArray
 
+    from pipelines.models.extraction import Candidate
     from pipelines.models.operations import ReviewRequest
     from tests.conftest import Memory
 
@@ -69,7 +69,9 @@ def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
             shown.extend(one.id for posed in request.posed for one in posed.neighbours)
             return Reviewed({posed.number: Operation(OperationKind.ADD, "") for posed in request.posed})
 
-    file = lambda one: Filed(one, PLACE)  # noqa: E731  as short as what it does
+    def file(one: Candidate) -> Filed:
+        return Filed(one, PLACE)
+
     for vectors in (Vectors(), Vectors(Bag)):
         shown.clear()
         weigh([file(SAID)], Sitting([(PLACE, HELD)], lambda _: False, file, (), Alike(vectors=vectors)), Adds())
