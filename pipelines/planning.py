@@ -218,7 +218,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         idle = night.settings.review.idle_days
         settled = settle_beliefs(promoted, fresh, captured.logs, _telling(snapshot), night.today, idle)
     with watch.stage("prune"):
-        pruned = tidied(settled.documents, snapshot, night.settings.caps, shelves.closed)
+        pruned = tidied(settled.documents, snapshot, night.settings, shelves.closed)
         documents = pruned.documents
     read = advanced_progress(progress, extracted.read, night.today, extracted.fallback) if extracted.read else progress
     state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}

@@ -15,6 +15,7 @@ from pipelines.memory.items import Confidence, Status
 from pipelines.memory.layout import REVIEW
 from pipelines.memory.names import real_path
 from pipelines.memory.priority import priority
+from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pipelines.beliefs.links import Edge
     from pipelines.memory.documents import Document
     from pipelines.memory.git import Git
+    from pipelines.memory.priority import Weights
 
 _UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
 _CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED, Status.DONE})
@@ -148,7 +150,7 @@ def audit(root: Path, git: Git, question: Question) -> Audit:
         waiting=tuple(waiting),
         unsure=tuple(Weak(one, f"{one.item.confidence} confidence") for one in current if _is_unsure(one)),
         unproven=tuple(_unproven(current, Quotes(root))),
-        faded=tuple(_faded(current, newest)),
+        faded=tuple(_faded(current, newest, load_settings(root).priority)),
         edges=tuple(edge for edge in all_edges(beliefs.holdings) if edge.source in told and edge.target in told),
         newest=newest,
         notes=tuple(one for one in (note, *notes, first) if one),
@@ -223,9 +225,9 @@ def _unproven(current: Iterable[Holding], quotes: Quotes) -> Iterator[Weak]:
             yield Weak(one, f"its words stand no longer in {', '.join(dict.fromkeys(lost))}")
 
 
-def _faded(current: Sequence[Holding], newest: str) -> Iterator[Weak]:
+def _faded(current: Sequence[Holding], newest: str, weights: Weights) -> Iterator[Weak]:
     for one in current:
         item, last = one.item, one.item.confirmed or one.item.since
         fresh = replace(item, since=newest, confirmed=newest)
-        if last and last < newest and priority(item, newest) <= _HALF * priority(fresh, newest):
+        if last and last < newest and priority(item, newest, weights) <= _HALF * priority(fresh, newest, weights):
             yield Weak(one, f"last said on {last}")
