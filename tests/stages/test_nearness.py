@@ -36,6 +36,8 @@ FACT = ItemType.FACT
 HELD = Item(FACT, "The vessel sails", "k1111111111", since="2026-03-01")
 SAID = candidate("A boat, a boat, a boat", FACT)
 LOG = "- Fact: The red vessel sails with the happy physician\n"
+NAMES = ("Anna", "Bela", "Carl", "Dora", "Emil", "Fritz", "Gerda", "Hans", "Ida", "Jan", "Karl", "Lena", "Mia", "Nora")
+"""So many share more words with what is said than the one item that says the same."""
 OTHER_WORDS = "- Fact: The red boat sails with the cheerful doctor\n"
 
 
@@ -127,8 +129,9 @@ def test_a_replay_finds_the_same_neighbours_with_the_index_and_without(
 ) -> None:
     bag = Bag()
     monkeypatch.setattr(choose, "choose_local", lambda _: bag)
-    memory.write("Logs/2026-03-11.md", LOG)
-    memory.curate("run", "--now", "2026-03-12T02:00")
+    nearer = [f"- Fact: Doctor {name} has a red boat that sails\n" for name in NAMES]
+    memory.write("Logs/2026-03-11.md", LOG + "".join(nearer))
+    assert json.loads(memory.curate("run", "--json", "--now", "2026-03-12T02:00"))["items"]["added"] == 1 + len(NAMES)
     memory.write("Logs/2026-03-12.md", OTHER_WORDS)
     told = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
     assert (told["items"]["added"], told["given"]["nearest"]) == (0, "vectors")
