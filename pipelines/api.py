@@ -141,7 +141,7 @@ class Memory:
         if not 1 <= limit <= MOST_HITS:
             raise UsageFault(f"The limit is {limit}.", f"Ask for 1 to {MOST_HITS} hits.")
         filters = Filters(tuple(types), project.strip(), _day(since), _day(before), tuple(trusts), tuple(sources))
-        return _searched(self.root, query.encode(errors="replace").decode(), limit, filters)
+        return searched(self.root, query.encode(errors="replace").decode(), limit, filters)
 
     def context(self, *, budget: int = 4000, project: str = "", query: str = "", folder: str = "") -> str:
         """Return what a new session should start with, as text; what is wrong with a file is a line of it.
@@ -261,15 +261,15 @@ class Memory:
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC).toordinal()
 
 
-def _searched(root: Path, query: str, limit: int, filters: Filters) -> Answer:
-    """Search; an index that turns out to be damaged is built anew once."""
+def searched(root: Path, query: str, limit: int, filters: Filters, *, explain: bool = False) -> Answer:
+    """Search; an index that turns out to be damaged is built anew once. `explain` has hits tell what they score by."""
     from pipelines.asking import asker  # noqa: PLC0415  an agent that only logs needs no index
     from pipelines.index.fresh import freshen, rebuilt  # noqa: PLC0415  as above
     from pipelines.index.search import search  # noqa: PLC0415  as above
 
     with _FRESHENING:
         fresh = freshen(root)
-    who = asker(root, filters)
+    who = asker(root, filters, explain=explain)
     asked = who.ask(query)
     notes = (*fresh.notes, *who.notes)
     try:

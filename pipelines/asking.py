@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pipelines.index.filters import Filters
     from pipelines.index.matrix import Stamp
-    from pipelines.index.search import Uses
+    from pipelines.index.search import Priorities, Uses
     from pipelines.index.vectors import Model
     from pipelines.models.embedding import Embedder
 
@@ -40,6 +40,23 @@ def ranking_of(root: Path) -> Ranking:
     return Ranking(**load_settings(root).search.model_dump())
 
 
+def priorities_of(root: Path) -> dict[str, float]:
+    """Return the priority of every item by its id, as the caps reckon it.
+
+    Raises:
+        BadSettings: curate.toml has faults.
+    """
+    from pipelines.memory.priority import priority  # noqa: PLC0415  off as long as nothing shows a gain
+    from pipelines.memory.snapshot import read_snapshot  # noqa: PLC0415  as above
+    from pipelines.settings import load_settings  # noqa: PLC0415  as above
+    from pipelines.stages.pointers import newest_day  # noqa: PLC0415  as above
+
+    weights, documents = load_settings(root).priority, read_snapshot(root).documents
+    newest = newest_day(documents.values())
+    items = [placed.item for document in documents.values() for placed in document.items]
+    return {item.id: priority(item, newest, weights) for item in items if item.id}
+
+
 @dataclass(slots=True)
 class Asker:
     """Turns queries into what the index is asked.
@@ -51,6 +68,7 @@ class Asker:
         made_by: who made the vectors that a question's is compared with.
         explain: whether hits tell what their score came of.
         uses: what was used before, for a ranking that asks for it.
+        priorities: tells the priority of items, for a ranking that asks for it.
         notes: sentences to be said, once each.
     """
 
@@ -60,12 +78,15 @@ class Asker:
     made_by: Model | None = None
     explain: bool = False
     uses: Uses | None = None
+    priorities: Priorities | None = None
     notes: list[str] = field(default_factory=list)
 
     def ask(self, query: str) -> Asked:
         """Return how a query is to be answered; what an embedder cannot do, words do."""
         today = self.filters.as_of or f"{datetime.now(UTC):%Y-%m-%d}"
-        asked = Asked(self.ranking, self.filters, today=today, uses=self.uses, explain=self.explain)
+        asked = Asked(
+            self.ranking, self.filters, today=today, uses=self.uses, priorities=self.priorities, explain=self.explain
+        )
         if self.embedder is None or self.ranking.mode == "keyword":
             return asked
         from pipelines.stages.meaning import vector_of  # noqa: PLC0415  only where there are vectors
@@ -86,7 +107,9 @@ def asker(root: Path, filters: Filters, *, explain: bool = False) -> Asker:
     Raises:
         BadSettings: curate.toml has faults.
     """
-    made = Asker(ranking_of(root), filters, explain=explain, uses=partial(uses_of, root))
+    made = Asker(
+        ranking_of(root), filters, explain=explain, uses=partial(uses_of, root), priorities=partial(priorities_of, root)
+    )
     if has_vectors(root) and made.ranking.mode != "keyword":
         stamp = read_stamp(root)
         made.embedder, note = _embedder(stamp)

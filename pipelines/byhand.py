@@ -128,7 +128,7 @@ def _understood(direct: DirectChange) -> tuple[DirectChange, Mapping[str, Docume
 
 
 def _write(direct: DirectChange, snapshot: Snapshot, deed: Deed, by: str = BY_HAND) -> Mapping[str, Document]:
-    after = tidied(deed.documents, snapshot, direct.settings.caps, snapshot.unreadable()).documents
+    after = tidied(deed.documents, snapshot, direct.settings, snapshot.unreadable()).documents
     gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
     cap = direct.settings.caps.briefing
     if faults := check_documents(snapshot.documents, after, cap, added=deed.added, gone=gone):

@@ -39,7 +39,7 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
             today,
             snapshot.shown,
         )
-        after = settled(snapshot, mended, settings.caps)
+        after = settled(snapshot, mended, settings)
         stones = mended.reconciled.retracted
         gone = frozenset(stone.id for stone in stones)
         if faults := check_documents(snapshot.documents, after, settings.caps.briefing, gone=gone):

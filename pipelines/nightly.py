@@ -70,6 +70,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     extractor = sitting.reader if sitting else night.extractor
     report, commit = _write(replace(night, extractor=Remembering(extractor)), git, run, watch)
     given = {**_given(night.extractor), "meaning": report.meaning}
+    given |= {"nearest": "vectors"} if night.vectors.used else {}
     given |= {"rules_from": night.rules_from} if night.rules_from != "self" else {}
     if sitting:
         given["together"] = sitting.together()

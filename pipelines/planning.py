@@ -6,7 +6,7 @@ Nothing here writes. What a plan would do can be shown (`--dry-run`) or applied 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
@@ -38,6 +38,7 @@ from pipelines.stages.capture import capture
 from pipelines.stages.extract import advanced_progress, days_to_read, extract
 from pipelines.stages.filing import Shelves, home_of, named_document
 from pipelines.stages.linking import find_ties, linkable
+from pipelines.stages.nearness import Vectors
 from pipelines.stages.promote import promote
 from pipelines.stages.questions import Telling
 from pipelines.stages.reconcile import reconcile
@@ -91,6 +92,7 @@ class Night:
         rereads: whether the extractor is a model, who reads again what only the rules could read on earlier nights.
         batches: the batches of the memory, or None where none is open and none is to be sent.
         embedder: gives the local model by which the review tells that two sentences mean the same, or None.
+        vectors: those of items, by which the review finds neighbours; it finds them by words alone where none is given.
         reviewer: the models that are asked what becomes of the candidates, or None where the rules alone judge them.
         rules_from: whose rules are filed unasked: `self` for the agent's own journal and the owner's, or `owner`.
         sharing: the remote that the memory is shared by, or None.
@@ -105,6 +107,7 @@ class Night:
     rereads: bool = False
     batches: Batching | None = None
     embedder: Callable[[], Embedder | None] = lambda: None
+    vectors: Vectors = field(default_factory=Vectors)
     reviewer: Reviewer | None = None
     rules_from: str = "self"
     sharing: Sharing | None = None
@@ -203,7 +206,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         filed = [gated_in(gate.look(candidate), shelves) for candidate in candidates]
         is_reread = _is_reread(days, night.again)
         unsettled, known = settle(filed, items, is_reread)
-        alike = Alike(night.embedder)
+        alike = Alike(night.embedder, night.vectors)
         sitting = Sitting(
             items, _buried(stones, night.again, is_reread), lambda one: filed_in(one, shelves), choices, alike
         )
@@ -216,7 +219,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         idle = night.settings.review.idle_days
         settled = settle_beliefs(promoted, fresh, captured.logs, _telling(snapshot), night.today, idle)
     with watch.stage("prune"):
-        pruned = tidied(settled.documents, snapshot, night.settings.caps, shelves.closed)
+        pruned = tidied(settled.documents, snapshot, night.settings, shelves.closed)
         documents = pruned.documents
     read = advanced_progress(progress, extracted.read, night.today, extracted.fallback) if extracted.read else progress
     state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}

@@ -29,6 +29,7 @@ from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import run_signature
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
+from pipelines.stages.nearness import Vectors, kept_in
 from pipelines.watch import Watch
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _curate(memory: Path, git: Git, run: Run, reader: _Reader) -> str | None:
         memory, load_settings(memory), reader.extractor, now, again, rereads=reader.has_models, embedder=reader.embedder
     )
     night = replace(night, reviewer=reader.reviewer)
-    night = replace(night, rules_from=rules_from)
+    night = replace(night, rules_from=rules_from, vectors=reader.vectors)
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None
@@ -167,6 +168,7 @@ class _Reader:
         self.has_models = bool(names)
         self._silent = [_Silent(name, int(given.get("input_tokens") or 1)) for name in names]
         self.embedder = _local_as(str(given.get("meaning") or ""))
+        self.vectors = Vectors(self.embedder, kept_in(root), most=None) if given.get("nearest") else Vectors()
         self.extractor: Extractor = RulesExtractor(self.embedder)
         self.reviewer: ModelReviewer | None = None
         if names:

@@ -16,7 +16,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pipelines.errors import BadSettings
 from pipelines.faults import faults_of, read_toml
 from pipelines.foreign import told_foreign, without_foreign
+from pipelines.memory.items import Confidence, ItemType, Trust
 from pipelines.memory.layout import SETTINGS
+from pipelines.memory.priority import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Weights
 
 
 def _zone(name: str) -> str:
@@ -81,8 +83,60 @@ class Search(_Strict):
     diversity: Share = 0.0
     half_life: Annotated[float, Field(ge=0, le=36_500)] = 0.0
     access: Share = 0.0
+    priority: Share = 0.0
     trust: Share = 0.0
     confidence: Share = 0.0
+
+
+Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
+class TypeWeights(_Strict):
+    """How much each type counts."""
+
+    rule: Share = TYPE[ItemType.RULE]
+    decision: Share = TYPE[ItemType.DECISION]
+    fact: Share = TYPE[ItemType.FACT]
+    risk: Share = TYPE[ItemType.RISK]
+    todo: Share = TYPE[ItemType.TODO]
+
+
+class HalfLives(_Strict):
+    """After how many days without confirmation an item of each type counts half."""
+
+    rule: Days = HALF_LIFE_DAYS[ItemType.RULE]
+    decision: Days = HALF_LIFE_DAYS[ItemType.DECISION]
+    fact: Days = HALF_LIFE_DAYS[ItemType.FACT]
+    risk: Days = HALF_LIFE_DAYS[ItemType.RISK]
+    todo: Days = HALF_LIFE_DAYS[ItemType.TODO]
+
+
+class ConfidenceWeights(_Strict):
+    """How much confidence counts."""
+
+    high: Share = CONFIDENCE[Confidence.HIGH]
+    medium: Share = CONFIDENCE[Confidence.MEDIUM]
+    low: Share = CONFIDENCE[Confidence.LOW]
+    speculative: Share = CONFIDENCE[Confidence.SPECULATIVE]
+
+
+class TrustWeights(_Strict):
+    """How much it counts whose word it is."""
+
+    owner: Share = TRUST[Trust.OWNER]
+    self: Share = TRUST[Trust.SELF]
+    external: Share = TRUST[Trust.EXTERNAL]
+    untrusted: Share = TRUST[Trust.UNTRUSTED]
+
+
+class WeightSettings(_Strict):
+    """What the priority of an item is made of; `pipelines.memory.priority` says how."""
+
+    type: TypeWeights = TypeWeights()
+    confidence: ConfidenceWeights = ConfidenceWeights()
+    trust: TrustWeights = TrustWeights()
+    half_life: HalfLives = HalfLives()
+    floor: Share = FLOOR
 
 
 class Schedule(_Strict):
@@ -107,6 +161,7 @@ class Settings(_Strict):
     commit: Commit = Commit()
     search: Search = Search()
     review: Review = Review()
+    weights: WeightSettings = WeightSettings()
     schedule: Schedule = Schedule()
 
     @property
@@ -114,6 +169,18 @@ class Settings(_Strict):
         """The name and the mail address of the commits' author."""
         name, _, mail = self.commit.author.rpartition(" <")
         return name.strip(), mail.rstrip(">")
+
+    @property
+    def priority(self) -> Weights:
+        """What the priority of items is made of."""
+        told = self.weights
+        return Weights(
+            type={kind: getattr(told.type, kind.lower()) for kind in ItemType},
+            confidence={one: getattr(told.confidence, one) for one in Confidence},
+            trust={one: getattr(told.trust, one) for one in Trust},
+            half_life={kind: getattr(told.half_life, kind.lower()) for kind in ItemType},
+            floor=told.floor,
+        )
 
 
 def load_settings(root: Path) -> Settings:

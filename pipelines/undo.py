@@ -114,7 +114,7 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     item = _item(wish.item, base.documents, stones) if wish.item else ""
     run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
     undone, stones = _turned(git, run, sides, item, base, snapshot, stones)
-    pruned = prune(undone.documents, wish.settings.caps, snapshot.unreadable(), snapshot.link)
+    pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.link)
     undone = _crowded(undone, pruned, base.documents)
     undone = replace(undone, kept={ident: told(wish.root, why) for ident, why in undone.kept.items()})
     changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.beliefs.holdings import Beliefs
 from pipelines.beliefs.links import all_edges, predecessors, successors
-from pipelines.beliefs.moments import days_updated, documents_on, holds_on
+from pipelines.beliefs.moments import days_updated, documents_on, first_day_note, holds_on
 from pipelines.beliefs.topics import by_search, by_words, of_document, with_relatives
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.items import Confidence, Status
 from pipelines.memory.layout import REVIEW
 from pipelines.memory.names import real_path
 from pipelines.memory.priority import priority
+from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pipelines.beliefs.links import Edge
     from pipelines.memory.documents import Document
     from pipelines.memory.git import Git
+    from pipelines.memory.priority import Weights
 
 _UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
 _CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED, Status.DONE})
@@ -137,6 +139,7 @@ def audit(root: Path, git: Git, question: Question) -> Audit:
     past = [one for one in chosen if one.place not in held and _held_before(one, question.as_of, updated)]
     archived = [one for one in chosen if one.place not in held and one.item.status is Status.ARCHIVED]
     waiting = [one for one in chosen if one.item.status is Status.WAITING]
+    first = first_day_note(documents, question.as_of) if question.as_of and not (note or current) else ""
     told = {one.item.id for one in (*current, *past, *archived, *waiting)}
     return Audit(
         question=question,
@@ -147,10 +150,10 @@ def audit(root: Path, git: Git, question: Question) -> Audit:
         waiting=tuple(waiting),
         unsure=tuple(Weak(one, f"{one.item.confidence} confidence") for one in current if _is_unsure(one)),
         unproven=tuple(_unproven(current, Quotes(root))),
-        faded=tuple(_faded(current, newest)),
+        faded=tuple(_faded(current, newest, load_settings(root).priority)),
         edges=tuple(edge for edge in all_edges(beliefs.holdings) if edge.source in told and edge.target in told),
         newest=newest,
-        notes=(*((note,) if note else ()), *notes),
+        notes=tuple(one for one in (note, *notes, first) if one),
         review=real_path(root, REVIEW),
     )
 
@@ -222,9 +225,9 @@ def _unproven(current: Iterable[Holding], quotes: Quotes) -> Iterator[Weak]:
             yield Weak(one, f"its words stand no longer in {', '.join(dict.fromkeys(lost))}")
 
 
-def _faded(current: Sequence[Holding], newest: str) -> Iterator[Weak]:
+def _faded(current: Sequence[Holding], newest: str, weights: Weights) -> Iterator[Weak]:
     for one in current:
         item, last = one.item, one.item.confirmed or one.item.since
         fresh = replace(item, since=newest, confirmed=newest)
-        if last and last < newest and priority(item, newest) <= _HALF * priority(fresh, newest):
+        if last and last < newest and priority(item, newest, weights) <= _HALF * priority(fresh, newest, weights):
             yield Weak(one, f"last said on {last}")

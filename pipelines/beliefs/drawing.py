@@ -119,7 +119,7 @@ def timeline(holdings: Sequence[Holding], newest: str, weak: Collection[str]) ->
 
     bars = []
     for row, one in enumerate(dated):
-        begin, confirmed = at(one.item.since) or LABELS, at(one.item.confirmed)
+        begin, confirmed = min(at(one.item.since) or LABELS, _RIGHT - _THIN), at(one.item.confirmed)
         width = max(_THIN, (at(one.item.until) or _end(one, at(newest), confirmed)) - begin)
         y = TOP + ROW * (row + 0.5)
         bars.append(Bar(one, _cut(one.item.text), y, begin, round(width, 1), confirmed, one.place in weak))

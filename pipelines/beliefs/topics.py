@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 SHARE: Final = 0.7
 """Of the best hit's score a hit must have this much: search by meaning finds something for every question, and what is
 about the topic thins out below this on real minutes."""
+NEAR: Final = 0.35
+"""The cosine that a hit without a word of the topic must have: on real minutes topics that nobody spoke of (`garden
+furniture`, letters that are no word) come to 0.3 at most, and other words for what was said to 0.4 and more."""
 _SHORT: Final = 3
 _ENDINGS: Final = re.compile(r"(?:ies|es|s|ed|ing)$")
 
@@ -60,11 +63,18 @@ def by_search(root: Path, topic: str, limit: int = 100) -> tuple[list[str], tupl
     Raises:
         CurateError: what a search raises.
     """
-    from pipelines.api import Memory  # noqa: PLC0415  only where there is an index to ask
+    from pipelines.api import searched  # noqa: PLC0415  only where there is an index to ask
+    from pipelines.index.filters import Filters  # noqa: PLC0415  as above
 
-    answer = Memory(root).search(topic, limit=limit, sources=("document",))
-    best = max((hit.score for hit in answer), default=0.0)
-    return [hit.item for hit in answer if hit.item and hit.score >= SHARE * best], answer.notes
+    answer = searched(root, topic, limit, Filters(sources=("document",)), explain=True)
+    hits = [hit for hit in answer if _is_near(hit.factors)]
+    best = max((hit.score for hit in hits), default=0.0)
+    return [hit.item for hit in hits if hit.item and hit.score >= SHARE * best], answer.notes
+
+
+def _is_near(factors: Mapping[str, float]) -> bool:
+    """Whether a hit has a word of the topic, or its id, or is near it in meaning: something is always the nearest."""
+    return "named" in factors or factors.get("words", 0.0) > 0 or factors.get("meaning", 0.0) >= NEAR
 
 
 def with_relatives(beliefs: Beliefs, chosen: Iterable[Holding], steps: Sequence[Steps]) -> list[Holding]:

@@ -49,7 +49,7 @@ def command(kind: str, text: tuple[str, ...], document: str | None, memory: Path
         shelves = Shelves(direct.snapshot.documents, direct.snapshot.unreadable())
         path = _document(root, shelves, document) if document else ""
         today = day_of(when, settings)
-        filed = file_own_item(ItemType(kind), sentence, path, today, direct.snapshot, shelves, settings.caps)
+        filed = file_own_item(ItemType(kind), sentence, path, today, direct.snapshot, shelves, settings)
         if filed.changes:
             summary = f"Add {filed.item.id}: one {kind.lower()} by its owner"
             direct.apply(filed.changes, summary, added=1, changed=0)

@@ -26,19 +26,29 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--type", "kind", type=click.Choice([t.value for t in ItemType], case_sensitive=False), help="Only these."
+    "--type",
+    "kinds",
+    type=click.Choice([t.value for t in ItemType], case_sensitive=False),
+    multiple=True,
+    help="Only these; may be repeated.",
 )
 @click.option("--document", metavar="NAME", help="Only those of one document: its path, id, title or file name.")
-@click.option("--status", type=click.Choice([s.value for s in Status], case_sensitive=False), help="Only these.")
+@click.option(
+    "--status",
+    "statuses",
+    type=click.Choice([s.value for s in Status], case_sensitive=False),
+    multiple=True,
+    help="Only these; may be repeated.",
+)
 @click.option("--as-of", type=Day(), metavar="DAY", help="Only what held on this day, superseded since or not.")
 @click.option("--known-on", type=Day(), metavar="DAY", help="As the memory held them by the end of this day, by git.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array, with the evidence of each item.")
 @memory_option
 def command(  # noqa: PLR0913  what a list can be narrowed down by
     *,
-    kind: str | None,
+    kinds: tuple[str, ...],
     document: str | None,
-    status: str | None,
+    statuses: tuple[str, ...],
     as_of: str | None,
     known_on: str | None,
     as_json: bool,
@@ -53,7 +63,7 @@ def command(  # noqa: PLR0913  what a list can be narrowed down by
     found = [
         (one.path, one.item)
         for one in Beliefs.of(documents).holdings
-        if kind in {None, one.item.type} and status in {None, one.item.status}
+        if (not kinds or one.item.type in kinds) and (not statuses or one.item.status in statuses)
         if not as_of or holds_on(one, as_of, updated)
     ]
     for told in (note, first_day_note(documents, as_of) if as_of and not found and not note else ""):

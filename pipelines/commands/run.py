@@ -105,6 +105,7 @@ def _night(root: Path, now: str | None, again: str, provider: str, *, batch: boo
     from pipelines.models.choose import asks_models, calls_at_once, choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.models.patience import Patience  # noqa: PLC0415  as above
     from pipelines.models.replies import Replies  # noqa: PLC0415  as above
+    from pipelines.stages.nearness import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     settings = load_settings(root)
@@ -120,7 +121,7 @@ def _night(root: Path, now: str | None, again: str, provider: str, *, batch: boo
         from pipelines.models.reviewer import reviewer_of  # noqa: PLC0415  the rules need none
 
         night = replace(night, reviewer=reviewer_of(extractor))
-    night = replace(night, rules_from=user.rules_from)
+    night = replace(night, rules_from=user.rules_from, vectors=Vectors(local, kept_in(root)))
     sends = user.batch if batch is None else batch
     if sends or (root / BATCHES).is_dir():
         from pipelines.batches import batching  # noqa: PLC0415  few users have any

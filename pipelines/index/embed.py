@@ -28,7 +28,8 @@ BATCH: Final = 64
 """Texts a call: a failing call costs no more than these, and each call's vectors are kept at once."""
 PATIENCE: Final = 60.0
 _WANTED: Final = (
-    "SELECT id, key, text, title, headings, date, status FROM units WHERE hidden < 2 AND id > ? ORDER BY id LIMIT 4096"
+    "SELECT id, key, text, title, headings, date, status FROM units"
+    " WHERE hidden < 2 AND (status != '') = ? AND id > ? ORDER BY id LIMIT 4096"
 )
 
 
@@ -104,9 +105,16 @@ def _embed(root: Path, embedder: Embedder, patience: float, seconds: float) -> V
 
 
 def _wanted(index: sqlite3.Connection, store: sqlite3.Connection, model: Model) -> Iterator[tuple[bytes, str]]:
-    """Yield the texts without a vector, by key."""
+    """Yield the texts without a vector, by key: items first, for the review compares what is new with their vectors."""
+    for is_item in (True, False):
+        yield from _wanted_of(index, store, model, is_item=is_item)
+
+
+def _wanted_of(
+    index: sqlite3.Connection, store: sqlite3.Connection, model: Model, *, is_item: bool
+) -> Iterator[tuple[bytes, str]]:
     last = 0
-    while rows := index.execute(_WANTED, (last,)).fetchall():
+    while rows := index.execute(_WANTED, (is_item, last)).fetchall():
         last = rows[-1][0]
         there = fetch(store, model, [row[1] for row in rows])
         for _, known, text, title, headings, date, status in rows:

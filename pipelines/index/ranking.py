@@ -34,6 +34,7 @@ class Ranking:
         diversity: from 0 (off) to 1: how much a hit that repeats a better one loses.
         half_life: days after which what has a date counts half; 0 is off.
         access: how much each doubling of a unit's uses adds; 0 is off.
+        priority: how much an item's priority adds (pinned, believed, confirmed lately); 0 is off.
         trust: how much the owner's word adds and an untrusted one loses; 0 is off.
         confidence: how much high confidence adds and speculation loses; 0 is off.
     """
@@ -48,13 +49,14 @@ class Ranking:
     diversity: float = 0.0
     half_life: float = 0.0
     access: float = 0.0
+    priority: float = 0.0
     trust: float = 0.0
     confidence: float = 0.0
 
     @property
     def adjusts(self) -> bool:
         """Whether a score hangs on more than words and meaning, which is off as long as nothing shows a gain."""
-        return bool(self.half_life or self.access or self.trust or self.confidence)
+        return bool(self.half_life or self.access or self.priority or self.trust or self.confidence)
 
 
 def relative(scores: Mapping[int, float]) -> dict[int, float]:

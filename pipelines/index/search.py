@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pipelines.index.matrix import Matrix
 
     Uses = Callable[[Collection[str]], Mapping[str, tuple[int, float]]]
+    Priorities = Callable[[], Mapping[str, float]]
 
 __all__ = ["Asked", "Hit", "search"]
 
@@ -52,6 +54,7 @@ class Asked:
         today: the day from which ages are counted, `YYYY-MM-DD`; needed for `ranking.half_life` alone.
         uses: tells how often, and how many days ago last, units were used, by what they are known as; needed for
             `ranking.access` alone.
+        priorities: tells the priority of items by their ids; needed for `ranking.priority` alone.
         explain: whether hits tell what their score came of.
     """
 
@@ -61,6 +64,7 @@ class Asked:
     embedder: str = ""
     today: str = ""
     uses: Uses | None = None
+    priorities: Priorities | None = None
     explain: bool = False
 
 
@@ -86,12 +90,14 @@ def search(root: Path, query: str, limit: int, stale: Collection[str] = (), aske
         found = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
         twice = told_in_logs(connection, found.places, question.filters)
         fused = _fused(found, asked.ranking) if question.matrix else found.words
-        used = _used(connection, fused, asked)
+        used, ranked = _used(connection, fused, asked), _prioritised(connection, fused, asked)
         left = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
         scored: dict[int, _Explained] = {unit: (score, {}) for unit, score in left.items()}
         if asked.explain or asked.ranking.adjusts:
             scored = {
-                unit: _adjusted(found.places[unit], _factors(unit, score, found), used.get(unit), asked)
+                unit: _adjusted(
+                    found.places[unit], _factors(unit, score, found) | ranked.get(unit, {}), used.get(unit), asked
+                )
                 for unit, score in left.items()
             }
         places = dict(found.places)
@@ -140,6 +146,15 @@ def _used(connection: sqlite3.Connection, units: Iterable[int], asked: Asked) ->
     return {unit: uses[name] for unit, name in names.items() if name in uses}
 
 
+def _prioritised(connection: sqlite3.Connection, units: Iterable[int], asked: Asked) -> dict[int, dict[str, float]]:
+    """Return the factor of those candidates that are items; what is none keeps its score."""
+    weight = asked.ranking.priority
+    if not weight or asked.priorities is None:
+        return {}
+    known, rows = asked.priorities(), connection.execute(_NAMES, (json.dumps(list(units)),))
+    return {unit: {"priority": 1 + weight * known[item]} for unit, item, _ in rows if item in known}
+
+
 def _adjusted(place: Place, factors: dict[str, float], used: tuple[int, float] | None, asked: Asked) -> _Explained:
     """Return a candidate's score after what is known of it, and what that came of."""
     ranking, score = asked.ranking, factors["fused"]
@@ -149,7 +164,7 @@ def _adjusted(place: Place, factors: dict[str, float], used: tuple[int, float] |
         factors["belief"] = belief(place.trust, place.confidence, ranking)
     if used:
         factors["use"] = use(*used, ranking.access)
-    return score * factors.get("recency", 1.0) * factors.get("belief", 1.0) * factors.get("use", 1.0), factors
+    return score * math.prod(factors.get(name, 1.0) for name in ("recency", "belief", "use", "priority")), factors
 
 
 def _ordered(

@@ -35,7 +35,7 @@ def named_documents(documents: Mapping[str, Document], name: str, shown: Callabl
     found = found or [path for path, one in documents.items() if wanted in {n.casefold() for n in aliases_of(one)}]
     if not found:
         known = ", ".join(sorted(shown(path).removesuffix(".md") for path in documents)[:20])
-        raise UsageFault(f"There is no document {name}.", f"There are: {known}.")
+        raise UsageFault(f"There is no document {name}.", f"There are: {known}." if known else "There is none yet.")
     return found
 
 

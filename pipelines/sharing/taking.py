@@ -44,7 +44,7 @@ def take_in(git: Git, settings: Settings, there: str, now: datetime) -> tuple[st
         _apply(git, here, other, there, Signature("Follow another machine\n", *settings.author, now))
         return ()
     joined = join(was, here, other)
-    documents = prune(joined.documents, settings.caps, frozenset()).documents
+    documents = prune(joined.documents, settings, frozenset()).documents
     if faults := check_documents(joined.documents, documents, settings.caps.briefing):
         raise BrokenChangeSet(faults)
     files: dict[str, bytes | None] = {**here, **joined.files}

@@ -12,6 +12,7 @@ from pipelines.errors import CurateError
 from pipelines.stages.judging.opposites import are_opposite
 from pipelines.stages.judging.repeats import same_guards, same_order
 from pipelines.stages.judging.sentence import read_sentence
+from pipelines.stages.nearness import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,10 +33,12 @@ class Alike:
 
     Args:
         embedder: gives the local model, or None; it is asked when the first pair is compared.
+        vectors: those of items, by which neighbours are found; words alone find them where none is given.
     """
 
-    def __init__(self, embedder: Callable[[], Embedder | None] = lambda: None) -> None:
+    def __init__(self, embedder: Callable[[], Embedder | None] = lambda: None, vectors: Vectors | None = None) -> None:
         self._choose = embedder
+        self.vectors = vectors or Vectors()
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     @cached_property

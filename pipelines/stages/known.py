@@ -1,7 +1,7 @@
 """What the memory holds, as the review looks it up: by the same words, and by the nearest ones.
 
-The words of all items are looked up in a small index that is made anew when a night has something to judge; no vector
-is needed, and the cost of a night follows what is new.
+The words of all items are looked up in a small index that is made anew when a night has something to judge, and their
+vectors, where there are any, are read then; so the cost of a night follows what is new.
 """
 
 from __future__ import annotations
@@ -15,15 +15,20 @@ from pipelines.memory.items import ACTIVE, ItemType, Status
 from pipelines.memory.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 from pipelines.memory.wording import folded
 from pipelines.stages.judging.stems import STOP, stem
+from pipelines.stages.nearness import Nearness, Vectors, sentence_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable, Sequence
 
     from pipelines.memory.items import Item, Trust
     from pipelines.models.extraction import Candidate
 
 NEAREST: Final = 12
-"""So many of the nearest items are judged for each candidate."""
+"""So many of the nearest items by words are judged for each candidate, current and closed ones each."""
+MEANT: Final = 6
+"""So many of the nearest by meaning join them."""
+_RANK: Final = 60
+"""How gently a rank counts less than the one before it, where two orders become one."""
 _COMMON: Final = 400
 """A word of more items than this tells nothing of any of them."""
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -71,12 +76,19 @@ class Belief:
 
 
 class Known:
-    """All items, to be looked up."""
+    """All items, to be looked up.
 
-    def __init__(self, items: Iterable[tuple[str, Item]]) -> None:
+    Args:
+        items: document path and item.
+        vectors: tells who is near in meaning; words alone do where it knows none.
+    """
+
+    def __init__(self, items: Iterable[tuple[str, Item]], vectors: Vectors | None = None) -> None:
+        self._vectors = vectors or Vectors()
         self._all: list[Belief] = []
         self._same: dict[tuple[ItemType, str], list[Belief]] = {}
         self._words: dict[str, list[int]] | None = None
+        self._meaning: Nearness | None = None
         self._ids: dict[str, Belief] | None = None
         self._removed: Counter[str] = Counter()
         self._closed: set[str] = set()
@@ -90,6 +102,8 @@ class Known:
         """Let a new item in."""
         if self._words is not None:
             self._enter(len(self._all), one)
+        if self._meaning is not None:
+            self._meaning.add(_meant(one))
         self._all.append(one)
         self._same.setdefault((one.type, folded(one.text)), []).append(one)
 
@@ -120,26 +134,37 @@ class Known:
         return self._ids.get(ident)
 
     def near(self, candidate: Candidate) -> list[Belief]:
-        """Return the items that share the most telling words with a candidate, the nearest first.
+        """Return the items nearest to a candidate by its telling words and by meaning, the nearest first.
 
         What is believed and what is closed are ranked apart, so that a long history hides nothing that holds.
         """
+        family = BELIEFS if candidate.type in BELIEFS else {candidate.type}
+        postings = [self._apart(places, family) for places in self._postings(candidate.text)]
+        meant = self._apart(self._by_meaning(candidate), family)
+        found: list[int] = []
+        for current in (True, False):
+            found += _joined(_by_words([places[current] for places in postings]), meant[current][:MEANT])
+        return [self._all[at] for at in found]
+
+    def _apart(self, places: Iterable[int], family: Container[ItemType]) -> dict[bool, list[int]]:
+        """Return those of a family, what is current apart from what is closed, each in its order."""
+        apart: dict[bool, list[int]] = {True: [], False: []}
+        for at in places:
+            if (one := self._all[at]).type in family:
+                apart[one.current].append(at)
+        return apart
+
+    def _postings(self, text: str) -> list[Sequence[int]]:
         if self._words is None:
             self._words = {}
             for at, one in enumerate(self._all):
                 self._enter(at, one)
-        family = BELIEFS if candidate.type in BELIEFS else {candidate.type}
-        scores: dict[bool, dict[int, float]] = {True: {}, False: {}}
-        for word in _words(candidate.text):
-            mine: dict[bool, list[int]] = {True: [], False: []}
-            for at in self._words.get(word, ()):
-                if (one := self._all[at]).type in family:
-                    mine[one.current].append(at)
-            for current, places in mine.items():
-                if len(places) <= _COMMON:
-                    for at in places:
-                        scores[current][at] = scores[current].get(at, 0.0) + 1 / (1 + len(places))
-        return [self._all[at] for told in scores.values() for at in _best(told)]
+        return [self._words.get(word, ()) for word in _words(text)]
+
+    def _by_meaning(self, candidate: Candidate) -> list[int]:
+        if self._meaning is None:
+            self._meaning = Nearness(self._vectors, [_meant(one) for one in self._all])
+        return list(self._meaning.nearest(sentence_of(candidate.type, candidate.text, candidate.entry.day)))
 
     def _enter(self, at: int, one: Belief) -> None:
         words = self._words if self._words is not None else {}
@@ -147,8 +172,27 @@ class Known:
             words.setdefault(word, []).append(at)
 
 
-def _best(scores: dict[int, float]) -> list[int]:
+def _by_words(postings: Iterable[Sequence[int]]) -> list[int]:
+    """Return the places that share the most telling words, the nearest first."""
+    scores: dict[int, float] = {}
+    for places in postings:
+        if len(places) <= _COMMON:
+            for at in places:
+                scores[at] = scores.get(at, 0.0) + 1 / (1 + len(places))
     return sorted(scores, key=lambda at: (-round(scores[at], 9), at))[:NEAREST]
+
+
+def _joined(words: Sequence[int], meant: Sequence[int]) -> list[int]:
+    """Return the places of two orders in one, by the sum of their reciprocal ranks; what both have comes first."""
+    scores: dict[int, float] = {}
+    for order in (words, meant):
+        for rank, at in enumerate(order):
+            scores[at] = scores.get(at, 0.0) + 1 / (_RANK + rank)
+    return sorted(scores, key=lambda at: (-round(scores[at], 9), at)) if meant else list(words)
+
+
+def _meant(one: Belief) -> str:
+    return sentence_of(one.type, one.text, one.since)
 
 
 def _words(text: str) -> set[str]:

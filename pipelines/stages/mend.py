@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipelines.memory.conservation import Departed
     from pipelines.memory.items import Item
     from pipelines.memory.snapshot import Snapshot
-    from pipelines.settings import Caps
+    from pipelines.settings import Settings
     from pipelines.stages.reconcile import Reconciled
 
 
@@ -84,6 +84,6 @@ def _linked_to(item: Item, known: set[str]) -> Item:
     return replace(item, links=links)
 
 
-def settled(snapshot: Snapshot, mended: Mended, caps: Caps) -> dict[str, Document]:
+def settled(snapshot: Snapshot, mended: Mended, settings: Settings) -> dict[str, Document]:
     """Return the mended documents under their caps, with their quality fields."""
-    return dict(tidied(mended.documents, snapshot, caps, snapshot.unreadable()).documents)
+    return dict(tidied(mended.documents, snapshot, settings, snapshot.unreadable()).documents)

@@ -17,7 +17,7 @@ from pipelines.stages.tidying import tidied
 if TYPE_CHECKING:
     from pipelines.memory.changes import Change
     from pipelines.memory.snapshot import Snapshot
-    from pipelines.settings import Caps
+    from pipelines.settings import Settings
     from pipelines.stages.filing import Shelves
 
 
@@ -31,7 +31,7 @@ class OwnItem:
 
 
 def file_own_item(  # noqa: PLR0913, PLR0917  what the person said, and what it is filed into
-    kind: ItemType, text: str, path: str, today: str, snapshot: Snapshot, shelves: Shelves, caps: Caps
+    kind: ItemType, text: str, path: str, today: str, snapshot: Snapshot, shelves: Shelves, settings: Settings
 ) -> OwnItem:
     """Return the item and the changes that file it.
 
@@ -42,7 +42,7 @@ def file_own_item(  # noqa: PLR0913, PLR0917  what the person said, and what it 
         today: the memory's day.
         snapshot: the memory as it is.
         shelves: its documents.
-        caps: their caps; what the new item pushes out is moved as in a run.
+        settings: their caps; what the new item pushes out is moved as in a run.
     """
     path = path or home_of(kind, text, Confidence.HIGH, shelves)
     for place, document in shelves.documents.items():
@@ -55,5 +55,5 @@ def file_own_item(  # noqa: PLR0913, PLR0917  what the person said, and what it 
     item = Item(kind, text, new_id(item, document_id(path), taken), status, today, trust=Trust.OWNER)
     home = shelves.documents.get(path) or new_document(path, "", today)
     documents = {**shelves.documents, path: edited(home, add=[Block(item)])}
-    after = tidied(documents, snapshot, caps, shelves.closed).documents
+    after = tidied(documents, snapshot, settings, shelves.closed).documents
     return OwnItem(item, path, tuple(document_changes(snapshot.documents, after)))

@@ -7,6 +7,7 @@ first, to `Archives/NAME-YEAR.md`. What people wrote stays where it is, whatever
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.documents import Block, block_of, edited
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
     from pipelines.memory.documents import Document, Placed
     from pipelines.memory.items import Item
-    from pipelines.settings import Caps
+    from pipelines.settings import Settings
+
+    Rank = Callable[[Item], float]
 
 POINTER_SHARE: Final = 4
 
@@ -44,31 +47,32 @@ class Pruned:
 
 
 def prune(
-    documents: Mapping[str, Document], caps: Caps, closed: frozenset[str], link: Callable[[str], str] = str
+    documents: Mapping[str, Document], settings: Settings, closed: frozenset[str], link: Callable[[str], str] = str
 ) -> Pruned:
     """Bring every document under its cap, and write the briefing's pointers anew.
 
     Args:
         documents: all documents by path.
-        caps: the caps, in bytes.
+        settings: the caps, in bytes, and what the priority is made of.
         closed: files that are there and cannot be read; nothing is moved into them.
         link: a path as a link in MEMORY.md leads to it.
     """
-    after, newest = dict(documents), newest_day(documents.values())
+    after, caps = dict(documents), settings.caps
+    rank = partial(priority, newest=newest_day(documents.values()), weights=settings.priority)
     moved: list[Moved] = []
     general = _free_path(GENERAL, closed)
     if BRIEFING in after:
         bare = without_pointers(after[BRIEFING])
         reserve = min(_pointer_bytes(bare, pointer_rows(after, link)), caps.briefing // POINTER_SHARE)
-        kept, out = _shrunk(bare, caps.briefing - reserve, newest)
+        kept, out = _shrunk(bare, caps.briefing - reserve, rank)
         after[BRIEFING] = kept
         _move(after, out, BRIEFING, general, moved)
     if USER in after:
-        after[USER], out = _shrunk(after[USER], caps.user, newest)
+        after[USER], out = _shrunk(after[USER], caps.user, rank)
         _move(after, out, USER, general, moved)
     for path in sorted(after):
         if after[path].kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE} and after[path].size > caps.document:
-            _overflow(after, path, caps.document, newest, closed, moved)
+            _overflow(after, path, caps.document, rank, closed, moved)
     if BRIEFING in after:
         after[BRIEFING] = _pointed(after[BRIEFING], pointer_rows(after, link), caps.briefing)
     return Pruned(after, tuple(moved))
@@ -99,14 +103,14 @@ def _pointed(bare: Document, rows: list[tuple[str, str]], cap: int) -> Document:
     return with_pointers(bare, rows)
 
 
-def _shrunk(document: Document, cap: int, newest: str) -> tuple[Document, list[Block]]:
+def _shrunk(document: Document, cap: int, rank: Rank) -> tuple[Document, list[Block]]:
     """Return the document under `cap` bytes, and the items that left it, lowest priority first.
 
     Only what runs extracted leaves; what is pinned leaves last, where the cap itself forces it. Where people's own text
     exceeds the cap alone, all of that leaves.
     """
     candidates = [placed for placed in document.items if placed.item.id and placed.item.by]
-    candidates.sort(key=lambda placed: (priority(placed.item, newest), placed.item.since, placed.item.id))
+    candidates.sort(key=lambda placed: (rank(placed.item), placed.item.since, placed.item.id))
     over, out = document.size - cap, []
     for placed in candidates:
         if over <= 0:
@@ -135,12 +139,12 @@ def _move(
 
 
 def _overflow(
-    documents: dict[str, Document], path: str, cap: int, newest: str, closed: frozenset[str], moved: list[Moved]
+    documents: dict[str, Document], path: str, cap: int, rank: Rank, closed: frozenset[str], moved: list[Moved]
 ) -> None:
     """Move items out of a document until it is under `cap`: closed ones first, oldest first, then by priority."""
     document = documents[path]
     may_leave = (p for p in document.items if p.item.id and p.item.by and not p.item.pinned)
-    ranked = sorted(may_leave, key=lambda p: _leaving_order(p.item, newest))
+    ranked = sorted(may_leave, key=lambda p: _leaving_order(p.item, rank))
     over, out = document.size - cap, []
     for placed in ranked:
         if over <= 0:
@@ -158,10 +162,10 @@ def _overflow(
         _move(documents, blocks, path, target, moved)
 
 
-def _leaving_order(item: Item, newest: str) -> tuple[int, float, str, str]:
+def _leaving_order(item: Item, rank: Rank) -> tuple[int, float, str, str]:
     if item.status is Status.OPEN:
-        return (2, priority(item, newest), item.since, item.id)
-    return (1, priority(item, newest), item.since, item.id) if item.active else (0, 0.0, item.since, item.id)
+        return (2, rank(item), item.since, item.id)
+    return (1, rank(item), item.since, item.id) if item.active else (0, 0.0, item.since, item.id)
 
 
 def archived(item: Item) -> Item:

@@ -112,12 +112,13 @@ def review(
         alike: who tells that two sentences with other words mean the same; nobody does where none is given.
         second: who has the last word where the verdict is not certain, by place among the candidates; None for nobody.
     """
-    known = Known(items)
+    alike = alike or Alike()
+    known = Known(items, alike.vectors)
     verdicts = []
     for at, one in enumerate(filed):
         found = certain(one, known, buried)
         if found is None:
-            found = _by_neighbours(one, known, alike or Alike())
+            found = _by_neighbours(one, known, alike)
             found = second(at, one, known, found) if second else found
         verdict, other = found
         _take(verdict, one, known, other)

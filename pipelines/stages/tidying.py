@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
     from pipelines.memory.documents import Document
     from pipelines.memory.snapshot import Snapshot
-    from pipelines.settings import Caps
+    from pipelines.settings import Settings
     from pipelines.stages.prune import Moved
 
 _ROUNDS: Final = 4
 """How often documents are brought under their caps; the second time is nearly always the last."""
 
 
-def tidied(documents: Mapping[str, Document], snapshot: Snapshot, caps: Caps, closed: frozenset[str]) -> Pruned:
+def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings, closed: frozenset[str]) -> Pruned:
     """Return the documents under their caps, their quality fields written, and what was moved.
 
     What a document says of its quality takes room, too, and changes with what leaves it: so a document that was brought
@@ -28,13 +28,13 @@ def tidied(documents: Mapping[str, Document], snapshot: Snapshot, caps: Caps, cl
     Args:
         documents: all documents by path, as they are to be written.
         snapshot: the memory as it was read.
-        caps: the caps, in bytes.
+        settings: the caps, in bytes, and what the priority is made of.
         closed: files that are there and cannot be read; nothing is moved into them.
     """
     before, theirs = snapshot.documents, snapshot.theirs()
     moved: tuple[Moved, ...] = ()
     for _ in range(_ROUNDS):
-        pruned = prune(with_quality(before, documents, theirs), caps, closed, snapshot.link)
+        pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.link)
         documents, moved = pruned.documents, (*moved, *pruned.moved)
         if not pruned.moved:
             break

@@ -181,7 +181,7 @@ class _Asking:
 
     def __init__(self, filed: Sequence[Filed], sitting: Sitting) -> None:
         self._sitting, self._filed = sitting, filed
-        self._known = Known(sitting.items)
+        self._known = Known(sitting.items, sitting.alike.vectors)
         unsure = [at for at, one in enumerate(filed) if certain(one, self._known, sitting.buried) is None]
         self.posed = tuple(self._pose(at, filed[at]) for at in unsure)
 

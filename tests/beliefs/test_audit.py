@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from pipelines.stages import meaning
 from tests.beliefs.making import LINKED, WAITING, asked
+from tests.index.bag import Bag
 
 if TYPE_CHECKING:
     from typing import Any
@@ -74,6 +77,25 @@ def test_a_topic_in_words_brings_what_was_superseded_and_what_contradicts(linked
 def test_a_topic_of_which_nothing_is_known_is_said(linked: Memory) -> None:
     assert linked.curate("audit", "submarine") == "Nothing is believed about submarine.\n"
     assert "topic is empty" in linked.curate("audit", "  ", exits=2)
+
+
+def test_what_nobody_spoke_of_is_not_answered_with_what_is_nearest(
+    linked: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bag = Bag()
+    monkeypatch.setattr(meaning, "chosen_embedder", lambda: (bag, ""))
+    linked.curate("index")
+    assert said(asked(linked, "audit", "the moon")["current"]) == ["ka"]
+    vector = 0.3 * bag.embed_query("Fact: The moon is far. (1 March 2026)")
+    vector[int(np.argmin(np.abs(vector)))] = np.sqrt(1 - 0.3**2)  # where the moon has nothing
+    monkeypatch.setattr(bag, "embed_query", lambda _: vector)
+    assert linked.curate("audit", "qqqq").startswith("Nothing is believed about qqqq.")
+
+
+def test_a_day_before_the_first_is_answered_with_the_first(linked: Memory) -> None:
+    assert asked(linked, "audit", "Alpha", "--as-of", "1999-01-01")["notes"] == [
+        "The first day that an item tells of is 2024-01-05."
+    ]
 
 
 def test_evidence_that_stands_is_no_weak_spot(memory: Memory) -> None:

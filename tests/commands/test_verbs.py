@@ -241,3 +241,17 @@ def test_an_interrupt_exits_130(memory: Memory, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("pipelines.commands.items.documents_on", interrupted)
     memory.curate("items", exits=130)
+
+
+def test_items_of_several_types_and_states_are_asked_for_at_once(memory: Memory) -> None:
+    memory.write(
+        "Areas/a.md", "# A\n\n- Rule: Wear a hat.\n- Risk: It may rain.\n- Fact: Tea is hot.\n- [x] Todo: Buy tea.\n"
+    )
+    memory.curate("run", "--now", "2026-03-12T02:00")
+
+    def texts(*asked: str) -> set[str]:
+        return {one["text"] for one in json.loads(memory.curate("items", *asked, "--json"))}
+
+    assert texts("--type", "rule", "--type", "Risk") == {"Wear a hat.", "It may rain."}
+    assert texts("--status", "live", "--status", "done") == {"Wear a hat.", "It may rain.", "Tea is hot.", "Buy tea."}
+    assert texts("--status", "done", "--type", "todo") == {"Buy tea."}

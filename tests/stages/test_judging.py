@@ -17,7 +17,10 @@ from pipelines.stages.judging import Relation, judge
 if TYPE_CHECKING:
     from pipelines.pairs import Pair
 
-PAIRS = Path(__file__).parent.parent / "data" / "beliefs.jsonl"
+DATA = Path(__file__).parent.parent / "data"
+PAIRS = DATA / "beliefs.jsonl"
+FRESH = DATA / "beliefs_fresh.jsonl"
+EVERY = [*read_pairs(PAIRS), *read_pairs(FRESH)]
 
 
 def test_the_labelled_pairs() -> None:
@@ -30,13 +33,19 @@ def test_the_labelled_pairs() -> None:
     assert (everything.merged, everything.merged_guarded) == (0, 0)
 
 
-@pytest.mark.parametrize("pair", [pair for pair in read_pairs(PAIRS) if pair.label is not Relation.DUPLICATE])
+def test_the_pairs_that_were_written_without_a_look_at_the_rules() -> None:
+    score = score_pairs(read_pairs(FRESH))
+    assert score.macro_f1 >= 0.80
+    assert (score.pairs, score.merged) == (60, 0)
+
+
+@pytest.mark.parametrize("pair", [pair for pair in EVERY if pair.label is not Relation.DUPLICATE])
 def test_what_differs_is_never_merged_in_either_order(pair: Pair) -> None:
     assert judge(pair.old, pair.new, pair.type).relation is not Relation.DUPLICATE
     assert judge(pair.new, pair.old, pair.type).relation is not Relation.DUPLICATE
 
 
-@given(st.sampled_from(read_pairs(PAIRS)), st.integers(1, 998))
+@given(st.sampled_from(EVERY), st.integers(1, 998))
 def test_another_number_is_never_a_repeat(pair: Pair, more: int) -> None:
     numbers = list(re.finditer(r"(?<![\w.,:/-])\d+(?![\w.,:/-]|\.\d)", pair.old))
     for found in numbers:
@@ -44,7 +53,7 @@ def test_another_number_is_never_a_repeat(pair: Pair, more: int) -> None:
         assert judge(pair.old, other, pair.type).relation is not Relation.DUPLICATE
 
 
-@given(st.sampled_from(read_pairs(PAIRS)))
+@given(st.sampled_from(EVERY))
 def test_a_sentence_repeats_itself(pair: Pair) -> None:
     assert judge(pair.new, pair.new, pair.type).relation is Relation.DUPLICATE
     assert judge(pair.new, pair.new.upper().rstrip("."), pair.type).relation is Relation.DUPLICATE
@@ -65,6 +74,10 @@ def test_any_text_is_judged(one: str, other: str) -> None:
         ("I'll keep the report posted.", "You'll keep the report posted."),
         ("Use tabs in Makefiles.", "Use tabs."),
         ("Sample 12 is clean.", "Sample 13 is clean."),
+        ("Deploy on Fridays.", "Deploy on Fridays, which is not allowed."),
+        ("Ship it as one file, because it is safe.", "Ship it as one file, because it is not safe."),
+        ("Ship it as one file.", "Ship it as one file, because nobody has Python."),
+        ("I keep the report posted.", "You keep the report posted."),
         ("Close https://example.org/issues/13", "Close https://example.org/issues/14"),
     ],
 )
@@ -85,6 +98,9 @@ def test_texts_that_share_their_words_and_say_another_thing(old: str, new: str) 
         ("Close issue #13.", "Close issue #14."),
         ("The mobile app supports offline mode.", "The mobile app now supports push messages."),
         ("I like tea.", "I like coffee."),
+        ("The site was down on 3 June.", "The site was down on 19 June."),
+        ("Ship it as one file.", "Ship it as one file, because nobody has Python."),
+        ("The lease ends on 31 August.", "The landlord extended the warranty to 30 November."),
         ("Harbour uses Terraform for stage 1, not Pulumi.", "Harbour uses Terraform for stage 2, not Pulumi."),
         ("Harbour uses Terraform for stage 1, not Pulumi.", "Harbour now uses Terraform for stage 2, not Pulumi."),
         ("The office is in Bern.", "I left the office at 5."),
@@ -101,12 +117,27 @@ def test_what_can_hold_together_is_distinct(old: str, new: str) -> None:
         ("I live in Boston.", "I recently moved to Denver."),
         ("Tom works at Google.", "Tom left Google and joined Microsoft."),
         ("The meeting is at noon.", "The meeting got moved to 3 pm."),
+        ("The lease on the hall ends on 31 August.", "The city has extended the lease on the hall to 30 November."),
+        ("The invoices are owned by Wen.", "Ownership of the invoices passed from Wen to Aurelio."),
+        ("The client targets Java 17.", "Since the spring release the client targets Java 21."),
+        ("Lunch is at noon.", "From next week on lunch is at 1 pm."),
         ("We use Slack for alerts.", "Alerts go to Matrix now, we dropped Slack."),
     ],
 )
 def test_what_people_say_of_a_change(old: str, new: str) -> None:
     assert judge(old, new).relation is Relation.SUPERSEDE
     assert judge(new, old).relation is not Relation.DUPLICATE
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Ask before deleting a branch.", "Please ask before you delete a branch."),
+        ("Write a plan for the restore.", "Todo: we still need to write a plan for the restore."),
+    ],
+)
+def test_what_people_say_again(old: str, new: str) -> None:
+    assert judge(old, new).relation is Relation.DUPLICATE
 
 
 def test_two_tasks_clash_only_in_the_day_by_which_they_are_due() -> None:

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from pipelines.memory.documents import Block, Document, edited
 from pipelines.memory.items import Confidence, Item, ItemType, Status, Trust
-from pipelines.settings import Caps
+from pipelines.settings import Caps, Settings
 from pipelines.stages.pointers import marked, pointer_rows, with_pointers, without_pointers
 from pipelines.stages.prune import prune
 
 CAPS = Caps(briefing=1024, user=1024, document=4096)
+SETTINGS = Settings(caps=CAPS)
 
 
 def item(number: int, kind: ItemType = ItemType.RULE, words: int = 12, **more: object) -> Item:
@@ -32,7 +33,7 @@ def all_ids(of: dict[str, Document] | object) -> list[str]:
 @given(st.lists(st.tuples(st.sampled_from(ItemType), st.integers(1, 40), st.sampled_from(Confidence)), max_size=40))
 def test_the_briefing_is_under_its_cap_and_nothing_is_lost(rows: list[tuple[ItemType, int, Confidence]]) -> None:
     before = documents(*(item(n, kind, words, confidence=c) for n, (kind, words, c) in enumerate(rows)))
-    pruned = prune(before, CAPS, frozenset())
+    pruned = prune(before, SETTINGS, frozenset())
     assert pruned.documents["MEMORY.md"].size <= CAPS.briefing
     assert all_ids(dict(pruned.documents)) == all_ids(before)
     assert "Mine." in pruned.documents["MEMORY.md"].text
@@ -42,8 +43,8 @@ def test_the_briefing_is_under_its_cap_and_nothing_is_lost(rows: list[tuple[Item
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(ItemType), st.integers(1, 40)), max_size=60))
 def test_pruning_twice_is_pruning_once(rows: list[tuple[ItemType, int]]) -> None:
-    once = prune(documents(*(item(n, kind, words) for n, (kind, words) in enumerate(rows))), CAPS, frozenset())
-    twice = prune(once.documents, CAPS, frozenset())
+    once = prune(documents(*(item(n, kind, words) for n, (kind, words) in enumerate(rows))), SETTINGS, frozenset())
+    twice = prune(once.documents, SETTINGS, frozenset())
     assert twice.moved == ()
     assert {p: d.text for p, d in twice.documents.items()} == {p: d.text for p, d in once.documents.items()}
 
@@ -51,7 +52,7 @@ def test_pruning_twice_is_pruning_once(rows: list[tuple[ItemType, int]]) -> None
 def test_the_lowest_priority_leaves_first() -> None:
     weak = item(1, ItemType.RISK, confidence=Confidence.LOW)
     strong = [item(n, since="2026-03-01") for n in range(2, 8)]
-    pruned = prune(documents(weak, *strong), CAPS, frozenset())
+    pruned = prune(documents(weak, *strong), SETTINGS, frozenset())
     assert pruned.moved[0].id == weak.id
     assert pruned.moved[0].target == "Areas/general.md"
 
@@ -59,7 +60,7 @@ def test_the_lowest_priority_leaves_first() -> None:
 def test_what_people_wrote_stays_even_over_the_cap() -> None:
     hand = Item(ItemType.RULE, "mine " * 30, id="kaaaaaaaaaa", trust=Trust.OWNER)
     prose = "# Memory\n\n" + "My own words stay here. " * 60 + "\n"
-    pruned = prune(documents(hand, item(1), text=prose), CAPS, frozenset())
+    pruned = prune(documents(hand, item(1), text=prose), SETTINGS, frozenset())
     briefing = pruned.documents["MEMORY.md"]
     assert [placed.item.id for placed in briefing.items] == [hand.id]
     assert prose in briefing.text
@@ -72,14 +73,14 @@ def pointer_rows_in(document: Document) -> list[str]:
 
 def test_a_pinned_item_stays() -> None:
     pinned = item(1, ItemType.RISK, confidence=Confidence.LOW, pinned=True)
-    pruned = prune(documents(pinned, *(item(n) for n in range(2, 12))), CAPS, frozenset())
+    pruned = prune(documents(pinned, *(item(n) for n in range(2, 12))), SETTINGS, frozenset())
     assert pinned.id in {placed.item.id for placed in pruned.documents["MEMORY.md"].items}
 
 
 def test_a_document_overflows_to_the_archive_of_the_items_year_closed_ones_first() -> None:
     done = item(1, ItemType.TODO, 30, status=Status.DONE, since="2025-06-01")
     rest = [item(n, ItemType.TODO, 30, status=Status.OPEN) for n in range(2, 22)]
-    pruned = prune(documents(*rest, done, path="Projects/p.md", text="# P\n"), CAPS, frozenset())
+    pruned = prune(documents(*rest, done, path="Projects/p.md", text="# P\n"), SETTINGS, frozenset())
     assert pruned.moved[0].target == "Archives/p-2025.md" or done.id in {m.id for m in pruned.moved}
     archived = {p.item.id: p.item for d in pruned.documents.values() if d.path.startswith("Archives/") for p in d.items}
     assert archived[done.id].status is Status.DONE
@@ -89,7 +90,9 @@ def test_a_document_overflows_to_the_archive_of_the_items_year_closed_ones_first
 
 def test_archives_are_bounded_too() -> None:
     pruned = prune(
-        documents(*(item(n, ItemType.FACT, 30) for n in range(80)), path="Areas/a.md", text="# A\n"), CAPS, frozenset()
+        documents(*(item(n, ItemType.FACT, 30) for n in range(80)), path="Areas/a.md", text="# A\n"),
+        SETTINGS,
+        frozenset(),
     )
     parts = sorted(path for path in pruned.documents if path.startswith("Archives/"))
     assert parts[:2] == ["Archives/a-2026-2.md", "Archives/a-2026-3.md"]
@@ -97,7 +100,7 @@ def test_archives_are_bounded_too() -> None:
 
 
 def test_nothing_is_moved_into_a_file_that_cannot_be_read() -> None:
-    pruned = prune(documents(*(item(n) for n in range(12))), CAPS, frozenset({"Areas/general.md"}))
+    pruned = prune(documents(*(item(n) for n in range(12))), SETTINGS, frozenset({"Areas/general.md"}))
     assert {moved.target for moved in pruned.moved} == {"Areas/general-2.md"}
 
 

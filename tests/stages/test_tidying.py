@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 def test_what_is_under_its_cap_stays_so(memory: Memory) -> None:
     memory.write("Logs/2026-03-11.md", "".join(f"- Decision: crate {n} goes to shelf {n * n}\n" for n in range(60)))
     memory.curate("run", "--now", "2026-03-12T02:00")
-    path, caps = "Areas/general.md", load_settings(memory.root).caps
+    path, settings = "Areas/general.md", load_settings(memory.root)
     memory.write(path, memory.read(path).replace("confidence_reason: 60 items: 60 high", "confidence_reason: old"))
     snapshot = read_snapshot(memory.root)
     for cap in range(4100, 4400):
-        once = tidied(snapshot.documents, snapshot, caps.model_copy(update={"document": cap}), frozenset())
+        capped = settings.model_copy(update={"caps": settings.caps.model_copy(update={"document": cap})})
+        once = tidied(snapshot.documents, snapshot, capped, frozenset())
         assert once.documents[path].size <= cap
-        again = tidied(once.documents, snapshot, caps.model_copy(update={"document": cap}), frozenset())
+        again = tidied(once.documents, snapshot, capped, frozenset())
         assert (again.moved, again.documents) == ((), once.documents)

@@ -96,7 +96,7 @@ def _known(old: Sentence, was: tuple[Word, ...]) -> bool:
 
 def _same_subject(old: Sentence, new: Sentence) -> bool:
     """Whether what the newer sentence is about stands in the older, and is what that is about."""
-    if _moved(old, new):
+    if _moved(old, new) or (new.turned and new.turned <= old.keys and new.turned & old.subject):
         return True
     about = new.subject - (_ATTRIBUTES if other_value(old, new) else frozenset())
     if not about or not about <= old.keys:

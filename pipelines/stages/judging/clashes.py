@@ -63,13 +63,18 @@ def _one_value(old: Sentence, new: Sentence, values: list[Value], others: list[V
         return False
     if any(_stands_before_verb(old, value) for value in values):
         return False
-    if kinds <= _ON_A_DAY and {old.verb_key, new.verb_key} & OFTEN:
+    if kinds <= _ON_A_DAY and ({old.verb_key, new.verb_key} & OFTEN or (_is_past(old) and _is_past(new))):
         return False
     if kind is ItemType.TODO or (old.is_order and old.verb_key not in SINGLE | {"be"}):
         return kinds <= _ON_A_DAY and all(_is_due(old, value) for value in values)
     if kinds == {"mark"}:
         return not old.is_order and old.verb_key in (SINGLE - DIRECT) | {"be"}
     return all(comparable(one, other) for one, other in zip(values, others, strict=True)) and other_value(old, new)
+
+
+def _is_past(sentence: Sentence) -> bool:
+    """Whether it tells how something was: on another day it may have been so again."""
+    return sentence.verb >= 0 and sentence.words[sentence.verb].raw in {"was", "were"}
 
 
 def _stands_before_verb(sentence: Sentence, value: Value) -> bool:

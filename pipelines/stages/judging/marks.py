@@ -11,7 +11,7 @@ _FLAGS: Final = re.IGNORECASE
 _VERBS: Final = (
     r"(?:mov|chang|migrat|relocat|rais|increas|reduc|decreas|postpon|renam|upgrad|downgrad|updat|revis|reschedul|"
     r"replac|supersed|reassign|reset|rewrit)(?:ed|ten)|(?:switch|shift|transfer(?:r)?|lower|bump(?:p)?|extend|"
-    r"shorten|delay|push|adjust|revert|convert|hand|lift|amend)ed|"
+    r"shorten|delay|push|adjust|revert|convert|hand|pass|lift|amend)ed|"
     r"(?<=(?:.is|are|['’]re) )(?:mov|chang|migrat|rais|increas|switch|replac|postpon|upgrad|lower|extend|shift)ing|"
     r"(?:replac|supersed)es|"
     r"(?:went|going|gone) (?:up|down)|cut|brought forward|grew|rose|fell|became|has become"
@@ -26,6 +26,10 @@ _TOWARDS: Final = (
 )
 _DAYS: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MONTHS: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+_TURNING_POINTS: Final = (
+    "release|update|upgrade|move|merger|migration|switch|change|relaunch|reorganisation|reorganization|week|month|year|"
+    "quarter|sprint|spring|summer|autumn|winter|yesterday"
+)
 _ENDED: Final = r"cancell?ed|scrapped|abandoned|discontinued|retired|revoked|withdrawn|called off"
 _PARTED: Final = r"left|quit|traded(?: in)?|ditched|swapped|gave up|got rid of"
 # How each says it: it only tells that something is new, it is the verb by which it changed, or it denies what was.
@@ -38,7 +42,8 @@ _MARKS: Final = tuple(
         (_DENIES, r"\bno longer\b"),
         (_TELLS, r"\bany ?more\b"),
         (_TELLS, r"\binstead(?: of)?\b|\brather than\b|\bin place of\b"),
-        (_TELLS, r"\bfrom (?:now|today) on(?:wards?)?\b|\bgoing forward\b|\bhenceforth\b"),
+        (_TELLS, r"\bfrom (?:now|today|here|next \w+) on(?:wards?)?\b|\bgoing forward\b|\bhenceforth\b"),
+        (_TELLS, rf"^since (?:the |our |last |this )?(?:[\w.]+ )?(?:{_TURNING_POINTS})\b"),
         (_TELLS, r"\b(?:as of |right )?now(?: that)?\b(?! and then)|\bnowadays\b|\bthese days\b"),
         (_TELLS, r"\bcorrect(?:ion|ed)\b|\bupdate\s*:|\bedit\s*:"),
         (_TURNS, rf"(?:\b(?:was|were|been|being|got|be|has|have|is|are) ){{0,4}}\b(?:{_VERBS})\b{_TOWARDS}"),
@@ -84,7 +89,8 @@ _REPLACED: Final = tuple(
     )
 )
 _AFRESH: Final = re.compile(
-    r"^(?:(?:(?:as agreed|as decided|as said)(?: before| earlier)?|(?:as a )?reminder|again|(?:re)?confirmed|note|fyi|"
+    r"^(?:(?:to-?do|action|task|(?:as agreed|as decided|as said)(?: before| earlier)?|(?:as a )?reminder|again|"
+    r"(?:re)?confirmed|note|fyi|"
     r"update|edit|correction|change of plans?|new (?:rule|plan|policy)|actually|by the way|btw)\s*[:,]|still(?: true)?|"
     r"actually|correction)\s+(?:that )?",
     _FLAGS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from pipelines.stages.judging.sentence import LIMITS
 from pipelines.stages.judging.values import same_value
 
 if TYPE_CHECKING:
@@ -35,14 +36,20 @@ def repeats(old: Sentence, new: Sentence) -> bool:
 
 
 def _people(sentence: Sentence) -> frozenset[str]:
-    """Return whose the sentence is, where both are said: mine, yours, or of others."""
-    said = {w.raw for w in sentence.words if w.start < sentence.end}
+    """Return whose the sentence is, where both are said: mine, yours, or of others.
+
+    Who is told when or under what condition to do something (`before you delete it`) is anybody.
+    """
+    words = [w for w in sentence.words if w.start < sentence.end]
+    said = {w.raw for last, w in zip([None, *words], words, strict=False) if not (last and last.raw in LIMITS)}
     return frozenset({"you"} if said & {"you", "your", "yours"} else ())
 
 
 def same_guards(old: Sentence, new: Sentence) -> bool:
     """Whether two sentences agree in what may never be merged: values, names, negations, limits."""
     if old.denials != new.denials or old.limits != new.limits:
+        return False
+    if old.reason_denials != new.reason_denials:
         return False
     if not _same_values(old.values, new.values):
         return False

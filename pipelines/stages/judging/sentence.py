@@ -37,6 +37,7 @@ _REASON: Final = re.compile(
     re.IGNORECASE,
 )
 _SPEAKER: Final = re.compile(r"[\w.-]+:\s+(?=(?:i|we|to|let|yes|no|please)\b)|[\w.-]+ (?=to [a-z])", re.IGNORECASE)
+_ACTIVE: Final = re.compile(r"(?:has |have )?[a-z]+ed (?P<what>(?:the|our|my|his|her|their) .+?) (?:from|to|into|by)\b")
 _SWITCH: Final = re.compile(r"\b(?:on|off|up|down)\b(?=\s*(?:$|[.,;!]))", re.IGNORECASE)
 _COLON: Final = re.compile(r"^(?:[^\s:]+ ){0,5}[^\s:]+(?P<at>:|\s[-–—])\s")
 _ENDS: Final = frozenset(".!?:;")
@@ -105,10 +106,19 @@ class Sentence:
 
     @cached_property
     def denials(self) -> int:
-        """How often it denies; a `not` that only names what was before is none."""
+        """How often it denies; a `not` that only names what was before is none, nor is one in a reason."""
+        return len(self._denying) - self.reason_denials + self.marked.denies
+
+    @cached_property
+    def reason_denials(self) -> int:
+        """How often the reason that it gives denies; `which` and `and that` say more than a reason."""
+        says_more = self.text[self.end :].lstrip(" ,").lower().startswith(("which", "and that"))
+        return 0 if says_more else sum(w.start >= self.end for w in self._denying)
+
+    @cached_property
+    def _denying(self) -> tuple[Word, ...]:
         befores = {first for first, _ in self.marked.was}
-        found = [w for w in self.words if w.raw in _NEGATIONS and not self._leads(w, befores)]
-        return len(found) + self.marked.denies
+        return tuple(w for w in self.words if w.raw in _NEGATIONS and not self._leads(w, befores))
 
     def _leads(self, word: Word, befores: set[int]) -> bool:
         behind = word.start + len(word.raw) + 1
@@ -168,6 +178,15 @@ class Sentence:
         verb = self.words[self.verb].start if self.verb >= 0 else len(self.text)
         turn = self.marked.turn if self.marked.turn >= 0 else verb
         return min(verb, turn)
+
+    @cached_property
+    def turned(self) -> frozenset[str]:
+        """What somebody changed: the words between a changing verb in the active voice and where that led."""
+        turn = self.marked.turn
+        found = _ACTIVE.match(self.text, turn) if turn >= 0 else None
+        if found is None:
+            return frozenset()
+        return frozenset(w.key for w in self.core if found.start("what") <= w.start < found.end("what") and not w.value)
 
     @cached_property
     def is_order(self) -> bool:
