@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import plistlib
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -90,4 +91,4 @@ def test_the_page_for_operators_names_every_exit_code() -> None:
     page = (Path(__file__).parents[2] / "docs/operations.md").read_text()
     told = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
     codes = (errors.FINE, errors.EXPECTED, errors.USAGE, errors.BUG, errors.LOCKED, errors.INTERRUPTED)
-    assert told == set(codes)
+    assert told == {*codes, errors.Ended(signal.SIGHUP).exit_code, errors.Ended(signal.SIGTERM).exit_code}
