@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
-import threading
 from dataclasses import dataclass
 from datetime import UTC, timedelta
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
@@ -81,7 +82,8 @@ class Daemon:
 
     def __init__(self, root: Path, settings: Settings, world: World) -> None:
         self._root, self._settings, self._world = root, settings, world
-        self._stopped, self._reread = threading.Event(), False
+        self._stopped = self._reread = False
+        self._bell: SimpleQueue[None] = SimpleQueue()  # unlike an event's, its lock is none that a handler could meet
         self._before: datetime | None = None
         self._stamp = ""
         self._written: datetime | None = None
@@ -96,8 +98,9 @@ class Daemon:
 
     def run(self) -> None:
         """Do what is due until `stop` is called."""
-        while not self._stopped.is_set():
-            self._stopped.wait(self.turn())
+        while not self._stopped:
+            with contextlib.suppress(Empty):
+                self._bell.get(timeout=self.turn())
 
     def turn(self) -> float:
         """Start what is due now, and return how many seconds may pass until the next turn."""
@@ -122,12 +125,14 @@ class Daemon:
         return due.astimezone(self._zone) if due else None
 
     def reread(self) -> None:
-        """Read the settings again at the next turn; safe in a signal handler."""
+        """Read the settings again at the next turn, which is now; safe in a signal handler."""
         self._reread = True
+        self._bell.put(None)
 
     def stop(self) -> None:
         """Let `run` return; safe in a signal handler."""
-        self._stopped.set()
+        self._stopped = True
+        self._bell.put(None)
 
     def close(self) -> None:
         """Start nothing more. What runs is not waited for."""
