@@ -16,7 +16,7 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.base import BaseScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
-from pipelines.errors import BadSettings
+from pipelines.errors import BadSettings, CurateError
 from pipelines.nights.health import moment_of
 from pipelines.report import read_reports, was_cut_short
 from pipelines.schedule.jobs import capture_job, index_job, night_job
@@ -114,7 +114,7 @@ class Daemon:
         self._before = now
         seconds = min(self._scheduler.turn(), LONGEST_WAIT)
         if (due := self.next_night()) != self._written:
-            write_next(self._root, due, now)
+            self._noted(lambda: write_next(self._root, due, now))
             self._written = due
         return seconds
 
@@ -184,11 +184,18 @@ class Daemon:
             return
         begun = self._world.now()
         if name == "night":
-            note_begun(self._root, self._night.last_due(begun))
+            self._noted(lambda: note_begun(self._root, self._night.last_due(begun)))
         code = self._world.work(job)
         seconds = round((self._world.now() - begun).total_seconds(), 1)
         level = "info" if code == 0 else "warning"
         self._world.log("job-ended", level=level, job=name, exit=code, seconds=seconds)
+
+    def _noted(self, write: Callable[[], None]) -> None:
+        """Leave word of something. A full disk ends no daemon: the night itself says what is wrong, and tells."""
+        try:
+            write()
+        except CurateError as fault:
+            self._world.log("not-noted", level="warning", why=type(fault).__name__)
 
     def _changed(self) -> bool:
         stamp = stamp_of(self._root)

@@ -77,9 +77,16 @@ def test_a_night_longer_than_a_day_is_followed_by_the_next(monkeypatch: pytest.M
     life.live(life.daemon(), datetime(2026, 5, 9, 12, tzinfo=UTC))
     nights = life.nights()
     assert len(nights) >= 5
-    nights = life.nights()
-    assert len(nights) >= 5
     assert all(after - night >= life.takes for night, after in itertools.pairwise(nights))
+
+
+def test_a_disk_that_refuses_ends_no_daemon(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    for name in ("begun.json", "schedule.json"):
+        (root / ".curate" / name).mkdir(parents=True)
+    life = living(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life.live(life.daemon(), datetime(2026, 5, 3, 12, tzinfo=UTC))
+    assert len(life.nights()) == 2
+    assert {line["why"] for line in life.lines if line["event"] == "not-noted"} == {"NotWritable"}
 
 
 def test_a_clock_that_is_set_back_by_years_stops_no_night(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
