@@ -143,7 +143,13 @@ def test_the_next_run_is_right_on_the_nights_when_clocks_change(memory: Memory) 
 def test_status_says_how_the_last_push_went_and_what_waits(memory: Memory) -> None:
     told = status(memory, "2026-03-20T12:00")
     assert (told["push"], told["review"], told["models"]) == (None, 0, None)
-    state = {"remote": "origin", "state": "diverged", "at": "2026-03-20T02:00:10+00:00", "reason": "theirs changed"}
+    state: dict[str, object] = {
+        "remote": "origin",
+        "state": "diverged",
+        "at": "2026-03-20T02:00:10+00:00",
+        "reason": "Theirs changed.",
+    }
+    state |= {"nights": 3, "pushed": "2026-03-17T02:00:09+00:00"}
     memory.write(".curate/push.json", json.dumps(state))
     memory.write(
         "Review.md", "# Review\n\n## A <!-- review gone 2026-03-19 -->\n\n## B <!-- review gone 2026-03-19 -->\n"
@@ -151,7 +157,8 @@ def test_status_says_how_the_last_push_went_and_what_waits(memory: Memory) -> No
     told = status(memory, "2026-03-20T12:00")
     assert (told["push"], told["review"]) == (state, 2)
     said = memory.curate("status", "--now", "2026-03-20T12:00")
-    assert "Push      diverged (origin, 2026-03-20T02:00:10+00:00): theirs changed\n" in said
+    assert "Push      diverged (origin, 2026-03-20T02:00:10+00:00): Theirs changed." in said
+    assert "That is so for 3 nights; the last push was 2026-03-17T02:00:09+00:00.\n" in said
     assert "Review    2 entries wait in Review.md; `curate review`\n" in said
     for broken in ("{", "[]", '{"state": 5}', "\0"):
         memory.write(".curate/push.json", broken)

@@ -62,11 +62,15 @@ def test_a_remote_that_is_gone_fails_no_night_and_gets_it_the_next(
     remote.rename(tmp_path / "gone.git")
     append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
     said = one.curate("run", "--now", "2025-01-02T23:00")
-    assert "Not pushed to origin" in said
+    assert said.count("Not pushed to origin") == 1
     assert state(one)["state"] == "failed"
-    (tmp_path / "gone.git").rename(remote)
     one.curate("run", "--now", "2025-01-03T23:00")
-    assert state(one)["state"] == "pushed"
+    assert (state(one)["nights"], state(one)["pushed"]) == (2, "2024-12-31T23:40:00+00:00")
+    said = one.curate("status", "--now", "2025-01-04T00:00")
+    assert "That is so for 2 nights; the last push was 2024-12-31T23:40:00+00:00." in said
+    (tmp_path / "gone.git").rename(remote)
+    one.curate("run", "--now", "2025-01-04T23:00")
+    assert (state(one)["state"], state(one)["nights"]) == ("pushed", 0)
     assert git(remote, "rev-parse", "main") == git(one.root, "rev-parse", "HEAD")
 
 
