@@ -12,12 +12,11 @@ from pipelines.clock import moment
 from pipelines.commands.output import dollars
 from pipelines.memory.layout import REVIEW
 from pipelines.memory.names import real_path
-from pipelines.nights.elsewhere import nights_elsewhere
 from pipelines.nights.health import health
 from pipelines.nights.records import NIGHTS, not_reached, push_state, spent
+from pipelines.nights.signs import signs_of
 from pipelines.nights.telling import sentence, tell
 from pipelines.nights.upcoming import installed_nights, next_run
-from pipelines.report import read_reports
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
@@ -72,15 +71,14 @@ def night_facts(root: Path, now: str | None, waiting: object, *, probe: bool) ->
     """Return how the nights stand; providers are asked only with `probe`."""
     settings = load_settings(root)
     when = moment(now, settings)
-    known = read_reports(root)
-    reports = list(known.values())
+    signs = signs_of(root, cast("list[str]", waiting))
     nights = installed_nights(root)
     return NightFacts(
-        health(reports, cast("list[str]", waiting), when, settings, nights_elsewhere(root, known)),
+        health(signs, when, settings),
         next_run(root, nights, when),
         nights,
         _review(root),
-        spent(reports, when),
+        spent(signs.reports, when),
         push_state(root),
         _probes() if probe else None,
     )

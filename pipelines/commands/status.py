@@ -40,7 +40,7 @@ def command(*, as_json: bool, probe: bool, notify: bool, memory: Path | None, no
     """Say when the last run was and how it ended, what waits, how full the briefing is, and how search fares.
 
     The exit code is 1 when no night ended well for more than a day and a half, or when the last run failed and days
-    wait for it: any monitor can watch that.
+    wait for it, or what it wrote is not committed yet: any monitor can watch that.
     """
     root = memory_root(memory)
     facts = status_facts(root, now)

@@ -12,10 +12,9 @@ from pipelines.memory.layout import PROGRESS
 from pipelines.memory.progress import read_progress
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.models.probing import probe
-from pipelines.nights.elsewhere import nights_elsewhere
 from pipelines.nights.health import health
 from pipelines.nights.records import not_reached, push_state
-from pipelines.report import read_reports
+from pipelines.nights.signs import signs_of
 from pipelines.settings import load_settings
 from pipelines.stages.capture import capture
 from pipelines.stages.extract import days_to_read
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
 
 def last_nights(root: Path, now: datetime) -> Finding:
     """See whether a night is overdue, or the last one failed."""
-    settings, reports = load_settings(root), read_reports(root)
-    waiting, elsewhere = _waiting(root, day_of(now, settings)), nights_elsewhere(root, reports)
-    told = health(reports.values(), waiting, now, settings, elsewhere)
+    settings = load_settings(root)
+    told = health(signs_of(root, _waiting(root, day_of(now, settings))), now, settings)
     if told.failed:
         return wrong("nights", told.failed, "Mend that, then `curate run`; `curate runs` shows all of it.")
     if told.overdue:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import GitFault
-from pipelines.nights.health import health
+from pipelines.nights.health import Signs, health
 from pipelines.nights.records import spent
 from pipelines.report import save_failure
 from pipelines.settings import Settings
@@ -78,20 +78,20 @@ def test_a_clock_that_was_set_back_is_said_and_hides_nothing() -> None:
         {"now": "2031-01-01T02:00:00+00:00", "exit_code": 0},
         {"now": "no moment", "exit_code": 0},
     ]
-    told = health(reports, [], NOW, Settings())
+    told = health(Signs(reports, []), NOW, Settings())
     assert "dated 2031-01-01 02:00+00:00" in told.ahead
     assert "10 days ago" in told.overdue
     assert told.is_bad
 
 
 def test_a_run_that_only_the_caps_ended_went_well() -> None:
-    assert not health([{"now": NOW.isoformat(), "exit_code": 0}], ["2026-03-01"], NOW, Settings()).is_bad
+    assert not health(Signs([{"now": NOW.isoformat(), "exit_code": 0}], ["2026-03-01"]), NOW, Settings()).is_bad
 
 
 @pytest.mark.parametrize(("day_end", "is_bad"), [("00:00", True), ("06:00", False)])
 def test_the_first_day_ends_when_the_memory_says(day_end: str, *, is_bad: bool) -> None:
     now = NOW.replace(hour=13)
-    assert health([], ["2026-03-18"], now, Settings(day_end=day_end)).is_bad == is_bad
+    assert health(Signs([], ["2026-03-18"]), now, Settings(day_end=day_end)).is_bad == is_bad
 
 
 def test_what_the_last_thirty_days_cost() -> None:
