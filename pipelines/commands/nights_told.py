@@ -95,8 +95,10 @@ def night_lines(facts: NightFacts) -> list[str]:
     lines.append(f"Next run  {_next(facts)}")
     count, queue = facts.review
     lines.append(f"Review    {f'{count} {_waits(count)} in {queue}; `curate review`' if count else 'nothing waits'}")
-    lines += [f"Cost      {line}" for line in _cost(facts.spent)]
-    lines += [f"Push      {_push(facts.push)}"] if facts.push else []
+    lines += [
+        f"Cost      {_cost(facts.spent)}",
+        f"Push      {_push(facts.push) if facts.push else 'nothing is pushed'}",
+    ]
     return [*lines, *_reached(facts.probes)]
 
 
@@ -135,12 +137,12 @@ def _waits(count: int) -> str:
     return "entry waits" if count == 1 else "entries wait"
 
 
-def _cost(told: Mapping[str, object]) -> list[str]:
+def _cost(told: Mapping[str, object]) -> str:
     if not told["tokens"]:
-        return []
+        return f"nothing in the last {NIGHTS} days"
     usd, runs = told["usd"], told["runs"]
     paid = dollars(usd) if isinstance(usd, float) else "an unknown sum"
-    return [f"{paid} in the last {NIGHTS} days: {runs} {'run' if runs == 1 else 'runs'}, {told['tokens']:,} tokens"]
+    return f"{paid} in the last {NIGHTS} days: {runs} {'run' if runs == 1 else 'runs'}, {told['tokens']:,} tokens"
 
 
 def _push(told: Mapping[str, object]) -> str:

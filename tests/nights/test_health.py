@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import GitFault
+from pipelines.memory.lock import schedule_lock
 from pipelines.nights.health import Signs, health
 from pipelines.nights.records import spent
 from pipelines.report import save_failure
@@ -116,11 +117,11 @@ def test_status_says_the_next_run_of_what_is_installed(memory: Memory, system: S
     memory.curate("install", "systemd", "--time", "01:00")
     assert status(memory, "2026-03-20T12:00")["next_run"]["by"] == "cron", "a timer that is not in force starts nothing"
     memory.write(".curate/schedule.json", '{"next": "2026-03-20T23:00:00+01:00"}')
-    assert status(memory, "2026-03-20T12:00")["next_run"] == {
-        "at": "2026-03-20T22:00:00+00:00",
-        "by": "curate schedule",
-    }
-    assert status(memory, "2026-03-20T23:00")["next_run"]["by"] == "cron", "it said nothing since"
+    assert status(memory, "2026-03-20T12:00")["next_run"]["by"] == "cron", "a daemon that has ended starts nothing"
+    with schedule_lock(memory.root):
+        told = status(memory, "2026-03-20T12:00")["next_run"]
+        assert told == {"at": "2026-03-20T22:00:00+00:00", "by": "curate schedule"}
+        assert status(memory, "2026-03-20T23:00")["next_run"]["by"] == "cron", "it said nothing since"
 
 
 def test_the_next_run_is_right_on_the_nights_when_clocks_change(memory: Memory) -> None:
