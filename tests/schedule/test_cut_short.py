@@ -62,8 +62,9 @@ class Reader:
     @contextmanager
     def reading(self) -> Iterator[int]:
         """Wait until it is asked, and give the pipe that it holds open while it lives."""
-        pipe = os.open(self.asked, os.O_RDONLY)
+        pipe = os.open(self.asked, os.O_RDONLY | os.O_NONBLOCK)
         try:
+            assert select.select([pipe], [], [], 60)[0], "it was not asked for a minute"
             assert os.read(pipe, 100) == b"asked\n"
             yield pipe
         finally:
