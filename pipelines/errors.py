@@ -7,6 +7,7 @@ A command never shows a traceback for what a user can cause; `pipelines.commands
 
 from __future__ import annotations
 
+import signal
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,23 @@ class CurateError(Exception):
 
     def __str__(self) -> str:
         return f"{self.sentence} {self.advice}".strip()
+
+
+class Ended(KeyboardInterrupt):
+    """Raised where a signal asks the process to end. Like an interrupt, no `except Exception` holds it up."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.exit_code = 128 + number
+        self.name = signal.Signals(number).name
+        self.sentence = f"Ended by {self.name}; the next run takes up where this one was."
+
+
+def ending_code(error: BaseException) -> int:
+    """Return the exit code of a command that this ended."""
+    if isinstance(error, CurateError | Ended):
+        return error.exit_code
+    return INTERRUPTED if isinstance(error, KeyboardInterrupt) else BUG
 
 
 class UsageFault(CurateError):

@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import BUG, EXPECTED, FINE, INTERRUPTED, CurateError
+from pipelines.errors import EXPECTED, FINE, CurateError, Ended, ending_code
 from pipelines.memory.files import write_synced, writing
 from pipelines.memory.lock import private_folder
 from pipelines.memory.secrets import veil
@@ -264,24 +264,23 @@ def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> N
         now: the moment at which it acted.
         error: what ended it.
     """
-    interrupted = isinstance(error, KeyboardInterrupt)
-    ours = error if isinstance(error, CurateError) else None
     record = {
         "run": run,
         "now": now.isoformat(timespec="seconds"),
         "commit": None,
-        "error": {
-            "kind": type(error).__name__,
-            "sentence": veil(ours.sentence)
-            if ours
-            else "It was interrupted."
-            if interrupted
-            else "It ended with a bug.",
-        },
-        "exit_code": ours.exit_code if ours else INTERRUPTED if interrupted else BUG,
+        "error": {"kind": type(error).__name__, "sentence": _sentence(error)},
+        "exit_code": ending_code(error),
     }
     with contextlib.suppress(CurateError, OSError):
         _save(root, run, record)
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, CurateError):
+        return veil(error.sentence)
+    if isinstance(error, Ended):
+        return f"It was ended by {error.name}."
+    return "It was interrupted." if isinstance(error, KeyboardInterrupt) else "It ended with a bug."
 
 
 def _save(root: Path, run: str, record: Mapping[str, object]) -> None:
@@ -312,6 +311,12 @@ def last_report(root: Path) -> dict[str, object] | None:
     """Return the newest report that can be read, or None before the first run."""
     files = sorted((root / ".curate" / "runs").glob("*.json"), reverse=True)
     return next((report for file in files if (report := _read(file)) is not None), None)
+
+
+def was_cut_short(report: Mapping[str, object]) -> bool:
+    """Whether a signal ended the run, which then neither failed nor came to its end."""
+    error = report.get("error")
+    return isinstance(error, dict) and error.get("kind") in {Ended.__name__, KeyboardInterrupt.__name__}
 
 
 def _read(file: Path) -> dict[str, object] | None:

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.errors import BUG, EXPECTED, INTERRUPTED, CurateError, DetachedHead, GitMissing, LockHeld, NotARepository
+from pipelines.errors import BUG, CurateError, DetachedHead, GitMissing, LockHeld, NotARepository, ending_code
 from pipelines.nightly import curate_night
 from pipelines.nights import journal
 from pipelines.report import save_report
@@ -70,7 +70,7 @@ def _logged(began: float) -> Iterator[None]:
     try:
         yield
     except (Exception, KeyboardInterrupt) as fault:
-        code = _code(fault)
+        code = ending_code(fault)
         journal.write(
             journal.journal_line(
                 journal.WARNING if isinstance(fault, LockHeld | KeyboardInterrupt) else journal.ERROR,
@@ -85,12 +85,6 @@ def _logged(began: float) -> Iterator[None]:
         if isinstance(fault, KeyboardInterrupt):
             raise
         raise ToldAlready(code) from None
-
-
-def _code(fault: BaseException) -> int:
-    if isinstance(fault, CurateError):
-        return fault.exit_code or EXPECTED
-    return INTERRUPTED if isinstance(fault, KeyboardInterrupt) else BUG
 
 
 def _place(traceback: TracebackType | None) -> str:

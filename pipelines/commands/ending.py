@@ -5,20 +5,10 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING
 
-from pipelines.errors import INTERRUPTED
+from pipelines.errors import INTERRUPTED, Ended
 
 if TYPE_CHECKING:
     from types import FrameType
-
-
-class Ended(KeyboardInterrupt):
-    """Raised where a signal asks the process to end. Like an interrupt, no `except Exception` holds it up."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.exit_code = 128 + number
-        name = signal.Signals(number).name
-        self.sentence = f"Ended by {name}; the next run takes up where this one was."
 
 
 def why_ended(fault: BaseException) -> tuple[str, int]:

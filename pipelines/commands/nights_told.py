@@ -13,10 +13,10 @@ from pipelines.commands.output import dollars
 from pipelines.memory.layout import REVIEW
 from pipelines.memory.names import real_path
 from pipelines.nights.health import health
-from pipelines.nights.records import NIGHTS, push_state, spent
+from pipelines.nights.records import NIGHTS, not_reached, push_state, spent
+from pipelines.nights.signs import signs_of
 from pipelines.nights.telling import sentence, tell
 from pipelines.nights.upcoming import installed_nights, next_run
-from pipelines.report import read_reports
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class NightFacts:
             "overdue": self.health.overdue or None,
             "failed": self.health.failed or None,
             "last_well": self.health.last_well.isoformat() if self.health.last_well else None,
+            "elsewhere": self.health.elsewhere.isoformat() if self.health.elsewhere else None,
             "next_run": {"at": self.upcoming[0].isoformat(), "by": self.upcoming[1]} if self.upcoming else None,
             "schedule": [asdict(one) for one in self.schedule],
             "review": self.review[0],
@@ -70,14 +71,14 @@ def night_facts(root: Path, now: str | None, waiting: object, *, probe: bool) ->
     """Return how the nights stand; providers are asked only with `probe`."""
     settings = load_settings(root)
     when = moment(now, settings)
-    reports = list(read_reports(root).values())
+    signs = signs_of(root, cast("list[str]", waiting))
     nights = installed_nights(root)
     return NightFacts(
-        health(reports, cast("list[str]", waiting), when, settings),
+        health(signs, when, settings),
         next_run(root, nights, when),
         nights,
         _review(root),
-        spent(reports, when),
+        spent(signs.reports, when),
         push_state(root),
         _probes() if probe else None,
     )
@@ -88,11 +89,16 @@ def night_lines(facts: NightFacts) -> list[str]:
     lines = [f"Overdue   {facts.health.overdue} Run `curate run`."] if facts.health.overdue else []
     lines += [f"Failed    {facts.health.failed}"] if facts.health.failed else []
     lines += [f"Note      {facts.health.ahead}"] if facts.health.ahead else []
+    if facts.health.elsewhere:
+        when = facts.health.elsewhere.isoformat(" ", timespec="minutes")
+        lines.append(f"Elsewhere {when}, the last night of another machine that is here")
     lines.append(f"Next run  {_next(facts)}")
     count, queue = facts.review
     lines.append(f"Review    {f'{count} {_waits(count)} in {queue}; `curate review`' if count else 'nothing waits'}")
-    lines += [f"Cost      {line}" for line in _cost(facts.spent)]
-    lines += [f"Push      {_push(facts.push)}"] if facts.push else []
+    lines += [
+        f"Cost      {_cost(facts.spent)}",
+        f"Push      {_push(facts.push) if facts.push else 'nothing is pushed'}",
+    ]
     return [*lines, *_reached(facts.probes)]
 
 
@@ -131,17 +137,17 @@ def _waits(count: int) -> str:
     return "entry waits" if count == 1 else "entries wait"
 
 
-def _cost(told: Mapping[str, object]) -> list[str]:
+def _cost(told: Mapping[str, object]) -> str:
     if not told["tokens"]:
-        return []
+        return f"nothing in the last {NIGHTS} days"
     usd, runs = told["usd"], told["runs"]
     paid = dollars(usd) if isinstance(usd, float) else "an unknown sum"
-    return [f"{paid} in the last {NIGHTS} days: {runs} {'run' if runs == 1 else 'runs'}, {told['tokens']:,} tokens"]
+    return f"{paid} in the last {NIGHTS} days: {runs} {'run' if runs == 1 else 'runs'}, {told['tokens']:,} tokens"
 
 
 def _push(told: Mapping[str, object]) -> str:
     reason = f": {told['reason']}" if told.get("reason") else ""
-    return f"{told['state']} ({told['remote']}, {told['at']}){reason}"
+    return f"{told['state']} ({told['remote']}, {told['at']}){reason}{not_reached(told)}"
 
 
 def _probes() -> list[Probe]:

@@ -21,6 +21,7 @@ from pipelines.memory.layout import BRIEFING, PROGRESS
 from pipelines.memory.progress import read_progress
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.models.batching.standing import batch_lines, open_batches
+from pipelines.nights.health import moment_of
 from pipelines.report import last_report
 from pipelines.settings import ignored_note, load_settings
 from pipelines.stages.capture import capture
@@ -40,7 +41,7 @@ def command(*, as_json: bool, probe: bool, notify: bool, memory: Path | None, no
     """Say when the last run was and how it ended, what waits, how full the briefing is, and how search fares.
 
     The exit code is 1 when no night ended well for more than a day and a half, or when the last run failed and days
-    wait for it: any monitor can watch that.
+    wait for it, or what it wrote is not committed yet: any monitor can watch that.
     """
     root = memory_root(memory)
     facts = status_facts(root, now)
@@ -99,6 +100,12 @@ def _ending(last: dict[str, object]) -> str:
     return "ended well" if last["exit_code"] == 0 else "left something pending"
 
 
+def _shown(when: str) -> str:
+    """Return a moment of a report as the other lines show theirs; as it is where it cannot be read."""
+    found = moment_of({"now": when})
+    return found.isoformat(" ", timespec="minutes") if found else when
+
+
 def status_lines(facts: dict[str, object], search: list[str]) -> list[str]:
     """Return the status as a person reads it, with the lines that tell how search fares before what is to be noted."""
     last, waiting, briefing = facts["last_run"], facts["days_waiting"], facts["briefing"]
@@ -106,7 +113,7 @@ def status_lines(facts: dict[str, object], search: list[str]) -> list[str]:
         raise TypeError(facts)
     ended = "no run yet"
     if isinstance(last, dict):
-        ended = f"{last['now']}, {_ending(last)}"
+        ended = f"{_shown(str(last['now']))}, {_ending(last)}"
     waits = "nothing"
     if waiting:
         waits = f"{len(waiting)} {'day' if len(waiting) == 1 else 'days'}, from {waiting[0]}"
@@ -125,4 +132,4 @@ def status_lines(facts: dict[str, object], search: list[str]) -> list[str]:
     for label, key in (("Skipped", "skipped"), ("Note", "partial")):
         files = facts[key]
         lines += [f"{label:<9} {line}" for line in passed_over(files if isinstance(files, list) else [])]
-    return lines
+    return [*lines, f"Version   memcurate {facts['version']}"]

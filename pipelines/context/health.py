@@ -7,6 +7,7 @@ import time
 
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
+_AHEAD_SECONDS = 3600
 
 
 def health_line(root: str, review: str, now: float, queue: str = "Review.md") -> str:
@@ -26,14 +27,35 @@ def health_line(root: str, review: str, now: float, queue: str = "Review.md") ->
 
 def _last_run(root: str, now: float) -> str:
     report = _newest_report(root)
-    if not report:
-        return "no run yet; `curate run` makes the first."
     when = _value(report, "now")
-    line = f"last run {when[:16].replace('T', ' ')}, {_ending(report)}."
     ended = moment_of(when)
-    if ended is not None and (hours := (now - ended) / 3600) > OVERDUE_HOURS:
-        line += f" Curation is overdue: that was {_long_ago(hours)} ago; run `curate run`, then see `curate status`."
-    return line
+    if report and (ended is None or (now - ended) / 3600 <= OVERDUE_HOURS):
+        return f"last run {when[:16].replace('T', ' ')}, {_ending(report)}."
+    there = _newest_elsewhere(root, now)
+    told = f"last run {when[:16].replace('T', ' ')}, {_ending(report)}." if report else ""
+    if there is not None and (ended is None or there > ended):
+        shown = time.strftime("%Y-%m-%d %H:%M", time.gmtime(there))
+        told = f"{told} Another machine's night: {shown} UTC.".lstrip()
+        ended = there
+    if ended is not None and (hours := (now - ended) / 3600) > OVERDUE_HOURS and report:
+        told += f" Curation is overdue: that was {_long_ago(hours)} ago; run `curate run`, then see `curate status`."
+    return told or "no run yet; `curate run` makes the first."
+
+
+def _newest_elsewhere(root: str, now: float) -> float | None:
+    """Return when another machine ran a night, up to now; None where none did, or the memory is shared with none.
+
+    It takes time, and so is asked only where this machine's own nights are late.
+    """
+    if not any(os.path.isdir(f"{root}/{folder}") for folder in (".git/refs/remotes", ".curate/remote.git")):
+        return None
+    from pathlib import Path
+
+    from pipelines.nights.elsewhere import nights_elsewhere
+
+    known = {name.removesuffix(".json") for name in _names(root)}
+    told = [when.timestamp() for when in nights_elsewhere(Path(root), known)]
+    return max((when for when in told if when <= now + _AHEAD_SECONDS), default=None)
 
 
 def _ending(report: str) -> str:
@@ -59,10 +81,7 @@ def _long_ago(hours: float) -> str:
 def _newest_report(root: str) -> str:
     """Return the text of the newest report that is whole, or an empty string."""
     folder = f"{root}/.curate/runs"
-    try:
-        names = sorted((name for name in os.listdir(folder) if name.endswith(".json")), reverse=True)
-    except OSError:
-        return ""
+    names = sorted(_names(root), reverse=True)
     for name in names[:5]:
         try:
             with open(f"{folder}/{name}", encoding="utf-8") as file:
@@ -72,6 +91,13 @@ def _newest_report(root: str) -> str:
         if found.startswith("{\n") and found.rstrip().endswith("}") and _value(found, "now"):
             return found
     return ""
+
+
+def _names(root: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(f"{root}/.curate/runs") if name.endswith(".json")]
+    except OSError:
+        return []
 
 
 def moment_of(text: str) -> float | None:

@@ -13,8 +13,8 @@ from pipelines.memory.progress import read_progress
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.models.probing import probe
 from pipelines.nights.health import health
-from pipelines.nights.records import push_state
-from pipelines.report import read_reports
+from pipelines.nights.records import not_reached, push_state
+from pipelines.nights.signs import signs_of
 from pipelines.settings import load_settings
 from pipelines.stages.capture import capture
 from pipelines.stages.extract import days_to_read
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 def last_nights(root: Path, now: datetime) -> Finding:
     """See whether a night is overdue, or the last one failed."""
-    settings, reports = load_settings(root), list(read_reports(root).values())
-    told = health(reports, _waiting(root, day_of(now, settings)), now, settings)
+    settings = load_settings(root)
+    told = health(signs_of(root, _waiting(root, day_of(now, settings))), now, settings)
     if told.failed:
         return wrong("nights", told.failed, "Mend that, then `curate run`; `curate runs` shows all of it.")
     if told.overdue:
@@ -46,8 +46,8 @@ def push(root: Path) -> Finding:
     told = push_state(root)
     if told is None:
         return ok("push", "Nothing is pushed anywhere.")
-    reason = f": {told['reason']}" if told["reason"] else ""
-    says = f"{told['remote']}: {told['state']}{reason}."
+    reason = f": {str(told['reason']).rstrip('.')}" if told["reason"] else ""
+    says = f"{told['remote']}: {told['state']}{reason}.{not_reached(told)}"
     return ok("push", says) if told["state"] == "pushed" else look("push", says, "`curate run` tries it again.")
 
 

@@ -10,6 +10,7 @@ from pipelines.doctor.findings import look, ok, wrong
 from pipelines.install.listing import installed_agents
 from pipelines.install.plan import Asked
 from pipelines.install.program import this_program
+from pipelines.memory.lock import scheduler_runs
 from pipelines.nights.upcoming import installed_nights, next_run
 from pipelines.stages.meaning import chosen_embedder
 from pipelines.user_settings import KEY_VARIABLES, load_user_settings
@@ -51,7 +52,7 @@ def schedule(root: Path, now: datetime) -> Finding:
     upcoming = next_run(root, nights, now)
     if upcoming:
         when, by = upcoming
-        several = [one.target for one in nights]
+        several = [one.target for one in nights] + (["curate schedule"] if scheduler_runs(root) else [])
         if len(several) > 1:
             says = f"More than one starts nights: {', '.join(several)}."
             return look("schedule", says, f"Keep one: `curate uninstall {several[0]}`.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
 from pipelines.install.filling import USUAL, clock, fill, plain
-from pipelines.install.nights import Found, call, keys_file, search_path
+from pipelines.install.nights import Found, call, keys_file, search_path, unknown_at_night
 from pipelines.install.plan import Plan
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
     notes = ["cron does not make up for a night when the machine was off; the next run reads all that is pending."]
     if asked.zone:
         notes.append(f"cron's {time} is the machine's; this memory's days are cut in {asked.zone}.")
+    notes += unknown_at_night(asked.home)
     return Plan((), tuple(notes), crontab=partial(with_block, block=block(asked, time)))
 
 

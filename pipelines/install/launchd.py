@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
 from pipelines.install.filling import USUAL, clock, fill, plain
-from pipelines.install.nights import Found, keys_file, search_path
+from pipelines.install.nights import Found, keys_file, search_path, unknown_at_night
 from pipelines.install.plan import Edit, Plan
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
     notes = ["A Mac that slept makes up for the night when it wakes; one that was off curates the next night."]
     if asked.zone:
         notes.append(f"launchd's time is the machine's; this memory's days are cut in {asked.zone}.")
+    notes += unknown_at_night(asked.home)
     known = (remove,) if file.exists() else ()
     return Plan(
         (Edit(file, lambda _: text),),

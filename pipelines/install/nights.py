@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from pipelines.errors import CurateError
+from pipelines.models.embedders.settings import VOYAGE_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,6 +119,25 @@ def keys_file(home: Path) -> Path:
     """Return the file of the environment that nights get, where keys of models stand."""
     config = os.environ.get("XDG_CONFIG_HOME", "")
     return (Path(config) if Path(config).is_absolute() else home / ".config") / "memcurate/environment"
+
+
+def unknown_at_night(home: Path) -> list[str]:
+    """Return a sentence that names what the shell sets and nights would not know; none where they know all.
+
+    A key that only the shell has is the quiet way to nights without a model. Its value is not looked at.
+    """
+    from pipelines.user_settings import KEY_VARIABLES  # noqa: PLC0415  the user's settings are for this alone
+
+    file = keys_file(home)
+    try:
+        known = set(re.findall(r"^\s*(?:export\s+)?(\w+)=", file.read_text(encoding="utf-8"), re.MULTILINE))
+    except (OSError, ValueError):
+        known = set()
+    names = ("CURATE_CONFIG", "XDG_CONFIG_HOME", VOYAGE_KEY, *(key for keys in KEY_VARIABLES.values() for key in keys))
+    unknown = [name for name in dict.fromkeys(names) if os.environ.get(name, "").strip() and name not in known]
+    if not unknown:
+        return []
+    return [f"Nights do not know what your shell sets: write {', '.join(unknown)} into {file}, a line NAME=value each."]
 
 
 def search_path() -> str:

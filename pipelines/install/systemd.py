@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault
 from pipelines.install.filling import USUAL, clock, fill, plain
-from pipelines.install.nights import Found, call, keys_file
+from pipelines.install.nights import Found, call, keys_file, unknown_at_night
 from pipelines.install.plan import Edit, Plan
 from pipelines.memory.git import Git
 
@@ -54,6 +54,7 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
         notes.append(
             "No walls stand here for your services (user namespaces), so the walls of memcurate.service are left out."
         )
+    notes += unknown_at_night(asked.home)
     return Plan(edits, tuple(notes), after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
 
 

@@ -104,9 +104,15 @@ class Git:
         listed = self._ask("log", "--full-history", "--format=%H", "--", self.real(path))
         return listed.split() if listed else []
 
-    def last_run(self) -> str | None:
-        """Return the newest commit that a run, or a join of two machines, made; None before the first one."""
-        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ") or None
+    def last_run(self, since: str = "", until: str = "HEAD") -> str | None:
+        """Return the newest commit that a run, or a join of two machines, made; None before the first one.
+
+        Args:
+            since: a commit; only what came after it. Empty for all.
+            until: a commit; only it and what came before it.
+        """
+        commits = f"{since}..{until}" if since else until
+        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", commits) or None
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that the repository's ignore rules leave out."""

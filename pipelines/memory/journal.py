@@ -123,8 +123,13 @@ def recover(root: Path, git: Git) -> Applied | None:
     return finished
 
 
+def is_unfinished(root: Path) -> bool:
+    """Whether a run left something that the next start finishes or drops."""
+    return (root / PRIVATE / "pending").is_dir()
+
+
 def _finish(root: Path, git: Git) -> Applied | None:
-    if not (root / PRIVATE / "pending").is_dir():
+    if not is_unfinished(root):
         return None
     journal = _read_manifest(root)
     if journal is None:

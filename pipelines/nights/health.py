@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.context.health import OVERDUE_HOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pipelines.settings import Settings
 
@@ -25,15 +25,17 @@ class Health:
 
     Args:
         overdue: since when no night ended well, where that is more than a day and a half.
-        failed: how the last run failed, where days wait that it should have read.
+        failed: how the last run failed, where days wait that it should have read, or it is not finished.
         ahead: that a run is dated later than now, so that the clock was set back.
-        last_well: the moment of the newest run that ended well, or None.
+        last_well: the moment of the newest run that ended well, here or elsewhere, or None.
+        elsewhere: the moment of another machine's night that is newer than all of this one's, or None.
     """
 
     overdue: str = ""
     failed: str = ""
     ahead: str = ""
     last_well: datetime | None = None
+    elsewhere: datetime | None = None
 
     @property
     def is_bad(self) -> bool:
@@ -41,25 +43,53 @@ class Health:
         return bool(self.overdue or self.failed)
 
 
-def health(reports: Iterable[Report], waiting: Sequence[str], now: datetime, settings: Settings) -> Health:
-    """Return how the nights fare.
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What is known of a memory's nights.
 
     Args:
         reports: the runs of this machine, oldest first, as `read_reports` gives them.
         waiting: the days with something unread, oldest first.
+        elsewhere: the moments of other machines' nights, as `nights_elsewhere` gives them.
+        unfinished: whether a run was cut short, or failed, while it wrote; the next one finishes it.
+    """
+
+    reports: Collection[Report]
+    waiting: Sequence[str]
+    elsewhere: Collection[datetime] = ()
+    unfinished: bool = False
+
+
+def health(signs: Signs, now: datetime, settings: Settings) -> Health:
+    """Return how the nights fare.
+
+    A night that another machine ran counts as one. Where none ever ran here, nothing is overdue before a day waits:
+    a night that found nothing new leaves nothing that could reach this machine.
+
+    Args:
+        signs: what is known of them.
         now: the moment, in the memory's zone.
         settings: the memory's, for where its days end.
     """
-    runs = [(when, report) for report in reports if (when := moment_of(report))]
+    runs = [(when, report) for report in signs.reports if (when := moment_of(report))]
     past = [(when, report) for when, report in runs if when <= now + _AHEAD]
     ahead = ""
     if len(past) < len(runs):
         ahead = f"A run is dated {_shown(max(when for when, _ in runs))}, which is yet to come: was the clock set back?"
     well = max((when for when, report in past if ended_well(report)), default=None)
-    since = well or min((when for when, _ in past), default=None) or _end_of(waiting, now, settings)
+    own = max((when for when, _ in past), default=None)
+    there = max(
+        (when for when in signs.elsewhere if when <= now + _AHEAD and (own is None or when > own)), default=None
+    )
+    end = _end_of(signs.waiting, now, settings)
+    since = well or min((when for when, _ in past), default=None)
+    if there:
+        since = max(there, since or end or now)
+    well = max(filter(None, (well, there)), default=None)
     newest = max(past, key=lambda run: run[0])[1] if past else None
-    failed = _failure(newest) if newest and waiting and not ended_well(newest) else ""
-    return Health(_overdue(since, well, now), failed, ahead, well)
+    lost = bool(signs.waiting) or signs.unfinished
+    failed = _failure(newest) if newest and lost and not ended_well(newest) else ""
+    return Health(_overdue(since or end, well, now), failed, ahead, well, there)
 
 
 def ended_well(report: Report) -> bool:
@@ -87,7 +117,7 @@ def _end_of(waiting: Sequence[str], now: datetime, settings: Settings) -> dateti
 def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> str:
     if since is None or now - since <= timedelta(hours=OVERDUE_HOURS):
         return ""
-    hours = int((now - since).total_seconds() // 3600)
+    hours = int((now - (well or since)).total_seconds() // 3600)
     ago = f"{hours // 24} days" if hours >= _HOURS_OF_TWO_DAYS else f"{hours} hours"
     if well:
         return f"No night ended well since {_shown(well)}, {ago} ago."

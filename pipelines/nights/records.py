@@ -28,10 +28,23 @@ def read_record(root: Path, name: str) -> dict[str, object]:
 
 
 def push_state(root: Path) -> dict[str, object] | None:
-    """Return how the last push went (`remote`, `state`, `at`, `reason`), or None where nothing is pushed."""
+    """Return how the last push went, or None where nothing is pushed.
+
+    `remote`, `state`, `at` and `reason` are of that push; `nights` is how many in a row did not reach the remote, and
+    `pushed` when one last did.
+    """
     found = read_record(root, "push.json")
-    keys = ("remote", "state", "at", "reason")
+    keys = ("remote", "state", "at", "reason", "nights", "pushed")
     return {key: found.get(key) for key in keys} if isinstance(found.get("state"), str) else None
+
+
+def not_reached(told: Mapping[str, object]) -> str:
+    """Return the sentence that says for how many nights a remote was not reached; empty for one, or none."""
+    nights = told.get("nights")
+    if not isinstance(nights, int) or nights <= 1:
+        return ""
+    last = f"the last push was {told['pushed']}" if told.get("pushed") else "nothing was pushed yet"
+    return f" That is so for {nights} nights; {last}."
 
 
 def spent(reports: Iterable[Mapping[str, object]], now: datetime) -> dict[str, object]:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from pipelines.install.nights import found_nights
 from pipelines.install.plan import Asked
 from pipelines.install.program import this_program
+from pipelines.memory.lock import scheduler_runs
 from pipelines.nights.records import read_record
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ def _zone(name: str) -> tzinfo | None:
 
 
 def _of_daemon(root: Path, now: datetime) -> tuple[datetime, str] | None:
-    """Return what `curate schedule` noted as its next night, while that is yet to come."""
+    """Return what `curate schedule` noted as its next night, while it runs and that is yet to come."""
+    if not scheduler_runs(root):
+        return None
     try:
         when = datetime.fromisoformat(str(read_record(root, "schedule.json").get("next")))
     except ValueError:

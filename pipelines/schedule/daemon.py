@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
-import threading
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
@@ -15,15 +16,17 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.base import BaseScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
-from pipelines.errors import BadSettings
-from pipelines.report import last_report
+from pipelines.errors import BadSettings, CurateError
+from pipelines.nights.health import moment_of
+from pipelines.report import read_reports, was_cut_short
 from pipelines.schedule.jobs import capture_job, index_job, night_job
 from pipelines.schedule.nights import NightTrigger
-from pipelines.schedule.stamp import stamp_of, write_next
+from pipelines.schedule.stamp import note_begun, stamp_of, times_begun, write_next
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
 
     from pipelines.schedule.jobs import Job
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 LONGEST_WAIT: Final = 60.0
 """In seconds. A machine's sleep does not count as waiting, so a longer one would end hours late."""
 _SET_BACK: Final = timedelta(days=1)
+_AHEAD: Final = timedelta(hours=1)
+"""A run that is dated later than this from now was made while the clock was wrong: it stands for no night."""
 
 
 class _Turned(BaseScheduler):  # type: ignore[misc]  # APScheduler tells no types
@@ -77,7 +82,8 @@ class Daemon:
 
     def __init__(self, root: Path, settings: Settings, world: World) -> None:
         self._root, self._settings, self._world = root, settings, world
-        self._stopped, self._reread = threading.Event(), False
+        self._stopped = self._reread = False
+        self._bell: SimpleQueue[None] = SimpleQueue()  # unlike an event's, its lock is none that a handler could meet
         self._before: datetime | None = None
         self._stamp = ""
         self._written: datetime | None = None
@@ -92,8 +98,9 @@ class Daemon:
 
     def run(self) -> None:
         """Do what is due until `stop` is called."""
-        while not self._stopped.is_set():
-            self._stopped.wait(self.turn())
+        while not self._stopped:
+            with contextlib.suppress(Empty):
+                self._bell.get(timeout=self.turn())
 
     def turn(self) -> float:
         """Start what is due now, and return how many seconds may pass until the next turn."""
@@ -107,7 +114,7 @@ class Daemon:
         self._before = now
         seconds = min(self._scheduler.turn(), LONGEST_WAIT)
         if (due := self.next_night()) != self._written:
-            write_next(self._root, due, now)
+            self._noted(lambda: write_next(self._root, due, now))
             self._written = due
         return seconds
 
@@ -118,12 +125,14 @@ class Daemon:
         return due.astimezone(self._zone) if due else None
 
     def reread(self) -> None:
-        """Read the settings again at the next turn; safe in a signal handler."""
+        """Read the settings again at the next turn, which is now; safe in a signal handler."""
         self._reread = True
+        self._bell.put(None)
 
     def stop(self) -> None:
         """Let `run` return; safe in a signal handler."""
-        self._stopped.set()
+        self._stopped = True
+        self._bell.put(None)
 
     def close(self) -> None:
         """Start nothing more. What runs is not waited for."""
@@ -153,22 +162,40 @@ class Daemon:
             self._scheduler.add_job(self._do, trigger, id=name, args=[name], next_run_time=due)
 
     def _make_up(self) -> None:
-        """Run at once where a night was due since the last run; one that failed is not repeated."""
-        last = _moment_of_last_run(self._root)
+        """Run at once where no run came to its end since a night was due; one that failed is not repeated.
+
+        A night that was cut short, by a restart or by a machine that died, is begun once more and no oftener: whatever
+        kills it may do so each time, and a loop of restarts must not bill for each.
+        """
         now = self._world.now()
-        if last is not None and last < self._night.last_due(now) <= now:
-            self._world.log("night-missed", since=last.isoformat(timespec="seconds"))
-            self._scheduler.modify_job("night", next_run_time=now)
+        due, reports = self._night.last_due(now), read_reports(self._root).values()
+        ended = [when for report in reports if (when := moment_of(report)) and not was_cut_short(report)]
+        if not reports or any(due <= when <= now + _AHEAD for when in ended):
+            return
+        if times_begun(self._root, due) > 1:
+            self._world.log("night-left", level="warning", why="cut-short-twice")
+            return
+        self._world.log("night-missed", since=max(ended).isoformat(timespec="seconds") if ended else "")
+        self._scheduler.modify_job("night", next_run_time=now)
 
     def _do(self, name: str) -> None:
         job = {"night": night_job, "index": index_job}.get(name, lambda: capture_job(os.environ))()
         if not job.commands or (name == "index" and not self._changed()):
             return
         begun = self._world.now()
+        if name == "night":
+            self._noted(lambda: note_begun(self._root, self._night.last_due(begun)))
         code = self._world.work(job)
         seconds = round((self._world.now() - begun).total_seconds(), 1)
         level = "info" if code == 0 else "warning"
         self._world.log("job-ended", level=level, job=name, exit=code, seconds=seconds)
+
+    def _noted(self, write: Callable[[], None]) -> None:
+        """Leave word of something. A full disk ends no daemon: the night itself says what is wrong, and tells."""
+        try:
+            write()
+        except CurateError as fault:
+            self._world.log("not-noted", level="warning", why=type(fault).__name__)
 
     def _changed(self) -> bool:
         stamp = stamp_of(self._root)
@@ -195,14 +222,6 @@ def _every(pause: timedelta, now: datetime) -> IntervalTrigger | None:
     if not pause:
         return None
     return IntervalTrigger(seconds=int(pause.total_seconds()), start_date=now + pause, timezone=UTC)
-
-
-def _moment_of_last_run(root: Path) -> datetime | None:
-    last = last_report(root)
-    try:
-        return datetime.fromisoformat(str(last["now"])) if last else None
-    except (KeyError, ValueError):
-        return None
 
 
 def _hush() -> None:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Final
 from pipelines.memory.files import writing
 from pipelines.memory.layout import PRIVATE
 from pipelines.memory.lock import private_folder
+from pipelines.nights.records import read_record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
 
-NEXT: Final = f"{PRIVATE}/schedule.json"
+NEXT: Final = "schedule.json"
+BEGUN: Final = "begun.json"
 _DERIVED: Final = frozenset({".git", PRIVATE})
 
 
@@ -36,10 +39,25 @@ def stamp_of(root: Path) -> str:
 
 def write_next(root: Path, due: datetime | None, now: datetime) -> None:
     """Leave word in `.curate/schedule.json` of when the next night is due, in which process, and since when it is."""
-    path = root / NEXT
     row = {"process": os.getpid(), "next": due.isoformat(timespec="seconds") if due else ""}
-    text = json.dumps(row | {"at": now.isoformat(timespec="seconds")})
-    with writing(path):
-        fresh = private_folder(root) / f"schedule.json.{os.getpid()}"
-        fresh.write_text(text)
-        fresh.replace(path)
+    _write(root, NEXT, row | {"at": now.isoformat(timespec="seconds")})
+
+
+def note_begun(root: Path, due: datetime) -> None:
+    """Leave word in `.curate/begun.json` that the night that was due then is begun, before it is."""
+    _write(root, BEGUN, {"due": due.isoformat(), "times": times_begun(root, due) + 1})
+
+
+def times_begun(root: Path, due: datetime) -> int:
+    """Return how often the night that was due then was begun."""
+    told = read_record(root, BEGUN)
+    times = told.get("times")
+    return times if told.get("due") == due.isoformat() and isinstance(times, int) else 0
+
+
+def _write(root: Path, name: str, row: Mapping[str, object]) -> None:
+    folder = private_folder(root)
+    with writing(folder / name):
+        fresh = folder / f"{name}.{os.getpid()}"
+        fresh.write_text(json.dumps(row))
+        fresh.replace(folder / name)

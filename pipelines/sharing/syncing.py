@@ -11,10 +11,11 @@ from pipelines.errors import CurateError
 from pipelines.memory.files import writing
 from pipelines.memory.git_remote import Refused, Remote, address_of
 from pipelines.memory.lock import private_folder
+from pipelines.nights.records import read_record
 from pipelines.sharing.taking import take_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -108,13 +109,27 @@ class Sharing:
 
     def _note(self, state: str, git: Git, reason: str = "") -> None:
         """Leave word of how it stands in `.curate/push.json`, and let the person know of what is not well."""
-        if reason:
-            self.notes.append(f"Not pushed to {self.remote}: {reason} The next night tries again.")
-        row = {"remote": self.remote, "state": state, "at": self.now.isoformat(timespec="seconds"), "reason": reason}
+        told = f"Not pushed to {self.remote}: {reason} The next night tries again."
+        if reason and told not in self.notes:  # what kept it from fetching mostly keeps it from pushing, too
+            self.notes.append(told)
+        at = self.now.isoformat(timespec="seconds")
+        row: dict[str, object] = {"remote": self.remote, "state": state, "at": at, "reason": reason}
+        row |= self._standing(state, at, read_record(git.root, STATE))
         folder = private_folder(git.root)
         with writing(folder / STATE):
             (folder / f"{STATE}.new").write_text(json.dumps(row, ensure_ascii=False))
             (folder / f"{STATE}.new").replace(folder / STATE)
+
+    def _standing(self, state: str, at: str, before: Mapping[str, object]) -> dict[str, object]:
+        """Return how many nights in a row did not reach the remote, and when one last did."""
+        if before.get("remote") != self.remote:
+            before = {}
+        if state == "pushed":
+            return {"nights": 0, "pushed": at}
+        nights = before.get("nights")
+        told = nights if isinstance(nights, int) else 0
+        is_same = before.get("at") == at and before.get("state") != "pushed"  # what was fetched for, and is pushed now
+        return {"nights": told if is_same else told + 1, "pushed": before.get("pushed")}
 
 
 class _Diverged(CurateError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, GitFault
 from pipelines.memory.changes import Change, check_documents
 from pipelines.memory.files import read_bytes
@@ -11,6 +12,7 @@ from pipelines.memory.git import Author
 from pipelines.memory.journal import Signature, apply_changes
 from pipelines.memory.merge import merge
 from pipelines.memory.tracked import only_tracked
+from pipelines.sharing.edits import with_edits_understood
 from pipelines.sharing.joining import join
 from pipelines.sharing.trees import check_theirs, contents
 from pipelines.stages.prune import prune
@@ -43,7 +45,8 @@ def take_in(git: Git, settings: Settings, there: str, now: datetime) -> tuple[st
     if base == head:
         _apply(git, here, other, there, Signature("Follow another machine\n", *settings.author, now))
         return ()
-    joined = join(was, here, other)
+    theirs = with_edits_understood(git, base, there, other, day_of(now, settings))
+    joined = join(was, here, theirs)
     documents = prune(joined.documents, settings, frozenset()).documents
     if faults := check_documents(joined.documents, documents, settings.caps.briefing):
         raise BrokenChangeSet(faults)

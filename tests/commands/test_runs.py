@@ -153,7 +153,7 @@ def test_a_failure_leaves_a_record_without_the_memorys_text(memory: Memory) -> N
     assert "secret" not in json.dumps(kept)
     assert "failed: Logs/2026-03-18.md cannot be read\n" in memory.curate("runs")
     assert "Ended     failed: It ended with a bug\n" in memory.curate("runs", "20260321")
-    assert "2026-03-22T02:00:00" in memory.curate("status", "--now", "2026-03-22T03:00", exits=1)
+    assert "Last run  2026-03-22 02:00" in memory.curate("status", "--now", "2026-03-22T03:00", exits=1)
 
 
 def test_keeping_a_failure_never_fails(memory: Memory) -> None:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pipelines.commands import run_command
 from pipelines.doctor import machine
 from pipelines.errors import NotWritable
+from pipelines.memory.lock import schedule_lock
 from pipelines.report import save_failure
 from tests.install.outside import SYSTEMCTL, system
 
@@ -138,6 +140,10 @@ def test_a_timer_that_is_not_in_force_is_wrong_and_two_schedulers_are_worth_a_lo
         "look",
         "More than one starts nights: cron, systemd. Keep one: `curate uninstall cron`.",
     )
+    assert run_command(["uninstall", "systemd"]) == 0
+    with schedule_lock(memory.root):
+        found, _ = doctor(memory)
+    assert found["schedule"][1].startswith("More than one starts nights: cron, curate schedule. ")
 
 
 def test_remotes_and_models_are_asked_only_when_told(

@@ -304,3 +304,19 @@ def test_a_line_too_long_for_cron_is_refused(system: System) -> None:
     system.cron()
     with pytest.raises(Exception, match="too long"):
         cron.block(asked(Path("/" + "long" * 200)), "02:00")
+
+
+@pytest.mark.parametrize("target", ["cron", "systemd", "launchd"])
+def test_what_the_shell_sets_and_nights_do_not_know_is_named(
+    memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    system.cron()
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-nobody")
+    monkeypatch.setenv("CURATE_CONFIG", "/somewhere/config.toml")
+    said = memory.curate("install", target, "--print")
+    file = Path.home() / "config/memcurate/environment"
+    assert f"write CURATE_CONFIG, XDG_CONFIG_HOME, ANTHROPIC_API_KEY into {file}, a line NAME=value each." in said
+    assert "key-of-nobody" not in said
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("ANTHROPIC_API_KEY=x\nexport CURATE_CONFIG=y\nXDG_CONFIG_HOME=z\n")
+    assert "Nights do not know" not in memory.curate("install", target, "--print")

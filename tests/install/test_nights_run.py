@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import plistlib
 import re
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 
 from pipelines import errors
 from pipelines.commands import run_command
-from pipelines.install import cron, launchd
+from pipelines.install import cron, launchd, systemd
 from pipelines.install.plan import Asked
 from pipelines.install.program import Program
 from pipelines.memory.lock import run_lock
@@ -47,7 +49,7 @@ def asked(memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch) -> As
 
 def start(words: list[str], **more: str) -> tuple[int, str]:
     known = {"HOME": os.environ["HOME"], "XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"], "PATH": os.environ["PATH"]}
-    known |= {"PYTHONPATH": str(Path(__file__).parents[2]), "TZ": "UTC", **more}
+    known |= {"PYTHONPATH": str(Path(__file__).parents[2]), "TZ": "UTC"} | more
     done = subprocess.run(words, env=known, capture_output=True, text=True, check=False, timeout=120)
     return done.returncode, done.stdout + done.stderr
 
@@ -74,6 +76,31 @@ def test_a_good_night_says_nothing_and_a_bad_one_is_told(
     assert "Invoices" not in said + "\n".join(system.commands())
 
 
+def test_the_units_do_a_night_and_tell_of_a_bad_one(memory: Memory, system: System, asked: Asked) -> None:
+    units = systemd.units(asked, walls=True)
+
+    def begin(name: str) -> tuple[int, str]:
+        """Start what a unit starts, as systemd reads it: no shell, quotes undone, variables from the file it names."""
+        [line] = re.findall(r"^ExecStart=:(.+)$", units[name], re.MULTILINE)
+        [file] = re.findall(r"^EnvironmentFile=-(.+)$", units["memcurate.service"], re.MULTILINE)
+        known = dict(row.split("=", 1) for row in Path(file).read_text().splitlines())
+        return start(shlex.split(line.replace("%%", "%")), **known, PATH=str(system.folder) + ":/usr/bin:/bin")
+
+    code, said = begin("memcurate.service")
+    assert code == 0, said
+    assert "Use SQLite" in memory.curate("items")
+    with run_lock(memory.root, "the test"):
+        code, said = begin("memcurate.service")
+    assert f"SuccessExitStatus={code}\n" in units["memcurate.service"], "another run at work is no failure"
+    (Path.home() / "config/memcurate/config.toml").write_text('providers = ["exec:false"]\n')
+    memory.write("Logs/2026-03-19.md", "- Decision: Invoices go out on Mondays.\n")
+    assert begin("memcurate.service")[0] == 1
+    assert "OnFailure=memcurate-failed.service\n" in units["memcurate.service"]
+    code, said = begin("memcurate-failed.service")
+    assert f"SuccessExitStatus={code}\n" in units["memcurate-failed.service"], said
+    assert f"for the memory in {memory.root}." in "\n".join(system.commands())
+
+
 def test_a_memory_is_restored_from_its_remote(memory: Memory, tmp_path: Path) -> None:
     memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite for the cache.\n")
     memory.curate("run", "--now", "2026-03-19T02:00")
@@ -90,4 +117,4 @@ def test_the_page_for_operators_names_every_exit_code() -> None:
     page = (Path(__file__).parents[2] / "docs/operations.md").read_text()
     told = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
     codes = (errors.FINE, errors.EXPECTED, errors.USAGE, errors.BUG, errors.LOCKED, errors.INTERRUPTED)
-    assert told == set(codes)
+    assert told == {*codes, errors.Ended(signal.SIGHUP).exit_code, errors.Ended(signal.SIGTERM).exit_code}

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import GitFault
-from pipelines.nights.health import health
+from pipelines.memory.lock import schedule_lock
+from pipelines.nights.health import Signs, health
 from pipelines.nights.records import spent
 from pipelines.report import save_failure
 from pipelines.settings import Settings
@@ -78,20 +79,20 @@ def test_a_clock_that_was_set_back_is_said_and_hides_nothing() -> None:
         {"now": "2031-01-01T02:00:00+00:00", "exit_code": 0},
         {"now": "no moment", "exit_code": 0},
     ]
-    told = health(reports, [], NOW, Settings())
+    told = health(Signs(reports, []), NOW, Settings())
     assert "dated 2031-01-01 02:00+00:00" in told.ahead
     assert "10 days ago" in told.overdue
     assert told.is_bad
 
 
 def test_a_run_that_only_the_caps_ended_went_well() -> None:
-    assert not health([{"now": NOW.isoformat(), "exit_code": 0}], ["2026-03-01"], NOW, Settings()).is_bad
+    assert not health(Signs([{"now": NOW.isoformat(), "exit_code": 0}], ["2026-03-01"]), NOW, Settings()).is_bad
 
 
 @pytest.mark.parametrize(("day_end", "is_bad"), [("00:00", True), ("06:00", False)])
 def test_the_first_day_ends_when_the_memory_says(day_end: str, *, is_bad: bool) -> None:
     now = NOW.replace(hour=13)
-    assert health([], ["2026-03-18"], now, Settings(day_end=day_end)).is_bad == is_bad
+    assert health(Signs([], ["2026-03-18"]), now, Settings(day_end=day_end)).is_bad == is_bad
 
 
 def test_what_the_last_thirty_days_cost() -> None:
@@ -116,11 +117,11 @@ def test_status_says_the_next_run_of_what_is_installed(memory: Memory, system: S
     memory.curate("install", "systemd", "--time", "01:00")
     assert status(memory, "2026-03-20T12:00")["next_run"]["by"] == "cron", "a timer that is not in force starts nothing"
     memory.write(".curate/schedule.json", '{"next": "2026-03-20T23:00:00+01:00"}')
-    assert status(memory, "2026-03-20T12:00")["next_run"] == {
-        "at": "2026-03-20T22:00:00+00:00",
-        "by": "curate schedule",
-    }
-    assert status(memory, "2026-03-20T23:00")["next_run"]["by"] == "cron", "it said nothing since"
+    assert status(memory, "2026-03-20T12:00")["next_run"]["by"] == "cron", "a daemon that has ended starts nothing"
+    with schedule_lock(memory.root):
+        told = status(memory, "2026-03-20T12:00")["next_run"]
+        assert told == {"at": "2026-03-20T22:00:00+00:00", "by": "curate schedule"}
+        assert status(memory, "2026-03-20T23:00")["next_run"]["by"] == "cron", "it said nothing since"
 
 
 def test_the_next_run_is_right_on_the_nights_when_clocks_change(memory: Memory) -> None:
@@ -143,7 +144,13 @@ def test_the_next_run_is_right_on_the_nights_when_clocks_change(memory: Memory) 
 def test_status_says_how_the_last_push_went_and_what_waits(memory: Memory) -> None:
     told = status(memory, "2026-03-20T12:00")
     assert (told["push"], told["review"], told["models"]) == (None, 0, None)
-    state = {"remote": "origin", "state": "diverged", "at": "2026-03-20T02:00:10+00:00", "reason": "theirs changed"}
+    state: dict[str, object] = {
+        "remote": "origin",
+        "state": "diverged",
+        "at": "2026-03-20T02:00:10+00:00",
+        "reason": "Theirs changed.",
+    }
+    state |= {"nights": 3, "pushed": "2026-03-17T02:00:09+00:00"}
     memory.write(".curate/push.json", json.dumps(state))
     memory.write(
         "Review.md", "# Review\n\n## A <!-- review gone 2026-03-19 -->\n\n## B <!-- review gone 2026-03-19 -->\n"
@@ -151,7 +158,8 @@ def test_status_says_how_the_last_push_went_and_what_waits(memory: Memory) -> No
     told = status(memory, "2026-03-20T12:00")
     assert (told["push"], told["review"]) == (state, 2)
     said = memory.curate("status", "--now", "2026-03-20T12:00")
-    assert "Push      diverged (origin, 2026-03-20T02:00:10+00:00): theirs changed\n" in said
+    assert "Push      diverged (origin, 2026-03-20T02:00:10+00:00): Theirs changed." in said
+    assert "That is so for 3 nights; the last push was 2026-03-17T02:00:09+00:00.\n" in said
     assert "Review    2 entries wait in Review.md; `curate review`\n" in said
     for broken in ("{", "[]", '{"state": 5}', "\0"):
         memory.write(".curate/push.json", broken)

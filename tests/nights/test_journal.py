@@ -81,6 +81,18 @@ def test_a_bug_says_where_and_not_what(memory: Memory, journal: Path, tmp_path: 
     assert MARKER not in said
 
 
+@pytest.mark.parametrize(("number", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+def test_a_night_that_a_signal_ended_says_its_exit_code(
+    memory: Memory, journal: Path, tmp_path: Path, number: str, code: int
+) -> None:
+    struck = f"import os, signal\nimport pipelines.nightly as n\ndef f(*_):\n os.kill(os.getpid(), signal.{number})\n"
+    (tmp_path / "sitecustomize.py").write_text(f"{struck}n.plan_night = f\n")
+    ended, said = run(memory, journal, "--now", "2026-03-20T02:00", PYTHONPATH=str(tmp_path))
+    assert ended == code
+    assert re.search(rf"^<4>event=night-failed kind=\w+ seconds=[\d.]+ exit={code}$", said, re.MULTILINE), said
+    assert MARKER not in said
+
+
 def test_elsewhere_a_night_is_one_line(memory: Memory, journal: Path) -> None:
     code, said = run(memory, journal, "--now", "2026-03-19T02:00", JOURNAL_STREAM="1:2")
     assert "Curated up to 2026-03-19: 2 items added" in said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apscheduler.executors.base
 import apscheduler.schedulers.base
@@ -61,9 +61,11 @@ class Life:
         return [moment for name, moment in self.done if name == "night"]
 
 
-def living(monkeypatch: pytest.MonkeyPatch, root: Path, now: str) -> Life:
-    """Return a life that begins at a moment."""
-    life = Life(root, datetime.fromisoformat(now).astimezone(UTC))
+_L = TypeVar("_L", bound=Life)
+
+
+def living(monkeypatch: pytest.MonkeyPatch, life: _L) -> _L:
+    """Let the clock of a life be APScheduler's, too."""
 
     class Clock(datetime):
         @classmethod
@@ -73,3 +75,8 @@ def living(monkeypatch: pytest.MonkeyPatch, root: Path, now: str) -> Life:
     monkeypatch.setattr(apscheduler.schedulers.base, "datetime", Clock)
     monkeypatch.setattr(apscheduler.executors.base, "datetime", Clock)
     return life
+
+
+def life_at(monkeypatch: pytest.MonkeyPatch, root: Path, now: str) -> Life:
+    """Return a life that begins at a moment."""
+    return living(monkeypatch, Life(root, datetime.fromisoformat(now).astimezone(UTC)))

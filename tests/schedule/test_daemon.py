@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.schedule.driving import living
+from tests.schedule.driving import life_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def root(bare_memory: Path) -> Path:
 def test_each_night_runs_once_through_a_change_of_the_clocks(
     monkeypatch: pytest.MonkeyPatch, root: Path, begun: str, ended: str
 ) -> None:
-    life = living(monkeypatch, root, f"{begun}T12:00+00:00")
+    life = life_at(monkeypatch, root, f"{begun}T12:00+00:00")
     life.live(life.daemon(), datetime.fromisoformat(f"{ended}T12:00+00:00"))
     days = [night.astimezone(ZURICH).date() for night in life.nights()]
     assert days == [datetime.fromisoformat(begun).date() + timedelta(days=number) for number in range(1, 9)]
@@ -37,7 +37,7 @@ def test_each_night_runs_once_through_a_change_of_the_clocks(
 
 
 def test_after_a_week_asleep_one_run_makes_up_for_all(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
-    life = living(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
     daemon = life.daemon()
     life.live(daemon, datetime(2026, 5, 3, 12, tzinfo=UTC))
     life.now += timedelta(days=7)
@@ -50,7 +50,7 @@ def test_after_a_week_asleep_one_run_makes_up_for_all(monkeypatch: pytest.Monkey
 def test_a_night_that_was_missed_while_nothing_ran_is_made_up_at_the_start(
     monkeypatch: pytest.MonkeyPatch, root: Path
 ) -> None:
-    life = living(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
     life.live(life.daemon(), datetime(2026, 5, 2, 12, tzinfo=UTC))
     life.now = begun = datetime(2026, 5, 6, 12, tzinfo=UTC)
     life.live(life.daemon(), begun + timedelta(hours=1))
@@ -60,7 +60,7 @@ def test_a_night_that_was_missed_while_nothing_ran_is_made_up_at_the_start(
 
 
 def test_a_failing_week_is_tried_once_a_night_and_said(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
-    life = living(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
     life.exits = 1
     daemon = life.daemon()
     life.live(daemon, datetime(2026, 5, 8, 12, tzinfo=UTC))
@@ -72,18 +72,25 @@ def test_a_failing_week_is_tried_once_a_night_and_said(monkeypatch: pytest.Monke
 
 
 def test_a_night_longer_than_a_day_is_followed_by_the_next(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
-    life = living(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
     life.takes = timedelta(hours=30)
     life.live(life.daemon(), datetime(2026, 5, 9, 12, tzinfo=UTC))
-    nights = life.nights()
-    assert len(nights) >= 5
     nights = life.nights()
     assert len(nights) >= 5
     assert all(after - night >= life.takes for night, after in itertools.pairwise(nights))
 
 
+def test_a_disk_that_refuses_ends_no_daemon(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    for name in ("begun.json", "schedule.json"):
+        (root / ".curate" / name).mkdir(parents=True)
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life.live(life.daemon(), datetime(2026, 5, 3, 12, tzinfo=UTC))
+    assert len(life.nights()) == 2
+    assert {line["why"] for line in life.lines if line["event"] == "not-noted"} == {"NotWritable"}
+
+
 def test_a_clock_that_is_set_back_by_years_stops_no_night(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
-    life = living(monkeypatch, root, "2036-05-01T12:00+00:00")
+    life = life_at(monkeypatch, root, "2036-05-01T12:00+00:00")
     daemon = life.daemon()
     life.live(daemon, datetime(2036, 5, 2, 12, tzinfo=UTC))
     life.now = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -92,7 +99,7 @@ def test_a_clock_that_is_set_back_by_years_stops_no_night(monkeypatch: pytest.Mo
 
 
 def test_settings_are_read_again_and_bad_ones_are_not(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
-    life = living(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
     daemon = life.daemon()
     (root / "curate.toml").write_text(SETTINGS.replace("02:30", "04:15"))
     daemon.reread()
@@ -115,7 +122,7 @@ def test_the_index_follows_changes_only_and_capture_has_its_hours(
     (root / "curate.toml").write_text(text)
     (tmp_path / "claude" / "projects").mkdir(parents=True)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
-    life = living(monkeypatch, root, "2026-05-01T06:00+00:00")
+    life = life_at(monkeypatch, root, "2026-05-01T06:00+00:00")
     daemon = life.daemon()
     life.live(daemon, datetime(2026, 5, 1, 12, 30, tzinfo=UTC))
     assert [name for name, _ in life.done] == ["index", "capture", "capture"]
@@ -126,7 +133,7 @@ def test_the_index_follows_changes_only_and_capture_has_its_hours(
 
 
 def test_when_the_next_night_is_due_stands_where_others_read_it(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
-    life = living(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
     life.daemon().turn()
     told = json.loads((root / ".curate" / "schedule.json").read_text())
     assert told["next"] == "2026-05-02T02:30:00+02:00"

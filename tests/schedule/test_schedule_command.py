@@ -23,7 +23,7 @@ class Started(NamedTuple):
     def line(self) -> str:
         """Return its next line, which is waited for."""
         assert self.process.stderr
-        assert select.select([self.process.stderr], [], [], 60)[0], "it said nothing for a minute"
+        assert select.select([self.process.stderr], [], [], 30)[0], "it said nothing for half a minute"
         return self.process.stderr.readline()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipelines.memory.snapshot import read_documents
 from tests.torture.living import Owner, days, log_of
@@ -45,8 +45,8 @@ def append_log(memory: Memory, day: str, text: str) -> None:
     path.write_text((path.read_text() if path.exists() else "") + text)
 
 
-def state(memory: Memory) -> dict[str, str]:
-    told: dict[str, str] = json.loads((memory.root / ".curate/push.json").read_text())
+def state(memory: Memory) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((memory.root / ".curate/push.json").read_text())
     return told
 
 

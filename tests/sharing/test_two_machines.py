@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from tests.sharing.machines import append_log, check_same, git, live, shared, state
@@ -55,6 +56,36 @@ def test_a_hand_edit_here_and_one_there_both_stand(
     assert page.count("A note of mine.") == 1
 
 
+def test_what_was_edited_and_pushed_by_hand_is_the_owners(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other, remote = shared(memory, tmp_path, monkeypatch)
+    facts = ("the cache keeps 40 entries", "the queue has 3 readers", "the office moves to Bern")
+    append_log(one, "2025-01-02", "project: Kestrel\n\n" + "".join(f"- Fact: {fact}\n" for fact in facts))
+    one.curate("run", "--now", "2025-01-02T23:00")
+    git(other.root, "pull", "--quiet")
+    lines = other.read("Projects/kestrel.md").replace("40 entries", "50 entries").splitlines(keepends=True)
+    lines = [line for line in lines if "Bern" not in line]
+    other.write("Projects/kestrel.md", "".join(lines) + "- Rule: never push on Friday\n")
+    git(other.root, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "-am", "Mine")
+    git(other.root, "push", "--quiet")
+    remote.rename(tmp_path / "away.git")
+    append_log(one, "2025-01-03", "- Fact: Backups are kept for ninety days\n")
+    one.curate("run", "--now", "2025-01-03T23:00")
+    (tmp_path / "away.git").rename(remote)
+    one.curate("run", "--now", "2025-01-04T23:00")
+    assert git(one.root, "log", "--format=%s", "--grep=^Joins: ").splitlines() == ["Join what another machine did"]
+    items = {item["text"]: item for item in json.loads(one.curate("items", "--json"))}
+    assert {items[text]["trust"] for text in ("the cache keeps 50 entries", "never push on Friday")} == {"owner"}
+    assert items["the queue has 3 readers"]["trust"] == "self"
+    line = next(line for line in one.read("Projects/kestrel.md").splitlines() if "50 entries" in line)
+    assert " by=" not in line, "no cap moves it"
+    assert facts[2] not in items
+    assert len((one.root / "State/tombstones.jsonl").read_text().splitlines()) == 1
+    other.curate("run", "--now", "2025-01-04T23:30")
+    check_same((one, other), remote)
+
+
 def test_a_remote_that_is_gone_fails_no_night_and_gets_it_the_next(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,11 +93,15 @@ def test_a_remote_that_is_gone_fails_no_night_and_gets_it_the_next(
     remote.rename(tmp_path / "gone.git")
     append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
     said = one.curate("run", "--now", "2025-01-02T23:00")
-    assert "Not pushed to origin" in said
+    assert said.count("Not pushed to origin") == 1
     assert state(one)["state"] == "failed"
-    (tmp_path / "gone.git").rename(remote)
     one.curate("run", "--now", "2025-01-03T23:00")
-    assert state(one)["state"] == "pushed"
+    assert (state(one)["nights"], state(one)["pushed"]) == (2, "2024-12-31T23:40:00+00:00")
+    said = one.curate("status", "--now", "2025-01-04T00:00")
+    assert "That is so for 2 nights; the last push was 2024-12-31T23:40:00+00:00." in said
+    (tmp_path / "gone.git").rename(remote)
+    one.curate("run", "--now", "2025-01-04T23:00")
+    assert (state(one)["state"], state(one)["nights"]) == ("pushed", 0)
     assert git(remote, "rev-parse", "main") == git(one.root, "rev-parse", "HEAD")
 
 
