@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.errors import BadSettings
+from pipelines.errors import BadFile, BadSettings
 from pipelines.faults import faults_of, read_toml
+from pipelines.memory.folders import LINKED
 from pipelines.memory.layout import SETTINGS
 
 
@@ -119,9 +120,12 @@ def load_settings(root: Path) -> Settings:
     """Return the settings of the memory at `root`.
 
     Raises:
+        BadFile: the file is a symbolic link.
         BadSettings: the file has faults; every one of them is named, with key and value.
     """
     path = root / SETTINGS
+    if path.is_symlink():
+        raise BadFile(SETTINGS, LINKED)
     raw = read_toml(path)
     layout = raw.pop("layout", None)
     faults = _layout_faults(layout, root) if layout is not None else []

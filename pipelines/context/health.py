@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from pipelines.context.reading import read_head
+
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
 
@@ -65,8 +67,7 @@ def _newest_report(root: str) -> str:
         return ""
     for name in names[:5]:
         try:
-            with open(f"{folder}/{name}", encoding="utf-8") as file:
-                found = file.read(1 << 20)
+            found = read_head(root, f".curate/runs/{name}", 1 << 20)
         except (OSError, ValueError):
             continue
         if found.startswith("{\n") and found.rstrip().endswith("}") and _value(found, "now"):

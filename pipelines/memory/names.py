@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pipelines.errors import BadFile
+from pipelines.memory.folders import LINKED
 from pipelines.memory.globs import is_matched, may_hold
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PRIVATE, REVIEW, SESSIONS, SETTINGS, STATE, USER
 
@@ -154,13 +157,16 @@ def names_of(root: Path) -> Names | None:
     They are read again when curate.toml changes.
 
     Raises:
+        BadFile: curate.toml is a symbolic link.
         BadSettings: the `[layout]` of its curate.toml has faults.
     """
     file = f"{root}/{SETTINGS}"
     try:
-        found = os.stat(file)  # noqa: PTH116  asked for each file that is read, and half the time of a Path
+        found = os.lstat(file)
     except OSError:
         return None
+    if stat.S_ISLNK(found.st_mode):
+        raise BadFile(SETTINGS, LINKED)
     stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
     known = _KNOWN.get(file)
     if known is None or known[0] != stamp:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.memory.documents import Document
-from pipelines.memory.files import list_files, read_bytes
+from pipelines.memory.files import list_files, list_links, read_bytes
+from pipelines.memory.folders import LINKED
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
 from pipelines.memory.names import at, names_of, real_path
 
@@ -88,13 +89,21 @@ class Snapshot:
 
 
 def read_snapshot(root: Path) -> Snapshot:
-    """Read a memory. Nothing in it makes this fail: what cannot be read is passed over with a warning."""
+    """Read a memory. What cannot be read is passed over with a warning.
+
+    Raises:
+        BadFile: one of the folders of the layout, or a file of its state, is a symbolic link or cannot be read: without
+            those nobody can say what was there before.
+    """
     warnings: list[Warned] = []
     documents = _read_documents(root, warnings)
+    for folder in FOLDERS:
+        warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True) for path in list_links(root, folder)]
     names = names_of(root)
     is_log = _is_log if names is None else day_of_log
     logs: dict[str, bytes] = {}
     partials: dict[str, bytes] = {}
+    warnings += [Warned(path, f"{LINKED}; its entries stay pending", pending=True) for path in list_links(root, LOGS)]
     for path in list_files(root, LOGS, ""):
         partial = path.startswith(f"{PARTIAL}/")
         if not partial and not is_log(path):

@@ -7,9 +7,9 @@ import json
 import os
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.files import writing
+from pipelines.memory.files import replace_synced, writing
 from pipelines.memory.layout import PRIVATE
-from pipelines.memory.lock import private_folder
+from pipelines.memory.lock import private
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,10 +36,7 @@ def stamp_of(root: Path) -> str:
 
 def write_next(root: Path, due: datetime | None, now: datetime) -> None:
     """Leave word in `.curate/schedule.json` of when the next night is due, in which process, and since when it is."""
-    path = root / NEXT
     row = {"process": os.getpid(), "next": due.isoformat(timespec="seconds") if due else ""}
     text = json.dumps(row | {"at": now.isoformat(timespec="seconds")})
-    with writing(path):
-        fresh = private_folder(root) / f"schedule.json.{os.getpid()}"
-        fresh.write_text(text)
-        fresh.replace(path)
+    with private(root) as folder, writing(NEXT):
+        replace_synced(folder, NEXT.rpartition("/")[2], text.encode())

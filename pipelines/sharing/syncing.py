@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.errors import CurateError
-from pipelines.memory.files import writing
+from pipelines.memory.files import replace_synced, writing
 from pipelines.memory.git_remote import Refused, Remote, address_of
-from pipelines.memory.lock import private_folder
+from pipelines.memory.lock import private
 from pipelines.sharing.taking import take_in
 
 if TYPE_CHECKING:
@@ -111,10 +111,8 @@ class Sharing:
         if reason:
             self.notes.append(f"Not pushed to {self.remote}: {reason} The next night tries again.")
         row = {"remote": self.remote, "state": state, "at": self.now.isoformat(timespec="seconds"), "reason": reason}
-        folder = private_folder(git.root)
-        with writing(folder / STATE):
-            (folder / f"{STATE}.new").write_text(json.dumps(row, ensure_ascii=False))
-            (folder / f"{STATE}.new").replace(folder / STATE)
+        with private(git.root) as folder, writing(folder.called(STATE)):
+            replace_synced(folder, STATE, json.dumps(row, ensure_ascii=False).encode())
 
 
 class _Diverged(CurateError):
