@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +13,7 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.memory.conservation import buried_ids
 from pipelines.memory.exchange import check_header, from_record, placement_of
 from pipelines.memory.items import fold, parse_item, render_item
-from pipelines.memory.layout import FOLDERS, NOTES, kind_of
+from pipelines.memory.layout import FOLDERS, NOTES, can_stand, kind_of
 from pipelines.memory.names import names_of
 from pipelines.stages.imported import Home, Incoming, clashing, imported
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pipelines.stages.imported import Imported
 
 _SHOWN: Final = 20
-_BARE: Final = frozenset('\\<>:"|?*\x7f')
+_LONGEST_SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +104,10 @@ def _checked(path: str) -> str:
     Raises:
         ValueError: it may not.
     """
-    parts = path.split("/")
-    bare = all(part and not part.startswith(".") and not (_BARE & set(part)) and part.isprintable() for part in parts)
-    if kind_of(path) is None or not bare:
-        raise ValueError(f"{path!r} is no place for a document")
+    plain = all(can_stand(part) and can_stand(part.removesuffix(".md")) for part in path.split("/"))
+    if kind_of(path) is None or not plain or not path.isprintable() or not unicodedata.is_normalized("NFC", path):
+        shown = path if len(path) <= _LONGEST_SHOWN else f"{path[:_LONGEST_SHOWN]}…"
+        raise ValueError(f"{shown!r} is no place for a document")
     return path
 
 

@@ -5,6 +5,7 @@ Its paths are paths of the memory: none leads out of it, into what is hidden, or
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.faults import fault_line
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
+_LONGEST: Final = 255
 _KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
 
 
@@ -67,6 +69,8 @@ def _odd(value: str) -> str:
         return "it leads out of the memory"
     if not value.isprintable() or "\\" in value or not all(parts):
         return "it is no plain path; write it with single / between folders and none at its ends"
+    if any(len(os.fsencode(part)) > _LONGEST for part in parts):
+        return f"a name in it has more than {_LONGEST} bytes, which is more than disks take"
     return "it is hidden, and what is hidden is left alone" if any(part.startswith(".") for part in parts) else ""
 
 

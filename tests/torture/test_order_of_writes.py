@@ -65,10 +65,10 @@ def trace(prepared: Prepared) -> tuple[Path, list[Event]]:
 
 def _named(kind: str, rest: str) -> list[str]:
     """Return the paths that a call names, those in a folder that is held put together."""
-    if held := [f"{folder}/{name}" for folder, name in _HELD.findall(rest)]:
-        return held
     told = [a or b for a, b in _PATH.findall(rest)]
-    return told[:1] if kind in {"write", "pwrite64", "fsync", "fdatasync"} else told
+    if kind in {"write", "pwrite64", "fsync", "fdatasync"}:
+        return told[:1]
+    return [f"{folder}/{name}" for folder, name in _HELD.findall(rest)] or told
 
 
 def _moves(events: list[Event], wanted: Callable[[str], bool]) -> list[tuple[int, Event]]:
