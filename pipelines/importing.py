@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pipelines.stages.imported import Imported
 
 _SHOWN: Final = 20
+MAX_LINE: Final = 1024 * 1024
+MOST_RECORDS: Final = 500_000
 _LONGEST_SHOWN: Final = 200
 
 
@@ -38,12 +40,12 @@ class Export:
     items: tuple[Incoming, ...]
 
 
-def read_export(name: str, lines: Iterable[bytes]) -> Export:
+def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
     """Return what a file holds.
 
     Args:
         name: what the file is called, for messages.
-        lines: its lines.
+        lines: its lines; None for one that is longer than `MAX_LINE`.
 
     Raises:
         BadFile: a line cannot be read; each such line is named by its number.
@@ -75,8 +77,14 @@ def read_export(name: str, lines: Iterable[bytes]) -> Export:
     return Export(tuple(homes), tuple(items))
 
 
-def _records(lines: Iterable[bytes], faults: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _records(lines: Iterable[bytes | None], faults: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(lines, 1):
+        if number > MOST_RECORDS:
+            faults.append(f"line {number}: there are more than the {MOST_RECORDS:,} lines that are read at once")
+            return
+        if line is None:
+            faults.append(f"line {number}: it has more than the {MAX_LINE:,} bytes that are read")
+            continue
         if not line.strip() and number > 1:
             continue
         try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import BadFile
 from pipelines.memory.files import open_regular, read_bytes
 from pipelines.memory.folders import refuse_links
-from pipelines.memory.git import blob_id
+from pipelines.memory.git import blob_of
 from pipelines.memory.layout import PARTIAL, day_of_log
 from pipelines.memory.names import at, real_path
 from pipelines.memory.private import is_private
@@ -120,7 +120,10 @@ def _readable(root: Path, path: str) -> bool:
 
 def _differs(root: Path, path: str, blob: str) -> bool:
     try:
-        data = read_bytes(root, path)
+        file = open_regular(root, path)
     except BadFile:
         return False
-    return data is not None and blob_id(data, blob) != blob
+    if file is None:
+        return False
+    with file:  # in pieces: a file that is too large to be curated is committed still
+        return blob_of(file, blob) != blob

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from pipelines.memory.names import Names
 
 
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""No file of a memory that is read whole is larger; what is longer by nature, as a transcript, is read in pieces."""
+
+
+def too_large(size: int, most: int) -> str:
+    """Return what is wrong with a file of that size, as the end of a sentence that begins with its path."""
+    return f"has {size:,} bytes, more than the {most:,} that are read"
+
+
 def open_regular(root: Path, path: str) -> BinaryIO | None:
     """Open a regular file of the memory for reading, or return None where there is none.
 
@@ -53,11 +62,16 @@ def _descriptor(root: Path, path: str) -> int | None:
         raise BadFile(path, f"cannot be read: {error.strerror}") from None
 
 
-def read_bytes(root: Path, path: str) -> bytes | None:
+def read_bytes(root: Path, path: str, most: int = MAX_BYTES) -> bytes | None:
     """Return the bytes of a regular file of the memory, or None where there is none.
 
+    Args:
+        root: the memory.
+        path: the file.
+        most: how many bytes it may have: what is larger is not even begun.
+
     Raises:
-        BadFile: the file is there and cannot be read, or is a link or no regular file.
+        BadFile: the file is there and cannot be read, is too large, stands behind a link, or is no regular file.
     """
     descriptor = _descriptor(root, real_path(root, path))
     if descriptor is None:
@@ -65,6 +79,9 @@ def read_bytes(root: Path, path: str) -> bytes | None:
     # Without buffering: a night reads every log, and what buffers a file costs more than reading a small one.
     with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123  a descriptor, which has no path to open
         try:
+            size = os.fstat(descriptor).st_size
+            if size > most:
+                raise BadFile(real_path(root, path), too_large(size, most), "Split it or move it, then run again.")
             return file.readall()
         except OSError as error:
             raise BadFile(real_path(root, path), f"cannot be read: {error.strerror}") from None

@@ -21,9 +21,11 @@ from pipelines.memory.stale_locks import Repository, clear_stale_locks, wait_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
+    from hashlib import _Hash
     from pathlib import Path
 
 _NOT_FOUND: Final = 127
+_PIECE: Final = 1 << 20
 _LAG: Final = f"{PRIVATE}/index-base"
 _ASIDE: Final = f"{PRIVATE}/stale-lock"
 
@@ -357,5 +359,16 @@ def blob_id(data: bytes, like: str) -> str:
         data: the blob.
         like: any id of the same repository; its length tells SHA-1 from SHA-256.
     """
-    new = hashlib.sha256 if len(like) == hashlib.sha256().digest_size * 2 else hashlib.sha1
-    return new(b"blob %d\0" % len(data) + data).hexdigest()
+    return _hash(like)(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def blob_of(file: BinaryIO, like: str) -> str:
+    """Return the id that git gives a blob of what a file holds, however much that is."""
+    found = _hash(like)(b"blob %d\0" % os.fstat(file.fileno()).st_size)
+    while part := file.read(_PIECE):
+        found.update(part)
+    return found.hexdigest()
+
+
+def _hash(like: str) -> Callable[[bytes], _Hash]:
+    return hashlib.sha256 if len(like) == hashlib.sha256().digest_size * 2 else hashlib.sha1

@@ -34,6 +34,7 @@ _PATH: Final = re.compile(
     rf"(?<![\w./-])(?:{BRIEFING}|{USER}|{REVIEW}|(?:{'|'.join((*FOLDERS, LOGS, NOTES, STATE))})"
     r"/[^\n]*?\.(?:md|jsonl))(?!\w)"
 )
+_MOST: Final = 1024 * 1024
 _KNOWN: dict[str, tuple[tuple[int, int, int], Names | None]] = {}
 
 
@@ -177,7 +178,8 @@ def names_of(root: Path) -> Names | None:
 def _read(root: Path) -> Names | None:
     file = Path(f"{root}/{SETTINGS}")
     try:
-        data = file.read_bytes()
+        with file.open("rb") as settings:
+            data = settings.read(_MOST)  # whoever needs the settings says that they are too large
     except OSError:
         return None
     if b"layout" not in data:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.memory.documents import Document
-from pipelines.memory.files import list_files, list_links, read_bytes
+from pipelines.memory.files import list_files, list_links, read_bytes, too_large
 from pipelines.memory.folders import LINKED
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
 from pipelines.memory.names import at, names_of, real_path
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pipelines.memory.names import Names
 
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
+MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
+"""Documents are held as lines and items, all of them at once; a larger one is no page that anybody reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     documents = {}
     for path in document_paths(root):
         try:
-            data = read_bytes(root, path)
+            data = read_bytes(root, path, MAX_DOCUMENT_BYTES)
             if data is not None:
                 documents[path] = Document(path, data.decode())
                 warnings += [
@@ -166,7 +168,7 @@ def _read_log(root: Path, path: str, warnings: list[Warned]) -> bytes | None:
     try:
         size = os.lstat(at(root, path)).st_size
         if size > MAX_LOG_BYTES:
-            why = f"has {size:,} bytes, more than the {MAX_LOG_BYTES:,} that are read; its entries stay pending"
+            why = f"{too_large(size, MAX_LOG_BYTES)}; its entries stay pending"
             warnings.append(Warned(path, why, pending=True))
             return None
         data = read_bytes(root, path)
