@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, NotWritable
-from pipelines.memory.folders import Folder, holding, refuse_links, step, top
+from pipelines.memory.folders import Folder, holding, open_below, refuse_links, step, top
 from pipelines.memory.layout import ASIDE, PRIVATE, SESSIONS
 from pipelines.memory.names import names_of, real_path
 
@@ -50,10 +50,8 @@ def open_real(root: Path, path: str) -> BinaryIO | None:
 
 
 def _descriptor(root: Path, path: str) -> int | None:
-    folder, _, name = path.rpartition("/")
     try:
-        with holding(root, folder) as held:
-            return held.open(name, os.O_RDONLY)
+        return open_below(root, path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

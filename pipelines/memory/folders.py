@@ -49,16 +49,7 @@ class Folder:
             BadFile: it is a symbolic link, or no regular file.
             OSError: the disk refuses.
         """
-        try:
-            descriptor = os.open(name, how | _FILE, mode, dir_fd=self.descriptor)
-        except OSError as error:
-            if error.errno in _LINK_ERRORS:
-                raise BadFile(self.called(name), LINKED) from None
-            raise
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise BadFile(self.called(name), "is no regular file")
-        return descriptor
+        return _open(self.descriptor, name, self.called(name), how, mode)
 
     def read(self, name: str) -> bytes:
         """Return what a regular file in it holds.
@@ -119,6 +110,29 @@ def holding(root: Path, path: str) -> Iterator[Folder]:
         yield Folder(here, path)
     finally:
         os.close(here)
+
+
+def open_below(root: Path, path: str) -> int:
+    """Return a descriptor of a regular file, by its path on the disk, for reading; else as `Folder.open`."""
+    folder, _, name = path.rpartition("/")
+    here = descend(root, folder)
+    try:
+        return _open(here, name, path, os.O_RDONLY, 0)
+    finally:
+        os.close(here)
+
+
+def _open(here: int, name: str, path: str, how: int, mode: int) -> int:
+    try:
+        descriptor = os.open(name, how | _FILE, mode, dir_fd=here)
+    except OSError as error:
+        if error.errno in _LINK_ERRORS:
+            raise BadFile(path, LINKED) from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BadFile(path, "is no regular file")
+    return descriptor
 
 
 def descend(root: Path, path: str) -> int:

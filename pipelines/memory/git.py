@@ -364,8 +364,9 @@ def blob_id(data: bytes, like: str) -> str:
 
 def blob_of(file: BinaryIO, like: str) -> str:
     """Return the id that git gives a blob of what a file holds, however much that is."""
-    found = _hash(like)(b"blob %d\0" % os.fstat(file.fileno()).st_size)
-    while part := file.read(_PIECE):
+    size = os.fstat(file.fileno()).st_size
+    found = _hash(like)(b"blob %d\0" % size)
+    while part := file.read(min(size + 1, _PIECE)):  # room for more than there is takes time
         found.update(part)
     return found.hexdigest()
 
