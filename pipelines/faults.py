@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 SHOWN_LENGTH: Final = 80
+MAX_BYTES: Final = 1024 * 1024
 HIDDEN: Final = "(not shown)"
 
 _SECRET_KEY = re.compile(
@@ -37,10 +38,14 @@ def read_toml(path: Path) -> dict[str, object]:
     """Return the tables of a TOML file; of one that does not exist, none.
 
     Raises:
-        BadSettings: the file cannot be read, is not UTF-8, or is not TOML; the sentence says where.
+        BadSettings: the file cannot be read, is too large, is not UTF-8, or is not TOML; the sentence says where.
     """
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise BadSettings(path, [f"it has more than the {MAX_BYTES:,} bytes that settings may have"])
+        return tomllib.loads(data.decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except OSError as fault:

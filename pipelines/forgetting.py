@@ -16,7 +16,9 @@ from pipelines.memory.changes import Change
 from pipelines.memory.displaced import mask
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.files import list_files, open_regular, writing
+from pipelines.memory.folders import holding
 from pipelines.memory.layout import NOTES, PRIVATE, PROGRESS, REPLIES, SESSIONS
+from pipelines.memory.lock import private
 from pipelines.memory.names import names_of, real_path, told
 from pipelines.memory.naming import named_item
 from pipelines.memory.progress import read_progress, render_progress
@@ -146,12 +148,12 @@ def _drop_derived(root: Path, words: Words) -> int:
     gone = 0
     for path in list_files(root, REPLIES, ".json"):
         if any(words.stand_in(text) for text in _texts(root, path)):
-            with writing(path):
-                (root / path).unlink(missing_ok=True)
+            with writing(path), holding(root, REPLIES) as folder:
+                folder.unlink(path.rpartition("/")[2])
             gone += 1
-    with writing(PRIVATE):
+    with writing(PRIVATE), private(root) as folder:
         for name in ("index.db", "index.db-wal", "index.db-shm"):
-            (root / PRIVATE / name).unlink(missing_ok=True)
+            folder.unlink(name)
     return gone
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +13,7 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.memory.conservation import buried_ids
 from pipelines.memory.exchange import check_header, from_record, placement_of
 from pipelines.memory.items import fold, parse_item, render_item
-from pipelines.memory.layout import FOLDERS, NOTES, kind_of
+from pipelines.memory.layout import FOLDERS, NOTES, can_stand, kind_of
 from pipelines.memory.names import names_of
 from pipelines.stages.imported import Home, Incoming, clashing, imported
 
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from pipelines.stages.imported import Imported
 
 _SHOWN: Final = 20
-_BARE: Final = frozenset('\\<>:"|?*\x7f')
+MAX_LINE: Final = 1024 * 1024
+MOST_RECORDS: Final = 500_000
+_LONGEST_SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +40,12 @@ class Export:
     items: tuple[Incoming, ...]
 
 
-def read_export(name: str, lines: Iterable[bytes]) -> Export:
+def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
     """Return what a file holds.
 
     Args:
         name: what the file is called, for messages.
-        lines: its lines.
+        lines: its lines; None for one that is longer than `MAX_LINE`.
 
     Raises:
         BadFile: a line cannot be read; each such line is named by its number.
@@ -74,8 +77,14 @@ def read_export(name: str, lines: Iterable[bytes]) -> Export:
     return Export(tuple(homes), tuple(items))
 
 
-def _records(lines: Iterable[bytes], faults: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _records(lines: Iterable[bytes | None], faults: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(lines, 1):
+        if number > MOST_RECORDS:
+            faults.append(f"line {number}: there are more than the {MOST_RECORDS:,} lines that are read at once")
+            return
+        if line is None:
+            faults.append(f"line {number}: it has more than the {MAX_LINE:,} bytes that are read")
+            continue
         if not line.strip() and number > 1:
             continue
         try:
@@ -103,10 +112,10 @@ def _checked(path: str) -> str:
     Raises:
         ValueError: it may not.
     """
-    parts = path.split("/")
-    bare = all(part and not part.startswith(".") and not (_BARE & set(part)) and part.isprintable() for part in parts)
-    if kind_of(path) is None or not bare:
-        raise ValueError(f"{path!r} is no place for a document")
+    plain = all(can_stand(part) and can_stand(part.removesuffix(".md")) for part in path.split("/"))
+    if kind_of(path) is None or not plain or not path.isprintable() or not unicodedata.is_normalized("NFC", path):
+        shown = path if len(path) <= _LONGEST_SHOWN else f"{path[:_LONGEST_SHOWN]}…"
+        raise ValueError(f"{shown!r} is no place for a document")
     return path
 
 

@@ -7,9 +7,11 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import EXPECTED, FINE, CurateError, Ended, ending_code
-from pipelines.memory.files import write_synced, writing
-from pipelines.memory.lock import private_folder
+from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
+from pipelines.memory.files import making, read_bytes, write_synced, writing
+from pipelines.memory.folders import holding
+from pipelines.memory.layout import PRIVATE
+from pipelines.memory.lock import private
 from pipelines.memory.secrets import veil
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pipelines.models.extraction import Failure
 
 KEPT: Final = 400
+_RUNS: Final = f"{PRIVATE}/runs"
 """Reports that stay: more than a year of nights. What a run changed is in git for good."""
 
 
@@ -284,14 +287,12 @@ def _sentence(error: BaseException) -> str:
 
 
 def _save(root: Path, run: str, record: Mapping[str, object]) -> None:
-    folder = private_folder(root) / "runs"
-    with writing(folder):
-        folder.mkdir(mode=0o700, exist_ok=True)
-        file = folder / f"{run}.json"
-        write_synced(file, json.dumps(record, indent=1).encode(), 0o600)
-        for old in sorted(folder.glob("*.json"), reverse=True)[KEPT:]:
+    with private(root), writing(_RUNS), making(root, _RUNS) as folder:
+        file = f"{run}.json"
+        write_synced(folder, file, json.dumps(record, indent=1).encode(), 0o600)
+        for old in [name for name in reversed(folder.names()) if name.endswith(".json")][KEPT:]:
             if old != file:
-                old.unlink(missing_ok=True)
+                folder.unlink(old)
 
 
 def read_reports(root: Path) -> dict[str, dict[str, object]]:
@@ -301,16 +302,15 @@ def read_reports(root: Path) -> dict[str, dict[str, object]]:
     nothing new has a report and no commit.
     """
     found = {}
-    for file in sorted((root / ".curate" / "runs").glob("*.json")):
-        if (report := _read(file)) is not None:
-            found[str(report.get("run") or file.stem)] = report
+    for name in _names(root):
+        if (report := _read(root, name)) is not None:
+            found[str(report.get("run") or name.removesuffix(".json"))] = report
     return found
 
 
 def last_report(root: Path) -> dict[str, object] | None:
     """Return the newest report that can be read, or None before the first run."""
-    files = sorted((root / ".curate" / "runs").glob("*.json"), reverse=True)
-    return next((report for file in files if (report := _read(file)) is not None), None)
+    return next((report for name in reversed(_names(root)) if (report := _read(root, name)) is not None), None)
 
 
 def was_cut_short(report: Mapping[str, object]) -> bool:
@@ -319,9 +319,17 @@ def was_cut_short(report: Mapping[str, object]) -> bool:
     return isinstance(error, dict) and error.get("kind") in {Ended.__name__, KeyboardInterrupt.__name__}
 
 
-def _read(file: Path) -> dict[str, object] | None:
+def _names(root: Path) -> list[str]:
     try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        with holding(root, _RUNS) as folder:
+            return [name for name in folder.names() if name.endswith(".json")]
+    except (BadFile, FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _read(root: Path, name: str) -> dict[str, object] | None:
+    try:
+        found = json.loads(read_bytes(root, f"{_RUNS}/{name}") or b"")
+    except (BadFile, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

@@ -13,9 +13,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.errors import BadSettings
+from pipelines.errors import BadFile, BadSettings
 from pipelines.faults import faults_of, read_toml
 from pipelines.foreign import told_foreign, without_foreign
+from pipelines.memory.folders import LINKED
 from pipelines.memory.items import Confidence, ItemType, Trust
 from pipelines.memory.layout import SETTINGS
 from pipelines.memory.priority import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Weights
@@ -187,9 +188,12 @@ def load_settings(root: Path) -> Settings:
     """Return the settings of the memory at `root`. What only the user's settings can say counts for nothing.
 
     Raises:
+        BadFile: the file is a symbolic link.
         BadSettings: the file has faults; every one of them is named, with key and value.
     """
     path = root / SETTINGS
+    if path.is_symlink():
+        raise BadFile(SETTINGS, LINKED)
     raw, _ = without_foreign(read_toml(path), Settings)
     layout = raw.pop("layout", None)
     faults = _layout_faults(layout, root) if layout is not None else []

@@ -42,12 +42,13 @@ def test_a_log_that_cannot_be_read_is_named(memory: Memory) -> None:
     assert "Logs/2026-03-18.md cannot be read" in memory.curate("run", *NOW, exits=1)
 
 
-def test_a_log_that_is_a_link_or_a_folder_is_passed_over(memory: Memory, tmp_path: Path) -> None:
+def test_a_log_that_is_a_link_or_a_folder_is_not_read(memory: Memory, tmp_path: Path) -> None:
     secret = tmp_path / "outside.md"
     secret.write_text("- Decision: from outside\n")
     (memory.root / "Logs/2026-03-17.md").symlink_to(secret)
     (memory.root / "Logs/2026-03-18.md").mkdir()
-    memory.curate("run", *NOW)
+    said = memory.curate("run", *NOW, exits=1)
+    assert "Logs/2026-03-17.md is a symbolic link, which is never followed; its entries stay pending." in said
     assert json.loads(memory.curate("items", "--json")) == []
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines import nightly
+from pipelines.memory.folders import Folder
 from pipelines.models.batching import notes
 from pipelines.models.batching.notes import Notes
 from pipelines.models.providers.anthropic_batches import AnthropicBatches
@@ -29,7 +30,7 @@ STEPS: list[tuple[Any, str]] = [
     (Notes, "save"),
     (Notes, "drop"),
     (notes, "write_synced"),
-    (notes, "sync_folder"),
+    (Folder, "sync"),
     (Replies, "_write"),
     (nightly, "plan_night"),
     (nightly, "apply_changes"),

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from pipelines.memory.layout import slug
+from pipelines.memory.layout import can_stand, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-_BAD: Final = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\:*?"<>|]|^[\s.~]|[\s.]$')
-_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
-_MOST: Final = 180
 
 
 def standing(path: str) -> str:
@@ -22,7 +17,7 @@ def standing(path: str) -> str:
     stem, dot, ending = name.rpartition(".")
     ending = f".{ending.lower()}" if dot else ""
     stem = stem or name
-    own = name if _stands(name) and _stands(stem) else f"{slug(_readable(stem))}{ending}"
+    own = name if can_stand(name) and can_stand(stem) else f"{slug(_readable(stem))}{ending}"
     return "/".join([*(_folder(one) for one in folders.split("/") if one), own])
 
 
@@ -51,12 +46,8 @@ def _numbered(path: str, number: int) -> str:
     return f"{folders}{slash}{stem}-{number}{dot}{ending}" if stem else f"{path}-{number}"
 
 
-def _stands(name: str) -> bool:
-    return bool(name) and not _BAD.search(name) and not _RESERVED.fullmatch(name) and len(name.encode()) <= _MOST
-
-
 def _folder(name: str) -> str:
-    return name if _stands(name) else slug(_readable(name))
+    return name if can_stand(name) else slug(_readable(name))
 
 
 def _readable(name: str) -> str:

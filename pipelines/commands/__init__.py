@@ -132,8 +132,13 @@ def run_command(arguments: Sequence[str]) -> int:
 def _say(sentence: str, code: int) -> int:
     from pipelines.memory.secrets import veil  # noqa: PLC0415  only what went wrong is looked through
 
-    print(f"curate: {veil(sentence)}", file=sys.stderr)  # noqa: T201  the command's own voice
+    print(f"curate: {_plain(veil(sentence))}", file=sys.stderr)  # noqa: T201  the command's own voice
     return code
+
+
+def _plain(sentence: str) -> str:
+    """Return a sentence in which no name that somebody gave moves the cursor, or turns the direction of reading."""
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in sentence)
 
 
 def _say_unforeseen(fault: Exception, arguments: Sequence[str]) -> int:

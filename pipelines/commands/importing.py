@@ -12,7 +12,8 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say
 from pipelines.errors import BadFile
-from pipelines.importing import import_items, read_export
+from pipelines.importing import MAX_LINE, import_items, read_export
+from pipelines.memory.transcripts.lines import read_lines
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ def command(*, file: Path, replace: bool, memory: Path | None, now: str | None) 
 
 def _read(file: Path) -> Export:
     if str(file) == "-":
-        return read_export("Standard input", sys.stdin.buffer)
+        return read_export("Standard input", read_lines(sys.stdin.buffer, MAX_LINE))
     try:
         with file.open("rb") as lines:
-            return read_export(str(file), lines)
+            return read_export(str(file), read_lines(lines, MAX_LINE))
     except OSError as error:
         raise BadFile(file, f"cannot be read: {(error.strerror or str(error)).lower()}", "Name another file.") from None

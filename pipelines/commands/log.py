@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -18,6 +18,9 @@ from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+MAX_BYTES: Final = 1024 * 1024
 
 
 @click.command(context_settings=TEXT_SETTINGS)
@@ -44,7 +47,12 @@ def command(text: tuple[str, ...], project: str, memory: Path | None, now: str |
 
 
 def _standard_input() -> str:
-    data = sys.stdin.buffer.read()
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise UsageFault(
+            f"Standard input has more than the {MAX_BYTES:,} bytes that one line of a log may have.",
+            "Log what it says in short, or keep it in a file of its own.",
+        )
     try:
         return data.decode()
     except UnicodeDecodeError as fault:

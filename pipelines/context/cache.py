@@ -10,6 +10,7 @@ import os
 import time
 
 from pipelines.context.places import Places, read_places
+from pipelines.context.reading import hold, read_head
 
 CACHE = ".curate/context.txt"
 _VERSION = "memcurate context 1"
@@ -40,8 +41,7 @@ class Cached:
 def read_cache(root: str, now: float) -> Cached | None:
     """Return what the cache holds, or None where there is none for this curate.toml and this moment."""
     try:
-        with open(f"{root}/{CACHE}", encoding="utf-8") as file:
-            version, stamp, until, day_end, *rows = file.read(1 << 16).split("\n")
+        version, stamp, until, day_end, *rows = read_head(root, CACHE, 1 << 16).split("\n")
         told = [row for row in rows if row and row[0] != "="]
         offsets = [(float(since), int(seconds)) for since, seconds in (row.split() for row in told)]
         if version != _VERSION or stamp != _stamp(root) or not offsets[0][0] <= now < float(until):
@@ -139,12 +139,16 @@ def _offsets(zone: str, now: float) -> list[tuple[float, int]]:
 
 
 def _save(root: str, told: str) -> None:
-    place = f"{root}/{CACHE}"
-    aside = f"{place}.{os.getpid()}"
+    folder, _, name = CACHE.rpartition("/")
+    aside = f"{name}.{os.getpid()}"
     try:
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(told)
-        os.rename(aside, place)
+        here = hold(root, [folder])
+        try:
+            descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=here)
+            with open(descriptor, "w", encoding="utf-8") as file:
+                file.write(told)
+            os.rename(aside, name, src_dir_fd=here, dst_dir_fd=here)
+        finally:
+            os.close(here)
     except OSError:
         return

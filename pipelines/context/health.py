@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from pipelines.context.reading import read_head
+
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
 _AHEAD_SECONDS = 3600
@@ -80,12 +82,10 @@ def _long_ago(hours: float) -> str:
 
 def _newest_report(root: str) -> str:
     """Return the text of the newest report that is whole, or an empty string."""
-    folder = f"{root}/.curate/runs"
     names = sorted(_names(root), reverse=True)
     for name in names[:5]:
         try:
-            with open(f"{folder}/{name}", encoding="utf-8") as file:
-                found = file.read(1 << 20)
+            found = read_head(root, f".curate/runs/{name}", 1 << 20)
         except (OSError, ValueError):
             continue
         if found.startswith("{\n") and found.rstrip().endswith("}") and _value(found, "now"):

@@ -53,7 +53,7 @@ def read_tail(root: str, path: str, limit: int) -> str:
 def _read(root: str, path: str, limit: int, offset: int) -> tuple[bytes, int]:
     """Return at most `limit` bytes from `offset` on (from the end where it is negative), and the file's size."""
     try:
-        descriptor = os.open(f"{root}/{path}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = opened(root, path)
     except FileNotFoundError:
         return b"", 0
     try:
@@ -66,6 +66,28 @@ def _read(root: str, path: str, limit: int, offset: int) -> tuple[bytes, int]:
     finally:
         os.close(descriptor)
     return b"".join(parts), size
+
+
+def opened(root: str, path: str) -> int:
+    """Return a descriptor of a file of the memory; no component of its path is followed where it is a link."""
+    *folders, name = path.split("/")
+    here = hold(root, folders)
+    try:
+        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here)
+    finally:
+        os.close(here)
+
+
+def hold(root: str, folders: list[str]) -> int:
+    """Return a descriptor of a folder of the memory, as `opened` does of a file."""
+    here = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    for folder in folders:
+        try:
+            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+        finally:
+            os.close(here)
+        here = inner
+    return here
 
 
 def _text(data: bytes) -> str:

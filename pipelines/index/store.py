@@ -17,8 +17,9 @@ from urllib.parse import quote
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.index.schema import VERSION
-from pipelines.memory.files import keep_out_of_git
+from pipelines.memory.folders import refuse_links
 from pipelines.memory.layout import PRIVATE
+from pipelines.memory.lock import private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +59,7 @@ def reading(root: Path) -> Iterator[sqlite3.Connection]:
         IndexUnusable: there is none, it is damaged, or another version wrote it.
     """
     path = root / INDEX
+    refuse_links(root, PRIVATE)
     if not path.is_file():
         raise IndexUnusable("there is none yet")
     with _swap_lock(root, fcntl.LOCK_SH), contextlib.closing(_open_reading(path)) as connection:
@@ -86,6 +88,8 @@ def check_header(path: Path) -> None:
     Raises:
         sqlite3.DatabaseError: they are none that any SQLite writes.
     """
+    if path.is_symlink():
+        raise sqlite3.DatabaseError("it is a symbolic link")  # it is made anew, in the link's place
     with path.open("rb") as file:
         if any(byte > _NEWEST_FORMAT for byte in file.read(20)[18:]):
             raise sqlite3.DatabaseError("its header is damaged")
@@ -154,9 +158,8 @@ def writer_lock(root: Path, patience: float) -> Iterator[None]:
         NotWritable: the disk refuses.
     """
     try:
-        (root / PRIVATE).mkdir(mode=0o700, exist_ok=True)
-        keep_out_of_git(root)
-        descriptor = os.open(root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with private(root) as folder:
+            descriptor = folder.open(_LOCK.rpartition("/")[2], os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise NotWritable(INDEX, (error.strerror or str(error)).lower()) from error
     until = time.monotonic() + patience

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pipelines.errors import BadFile
-from pipelines.memory.files import make_folders, read_bytes, sync_folder, writing
+from pipelines.memory.files import making, read_bytes, writing
 from pipelines.memory.items import fold
 from pipelines.memory.layout import log_path
 from pipelines.memory.lock import log_lock
-from pipelines.memory.names import at, real_path
+from pipelines.memory.names import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,12 +73,10 @@ def append_bytes(root: Path, path: str, data: bytes) -> None:
 
 
 def _append(root: Path, path: str, data: bytes) -> None:
-    target, path = at(root, path), real_path(root, path)
-    if target.is_symlink():
-        raise BadFile(path, "is a symbolic link, which is never followed")
-    with writing(path):
-        make_folders(root, target.parent)
-        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    path = real_path(root, path)
+    above, _, name = path.rpartition("/")
+    with writing(path), making(root, above) as folder:
+        descriptor = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             size = os.fstat(descriptor).st_size
             whole = size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
@@ -87,7 +84,7 @@ def _append(root: Path, path: str, data: bytes) -> None:
         finally:
             os.close(descriptor)
         if size == 0:
-            sync_folder(target.parent)
+            folder.sync()
 
 
 def _write_whole(descriptor: int, size: int, data: bytes) -> None:

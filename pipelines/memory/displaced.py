@@ -14,49 +14,54 @@ import time
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
-from pipelines.memory.files import make_folders, read_bytes, sync_folder, writing
+from pipelines.memory.files import making, read_bytes, writing
 from pipelines.memory.layout import PRIVATE
 from pipelines.memory.lock import log_lock
-from pipelines.memory.names import at
+from pipelines.memory.names import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from pipelines.memory.folders import Folder
+    from pipelines.memory.swap import Swap
+
 KEPT_SECONDS: Final = 3 * 86400.0
 """Longer than a session that keeps its log open; a log's day is closed by then."""
 
+_FOLDER: Final = f"{PRIVATE}/displaced"
 _LOG: Final = re.compile(r"(\d+)\.(\w{16})~(.+)")
 
 
-def keep_log(root: Path, path: str, file: Path, data: bytes) -> None:
+def keep_log(root: Path, path: str, swap: Swap, data: bytes) -> None:
     """Keep a displaced log, the very file, for `carry_over` to look at; `data` is what of it has been seen to."""
-    file.chmod(0o600)
-    file.rename(_folder(root) / _name(path, data))
+    with making(root, _FOLDER) as folder:
+        swap.folder.chmod(swap.name, 0o600)
+        swap.folder.rename(swap.name, folder, _name(path, data))
 
 
-def keep_text(root: Path, path: str, file: Path) -> None:
+def keep_text(root: Path, path: str, swap: Swap) -> None:
     """Keep a text of somebody's for which there was no place, under its file's name and a hash."""
-    data = file.read_bytes()
-    file.chmod(0o600)
-    with contextlib.suppress(FileExistsError):
-        os.link(file, _folder(root) / f"{hashlib.sha256(data).hexdigest()[:16]}-{quote(path, safe='')}")
+    digest = hashlib.sha256(swap.folder.read(swap.name)).hexdigest()[:16]
+    with making(root, _FOLDER) as folder:
+        swap.folder.chmod(swap.name, 0o600)
+        with contextlib.suppress(FileExistsError):
+            swap.folder.link(swap.name, folder, f"{digest}-{quote(path, safe='')}")
 
 
 def carry_over(root: Path) -> list[str]:
     """Append to each log what came into the file that it replaced, and return the logs that grew."""
-    folder = root / PRIVATE / "displaced"
     grown = []
-    with writing(folder):
-        for file, size, digest, path in _logs(folder):
-            data = file.read_bytes()
+    with _logs(root) as (folder, logs):
+        for name, size, digest, path in logs:
+            data = folder.read(name)
             if len(data) > size and hashlib.sha256(data[:size]).hexdigest().startswith(digest):
                 with log_lock(root):
                     _append(root, path, data[size:])
-                    file.rename(folder / _name(path, data))
+                    folder.rename(name, folder, _name(path, data))
                 grown.append(path)
-            elif time.time() - file.stat().st_ctime > KEPT_SECONDS:
-                file.unlink()
+            elif (there := folder.lstat(name)) and time.time() - there.st_ctime > KEPT_SECONDS:
+                folder.unlink(name)
     return grown
 
 
@@ -70,48 +75,44 @@ def mask(root: Path, masked: Callable[[str, bytes], bytes]) -> None:
         root: the memory.
         masked: a log's path and bytes → the bytes that it shall have, as many.
     """
-    folder = root / PRIVATE / "displaced"
-    with writing(folder), log_lock(root):
-        for file, _, _, path in list(_logs(folder)):
-            data = file.read_bytes()
+    with log_lock(root), _logs(root) as (folder, logs):
+        for old, _, _, path in logs:
+            data = folder.read(old)
             new = masked(path, data)
             if new != data:
-                name = folder / _name(path, new)
-                name.unlink(missing_ok=True)
-                os.link(file, name)
-                with file.open("r+b") as there:
+                name = _name(path, new)
+                folder.unlink(name)
+                folder.link(old, folder, name)
+                descriptor = folder.open(old, os.O_RDWR)
+                with os.fdopen(descriptor, "r+b") as there:
                     there.write(new)
                     there.flush()
-                    os.fsync(there.fileno())
-                file.unlink()
+                    os.fsync(descriptor)
+                folder.unlink(old)
 
 
 def _append(root: Path, path: str, tail: bytes) -> None:
     there = read_bytes(root, path) or b""
     if there.endswith(tail):
         return  # a start that was killed had appended it
-    target = at(root, path)
-    make_folders(root, target.parent)
+    above, _, name = real_path(root, path).rpartition("/")
     gap = b"" if not there or there.endswith(b"\n") or tail.startswith(b"\n") else b"\n"
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(gap + tail)
-        file.flush()
-        os.fsync(descriptor)
-    sync_folder(target.parent)
+    with making(root, above) as target:
+        descriptor = target.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(gap + tail)
+            file.flush()
+            os.fsync(descriptor)
+        target.sync()
 
 
-def _logs(folder: Path) -> Iterator[tuple[Path, int, str, str]]:
-    for file in sorted(folder.glob("*~*")) if folder.is_dir() else ():
-        if parts := _LOG.fullmatch(file.name):
-            yield file, int(parts[1]), parts[2], unquote(parts[3])
+@contextlib.contextmanager
+def _logs(root: Path) -> Iterator[tuple[Folder, list[tuple[str, int, str, str]]]]:
+    """Give the folder, and of each log in it the name, how much of it was seen to, the hash of that, and the path."""
+    with writing(_FOLDER), making(root, _FOLDER) as folder:
+        parts = [_LOG.fullmatch(name) for name in folder.names()]
+        yield folder, [(part[0], int(part[1]), part[2], unquote(part[3])) for part in parts if part]
 
 
 def _name(path: str, data: bytes) -> str:
     return f"{len(data)}.{hashlib.sha256(data).hexdigest()[:16]}~{quote(path, safe='')}"
-
-
-def _folder(root: Path) -> Path:
-    folder = root / PRIVATE / "displaced"
-    make_folders(root, folder)
-    return folder

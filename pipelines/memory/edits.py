@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
-from pipelines.memory.files import read_bytes
-from pipelines.memory.git import blob_id
+from pipelines.memory.files import open_regular, read_bytes
+from pipelines.memory.folders import refuse_links
+from pipelines.memory.git import blob_of
 from pipelines.memory.layout import PARTIAL, day_of_log
-from pipelines.memory.names import at
+from pipelines.memory.names import at, real_path
 from pipelines.memory.private import is_private
 from pipelines.memory.secrets.files import inspect
 from pipelines.memory.tracked import only_tracked, tracked_files
@@ -35,9 +36,18 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh)
     gone = [
-        path for path in tree if path not in there and tree[path][0] != "120000" and not at(root, path).is_symlink()
+        path for path in tree if path not in there and tree[path][0] != "120000" and not _is_behind_link(root, path)
     ]
     return sorted([*changed, *gone, *(path for path in fresh if path not in ignored)])
+
+
+def _is_behind_link(root: Path, path: str) -> bool:
+    """Whether a link was put in the place of a file or of a folder above it: nobody can say that the file is gone."""
+    try:
+        refuse_links(root, real_path(root, path))
+    except BadFile:
+        return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +73,8 @@ def find_edits(root: Path, git: Git) -> Edits:
     for path in uncommitted(root, git, git.head()):
         if not os.path.lexists(at(root, path)):
             paths.append(path)
-        elif _readable(root, path):
-            with at(root, path).open("rb") as file:
+        elif _readable(root, path) and (file := open_regular(root, path)) is not None:
+            with file:
                 looked = inspect(file)
             (held if looked.secrets or _is_private(root, path) else paths).append(path)
             hashes[path] = looked.hashes
@@ -110,7 +120,10 @@ def _readable(root: Path, path: str) -> bool:
 
 def _differs(root: Path, path: str, blob: str) -> bool:
     try:
-        data = read_bytes(root, path)
+        file = open_regular(root, path)
     except BadFile:
         return False
-    return data is not None and blob_id(data, blob) != blob
+    if file is None:
+        return False
+    with file:  # in pieces: a file that is too large to be curated is committed still
+        return blob_of(file, blob) != blob

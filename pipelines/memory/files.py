@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import stat
+import threading
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, NotWritable
-from pipelines.memory.layout import PRIVATE, SESSIONS
-from pipelines.memory.names import at, names_of, real_path
+from pipelines.memory.folders import Folder, holding, open_below, refuse_links, step, top
+from pipelines.memory.layout import ASIDE, PRIVATE, SESSIONS
+from pipelines.memory.names import names_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,79 +25,112 @@ if TYPE_CHECKING:
     from pipelines.memory.names import Names
 
 
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""No file of a memory that is read whole is larger; what is longer by nature, as a transcript, is read in pieces."""
+
+
+def too_large(size: int, most: int) -> str:
+    """Return what is wrong with a file of that size, as the end of a sentence that begins with its path."""
+    return f"has {size:,} bytes, more than the {most:,} that are read"
+
+
 def open_regular(root: Path, path: str) -> BinaryIO | None:
     """Open a regular file of the memory for reading, or return None where there is none.
 
     Raises:
-        BadFile: the file is there and cannot be opened, or is a link or no regular file.
+        BadFile: the file is there and cannot be opened, or is no regular file, or stands behind a symbolic link.
     """
+    return open_real(root, real_path(root, path))
+
+
+def open_real(root: Path, path: str) -> BinaryIO | None:
+    """Do the same for a path on the disk."""
     descriptor = _descriptor(root, path)
     return None if descriptor is None else os.fdopen(descriptor, "rb")
 
 
 def _descriptor(root: Path, path: str) -> int | None:
-    path = real_path(root, path)
     try:
-        descriptor = os.open(f"{root}/{path}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        return open_below(root, path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        if error.errno in {errno.ELOOP, errno.EMLINK}:
-            raise BadFile(path, "is a symbolic link, which is never followed") from None
+        if error.errno == errno.ENAMETOOLONG:
+            return None
         raise BadFile(path, f"cannot be read: {error.strerror}") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise BadFile(path, "is no regular file")
-    return descriptor
 
 
-def read_bytes(root: Path, path: str) -> bytes | None:
+def read_bytes(root: Path, path: str, most: int = MAX_BYTES) -> bytes | None:
     """Return the bytes of a regular file of the memory, or None where there is none.
 
+    Args:
+        root: the memory.
+        path: the file.
+        most: how many bytes it may have: what is larger is not even begun.
+
     Raises:
-        BadFile: the file is there and cannot be read, or is a link or no regular file.
+        BadFile: the file is there and cannot be read, is too large, stands behind a link, or is no regular file.
     """
-    descriptor = _descriptor(root, path)
+    descriptor = _descriptor(root, real_path(root, path))
     if descriptor is None:
         return None
     # Without buffering: a night reads every log, and what buffers a file costs more than reading a small one.
     with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123  a descriptor, which has no path to open
         try:
+            size = os.fstat(descriptor).st_size
+            if size > most:
+                raise BadFile(real_path(root, path), too_large(size, most), "Split it or move it, then run again.")
             return file.readall()
         except OSError as error:
             raise BadFile(real_path(root, path), f"cannot be read: {error.strerror}") from None
 
 
 def list_files(root: Path, folder: str, suffix: str) -> list[str]:
-    """Return the regular files below a folder whose names end so, sorted; hidden ones and links are passed over."""
+    """Return the regular files below a folder whose names end so, sorted; hidden ones and links are passed over.
+
+    Raises:
+        BadFile: the folder itself, or one above it, is a symbolic link, or it cannot be listed.
+    """
+    return _listed(root, folder, lambda entry: entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False))
+
+
+def list_links(root: Path, folder: str) -> list[str]:
+    """Return the symbolic links below a folder, for those who must say that they are not followed."""
+    return _listed(root, folder, os.DirEntry.is_symlink)
+
+
+def _listed(root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
     names = names_of(root)
     if names is None:
-        return sorted(_walk(root, folder, suffix, lambda _: True))
-    return sorted(_named(root, names, folder, suffix))
+        return sorted(_walk(root, folder, is_wanted, lambda _: True))
+    return sorted(_named(root, names, folder, is_wanted))
 
 
-def _named(root: Path, names: Names, folder: str, suffix: str) -> Iterator[str]:
+def _named(root: Path, names: Names, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool]) -> Iterator[str]:
     """Yield the same of a memory that was adopted in place, by what the program calls them."""
-    for real in _walk(root, names.start(folder), suffix, lambda below: names.leads(below, folder)):
+    for real in _walk(root, names.start(folder), is_wanted, lambda below: names.leads(below, folder)):
         path = names.canonical(real)
         if path is not None and path.startswith(f"{folder}/"):
             yield path
 
 
-def _walk(root: Path, folder: str, suffix: str, leads: Callable[[str], bool]) -> list[str]:
+def _walk(
+    root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool], leads: Callable[[str], bool]
+) -> list[str]:
     found: list[str] = []
     pending = [folder]
+    refuse_links(root, folder)
     while pending:
         here = pending.pop()
         try:
             with os.scandir(root / here) as entries:
                 for entry in entries:
-                    if entry.name.startswith(".") or entry.is_symlink():
+                    if entry.name.startswith("."):
                         continue
                     path = f"{here}/{entry.name}" if here else entry.name
                     if entry.is_dir(follow_symlinks=False):
                         pending += [path] if leads(path) else []
-                    elif entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
+                    elif is_wanted(entry):
                         found.append(path)
         except (FileNotFoundError, NotADirectoryError):
             continue
@@ -126,26 +160,38 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def make_folders(root: Path, folder: Path) -> None:
-    """Make a folder below `root` and its parents, each flushed into its own parent.
+@contextlib.contextmanager
+def making(root: Path, path: str) -> Iterator[Folder]:
+    """Hold a folder of the memory, by its path on the disk; it and those above are made, each flushed into its parent.
 
     Raises:
         BadFile: a component is a symbolic link; a write through it could leave the memory.
+        OSError: the disk refuses.
     """
-    missing: list[Path] = []
-    while folder != root:
-        if folder.is_symlink():
-            raise BadFile(folder.relative_to(root), "is a symbolic link, which is never followed")
-        if not folder.is_dir():
-            missing.append(folder)
-        folder = folder.parent
-    for folder in reversed(missing):
-        # What a person has no need to share is theirs alone, and so is the folder above it while it is made.
-        alone = any(at(root, own) in {folder, *folder.parents} for own in _OWN)
-        folder.mkdir(mode=0o700 if alone else 0o777, exist_ok=True)
-        if alone:
-            keep_out_of_git(root)
-        sync_folder(folder.parent)
+    here, way = top(root), path.split("/") if path else []
+    try:
+        for depth in range(1, len(way) + 1):
+            inner = _made(root, here, "/".join(way[:depth]))
+            os.close(here)
+            here = inner
+        yield Folder(here, path)
+    finally:
+        os.close(here)
+
+
+def _made(root: Path, here: int, path: str) -> int:
+    name = path.rpartition("/")[2]
+    with contextlib.suppress(FileNotFoundError):
+        return step(here, name, path)
+    # What a person has no need to share is theirs alone, and so is the folder above it while it is made.
+    alone = any(f"{path}/".startswith(f"{real_path(root, own)}/") for own in _OWN)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, 0o700 if alone else 0o777, dir_fd=here)
+    inner = step(here, name, path)
+    if alone:
+        keep_out_of_git(root)
+    os.fsync(here)
+    return inner
 
 
 def keep_out_of_git(root: Path) -> None:
@@ -155,31 +201,48 @@ def keep_out_of_git(root: Path) -> None:
     """
     if names_of(root) is None:
         return
-    for folder in (at(root, own) for own in _OWN):
-        file = folder / ".gitignore"
-        if folder.is_dir() and not os.path.lexists(file):
-            with contextlib.suppress(FileExistsError), file.open("xb") as out:
-                out.write(b"*\n")
+    for own in _OWN:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), holding(root, real_path(root, own)) as folder:
+            if folder.lstat(".gitignore") is None:
+                with contextlib.suppress(FileExistsError):
+                    descriptor = folder.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+                    with os.fdopen(descriptor, "wb") as file:
+                        file.write(b"*\n")
 
 
-def write_synced(path: Path, data: bytes, mode: int = 0o644) -> None:
+def write_synced(folder: Folder, name: str, data: bytes, mode: int = 0o644) -> None:
     """Write a new file and flush it; an existing one is truncated (for staging, never for a file that people own)."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
+    descriptor = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(descriptor)
 
 
+def replace_synced(folder: Folder, name: str, data: bytes, mode: int = 0o600) -> None:
+    """Put a file of our own in its place whole: written under a name of this process, flushed, renamed.
+
+    Raises:
+        OSError: the disk refuses; the old file stands.
+    """
+    aside = f".{name}.{os.getpid()}.{threading.get_ident()}"
+    try:
+        write_synced(folder, aside, data, mode)
+        folder.rename(aside, folder, name)
+    finally:
+        folder.unlink(aside)
+
+
 def replace_file(root: Path, path: str, data: bytes) -> None:
     """Put `data` at `path` whole: staged under `.curate/`, flushed, renamed, the folder flushed.
 
     Raises:
+        BadFile: a folder above is a symbolic link.
         NotWritable: the disk refused; the old file stands.
     """
-    target = at(root, path)
-    with writing(real_path(root, path)), _staged(root, target, data) as temporary:
-        temporary.replace(target)
+    real = real_path(root, path)
+    with writing(real), _staged(root, real, data) as (stage, aside, folder, name):
+        stage.rename(aside, folder, name)
 
 
 def create_file(root: Path, path: str, data: bytes) -> bool:
@@ -189,31 +252,33 @@ def create_file(root: Path, path: str, data: bytes) -> bool:
         BadFile: a folder above is a symbolic link.
         NotWritable: the disk refused; nothing is there.
     """
-    target = at(root, path)
-    with writing(real_path(root, path)), _staged(root, target, data) as temporary:
+    real = real_path(root, path)
+    with writing(real), _staged(root, real, data) as (stage, aside, folder, name):
         try:
-            os.link(temporary, target)  # refuses where something is, even if it came to be this moment
+            stage.link(aside, folder, name)  # refuses where something is, even if it came to be this moment
         except FileExistsError:
             return False
         except OSError as error:
             if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}:
                 raise
-            if os.path.lexists(target):  # a disk without hard links
+            if folder.lstat(name) is not None:  # a disk without hard links
                 return False
-            temporary.replace(target)
+            stage.rename(aside, folder, name)
     return True
 
 
 @contextlib.contextmanager
-def _staged(root: Path, target: Path, data: bytes) -> Iterator[Path]:
-    """Write `data` beside, to be moved to its target inside the block, and flush the target's folder after it."""
-    stage = root / ".curate" / "tmp"
-    make_folders(root, stage)
-    make_folders(root, target.parent)
-    temporary = stage / f"{os.getpid()}-{target.name}"
-    try:
-        write_synced(temporary, data)
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-    sync_folder(target.parent)
+def _staged(root: Path, path: str, data: bytes) -> Iterator[tuple[Folder, str, Folder, str]]:
+    """Write `data` aside, to be moved to its place inside the block, and flush the folder of that after it.
+
+    Gives the folder and the name where it is, and those where it is to be.
+    """
+    above, _, name = path.rpartition("/")
+    aside = f"{os.getpid()}-{name}"
+    with making(root, ASIDE) as stage, making(root, above) as folder:
+        try:
+            write_synced(stage, aside, data)
+            yield stage, aside, folder, name
+        finally:
+            stage.unlink(aside)
+        folder.sync()

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from pipelines.errors import DetachedHead, GitFault, GitMissing, NotARepository
-from pipelines.memory.files import sync_folder, write_synced, writing
+from pipelines.memory.files import making, read_bytes, sync_folder, write_synced, writing
 from pipelines.memory.git_answers import as_bytes, given, last_line, signal_name
 from pipelines.memory.git_hardening import hardened
 from pipelines.memory.layout import PRIVATE
@@ -21,9 +21,11 @@ from pipelines.memory.stale_locks import Repository, clear_stale_locks, wait_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
+    from hashlib import _Hash
     from pathlib import Path
 
 _NOT_FOUND: Final = 127
+_PIECE: Final = 1 << 20
 _LAG: Final = f"{PRIVATE}/index-base"
 _ASIDE: Final = f"{PRIVATE}/stale-lock"
 
@@ -215,12 +217,11 @@ class Git:
 
     def _own_index(self) -> Path:
         """Return the path of an index of this process alone: the git of a killed run may still write to that run's."""
-        folder = self.root / PRIVATE
-        with writing(folder):
-            folder.mkdir(mode=0o700, exist_ok=True)
-            for left in folder.glob("git-index*"):
-                left.unlink(missing_ok=True)
-        return folder / f"git-index.{os.getpid()}"
+        with writing(PRIVATE), making(self.root, PRIVATE) as folder:
+            for left in folder.names():
+                if left.startswith("git-index"):
+                    folder.unlink(left)
+        return self.root / PRIVATE / f"git-index.{os.getpid()}"
 
     def _index_info(self, changes: Mapping[str, tuple[str, str] | None]) -> bytes:
         rows = []
@@ -247,12 +248,12 @@ class Git:
 
     def _note_lag(self, head: str | None) -> None:
         """Write down at which commit the person's index is, before its branch moves on; a note that is there stands."""
-        note = self.root / _LAG
-        if not note.exists():
-            with writing(note):
-                write_synced(note.with_suffix(".new"), (head or "").encode(), 0o600)
-                note.with_suffix(".new").rename(note)
-                sync_folder(note.parent)
+        with writing(_LAG), making(self.root, PRIVATE) as folder:
+            name = _LAG.rpartition("/")[2]
+            if folder.lstat(name) is None:
+                write_synced(folder, f"{name}.new", (head or "").encode(), 0o600)
+                folder.rename(f"{name}.new", folder, name)
+                folder.sync()
 
     def _follow_in_index(self) -> None:
         """Move the person's index along for the files that we committed, except where they had staged something.
@@ -260,10 +261,10 @@ class Git:
         A lock that another git holds is left alone: the index then lags behind, and the note by which it is known how
         far stays for the next start.
         """
-        note = self.root / _LAG
-        if not note.exists():
+        note = read_bytes(self.root, _LAG)
+        if note is None:
             return
-        base = note.read_text().strip()
+        base = note.decode().strip()
         known = not base or self._ask("rev-parse", "--quiet", "--verify", f"{base}^{{commit}}")
         before, now = (self.tree(base or None), self.tree(self.head())) if known else ({}, {})
         changed = [path for path in sorted({*before, *now}) if before.get(path) != now.get(path)]
@@ -273,8 +274,8 @@ class Git:
         if follow:
             code, _, _ = self._call(["update-index", "-z", "--index-info"], data=self._index_info(follow))
         if code == 0:
-            with writing(note):
-                note.unlink(missing_ok=True)
+            with writing(_LAG), making(self.root, PRIVATE) as folder:
+                folder.unlink(_LAG.rpartition("/")[2])
 
     def _staged(self) -> dict[str, tuple[str, str]]:
         listed = self.run("ls-files", "--stage", "-z")
@@ -364,5 +365,17 @@ def blob_id(data: bytes, like: str) -> str:
         data: the blob.
         like: any id of the same repository; its length tells SHA-1 from SHA-256.
     """
-    new = hashlib.sha256 if len(like) == hashlib.sha256().digest_size * 2 else hashlib.sha1
-    return new(b"blob %d\0" % len(data) + data).hexdigest()
+    return _hash(like)(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def blob_of(file: BinaryIO, like: str) -> str:
+    """Return the id that git gives a blob of what a file holds, however much that is."""
+    size = os.fstat(file.fileno()).st_size
+    found = _hash(like)(b"blob %d\0" % size)
+    while part := file.read(min(size + 1, _PIECE)):  # room for more than there is takes time
+        found.update(part)
+    return found.hexdigest()
+
+
+def _hash(like: str) -> Callable[[bytes], _Hash]:
+    return hashlib.sha256 if len(like) == hashlib.sha256().digest_size * 2 else hashlib.sha1

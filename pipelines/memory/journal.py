@@ -9,31 +9,37 @@ is merged (`pipelines.memory.place`), never overwritten.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BrokenChangeSet, ChangedUnderRun, HoldsSecret
 from pipelines.memory.changes import Change
 from pipelines.memory.displaced import carry_over
-from pipelines.memory.files import read_bytes, sync_folder, write_synced, writing
+from pipelines.memory.files import read_bytes, write_synced, writing
+from pipelines.memory.folders import holding
 from pipelines.memory.git import Author, blob_id
 from pipelines.memory.layout import PRIVATE, SETTINGS
-from pipelines.memory.lock import log_lock, private_folder
+from pipelines.memory.lock import log_lock, private
 from pipelines.memory.moves import without_void_moves
 from pipelines.memory.names import names_of, real_path
 from pipelines.memory.place import put, settle
 from pipelines.memory.secrets import find_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from pipelines.memory.folders import Folder
     from pipelines.memory.git import Git
 
-_MANIFEST = "manifest.json"
+_NAME: Final = "pending"
+_FOLDER: Final = f"{PRIVATE}/{_NAME}"
+_MANIFEST: Final = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,10 @@ def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Si
         _drop(root)
         raise ChangedUnderRun([real_path(root, path) for path in moved])
     _write_manifest(root, journal)
-    return _complete(root, git, journal)
+    with _pending(root) as folder:
+        if folder is None:
+            raise BadFile(_FOLDER, "was taken away while the run wrote", "Run again: nothing was written.")
+        return _complete(root, git, journal, folder)
 
 
 def _refuse_foreign(root: Path, changes: Sequence[Change]) -> None:
@@ -129,30 +138,40 @@ def is_unfinished(root: Path) -> bool:
 
 
 def _finish(root: Path, git: Git) -> Applied | None:
-    if not is_unfinished(root):
-        return None
-    journal = _read_manifest(root)
-    if journal is None:
-        _drop(root)
-        return None
-    return _complete(root, git, journal)
+    with _pending(root) as folder:
+        if folder is None:
+            return None
+        if (journal := _read_manifest(root, folder)) is not None:
+            return _complete(root, git, journal, folder)
+    _drop(root)
+    return None
+
+
+@contextlib.contextmanager
+def _pending(root: Path) -> Iterator[Folder | None]:
+    """Hold the folder of the journal; None where nothing was begun."""
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(holding(root, _FOLDER))
+        except (FileNotFoundError, NotADirectoryError):
+            folder = None
+        yield folder
 
 
 def _stage(root: Path, changes: Sequence[Change]) -> None:
     """Write both sides of each change under `.curate/pending/`: the new one to apply, the old one to merge against."""
-    folder = private_folder(root) / "pending"
-    with writing(folder):
-        folder.mkdir(mode=0o700)
-        for number, change in enumerate(changes):
-            for side, data in (("before", change.before), ("after", change.after)):
-                if data is not None:
-                    write_synced(folder / f"{number}.{side}", data, 0o600)
-        sync_folder(folder)
-        sync_folder(folder.parent)
+    with private(root) as above, writing(_FOLDER):
+        os.mkdir(_NAME, 0o700, dir_fd=above.descriptor)
+        with holding(root, _FOLDER) as folder:
+            for number, change in enumerate(changes):
+                for side, data in (("before", change.before), ("after", change.after)):
+                    if data is not None:
+                        write_synced(folder, f"{number}.{side}", data, 0o600)
+            folder.sync()
+        above.sync()
 
 
 def _write_manifest(root: Path, journal: _Journal) -> None:
-    folder = root / PRIVATE / "pending"
     rows = [{"path": c.path, "before": _sha(c.before), "after": _sha(c.after)} for c in journal.changes]
     signature = journal.signature
     body = {
@@ -167,27 +186,26 @@ def _write_manifest(root: Path, journal: _Journal) -> None:
         body["names"] = [names.real(change.path) for change in journal.changes]
     text = json.dumps(body, ensure_ascii=False)
     sealed = json.dumps({"sha256": hashlib.sha256(text.encode()).hexdigest(), "body": text})
-    with writing(folder):
-        write_synced(folder / "manifest.new", sealed.encode(), 0o600)
-        (folder / "manifest.new").rename(folder / _MANIFEST)
-        sync_folder(folder)
+    with writing(_FOLDER), holding(root, _FOLDER) as folder:
+        write_synced(folder, "manifest.new", sealed.encode(), 0o600)
+        folder.rename("manifest.new", folder, _MANIFEST)
+        folder.sync()
 
 
-def _read_manifest(root: Path) -> _Journal | None:
+def _read_manifest(root: Path, folder: Folder) -> _Journal | None:
     """Return what a whole manifest holds, or None where it, or a staged file, is torn.
 
     Raises:
         BadFile: the disk cannot read it. It may be whole, so it stays.
     """
-    folder = root / PRIVATE / "pending"
     try:
-        sealed = json.loads((folder / _MANIFEST).read_bytes())
+        sealed = json.loads(folder.read(_MANIFEST))
         if hashlib.sha256(sealed["body"].encode()).hexdigest() != sealed["sha256"]:
             return None
         body = json.loads(sealed["body"])
         changes = []
         for number, row in enumerate(body["changes"]):
-            sides = [(folder / f"{number}.{side}").read_bytes() if row[side] else None for side in ("before", "after")]
+            sides = [folder.read(f"{number}.{side}") if row[side] else None for side in ("before", "after")]
             if [_sha(side) for side in sides] != [row["before"], row["after"]]:
                 return None
             changes.append(Change(row["path"], *sides))
@@ -197,7 +215,7 @@ def _read_manifest(root: Path) -> _Journal | None:
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
     except OSError as fault:
-        raise BadFile(folder, f"cannot be read: {(fault.strerror or str(fault)).lower()}") from fault
+        raise BadFile(_FOLDER, f"cannot be read: {(fault.strerror or str(fault)).lower()}") from fault
 
 
 def _refuse_other_names(root: Path, changes: Sequence[Change], then: list[str] | None) -> None:
@@ -213,12 +231,11 @@ def _pair(values: list[str]) -> tuple[str, str]:
     return name, mail
 
 
-def _complete(root: Path, git: Git, journal: _Journal) -> Applied:
+def _complete(root: Path, git: Git, journal: _Journal, folder: Folder) -> Applied:
     """Replace what is not yet replaced, commit, and drop the journal. Doing so twice is the same as once."""
-    folder = root / PRIVATE / "pending"
     with log_lock(root):
         changes = without_void_moves(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
-        blobs = _store_blobs(git, folder, journal.changes, changes)
+        blobs = _store_blobs(root, git, folder, (journal.changes, changes))
         merged = settle(root, folder, changes)
         merged += [change.path for number, change in enumerate(changes) if put(root, folder, number, change)]
     commit = _follow(git, journal) if journal.onto else _commit(git, journal, changes, blobs)
@@ -246,18 +263,26 @@ def _commit(git: Git, journal: _Journal, changes: Sequence[Change], blobs: Seque
     return git.commit(entries, journal.signature.message, journal.signature.author())
 
 
-def _store_blobs(git: Git, folder: Path, staged: Sequence[Change], changes: Sequence[Change]) -> list[str | None]:
-    """Store what the run decided as blobs, so that the commit holds that and no later edit."""
-    files = {}
-    for number, (before, change) in enumerate(zip(staged, changes, strict=True)):
+def _store_blobs(
+    root: Path, git: Git, folder: Folder, sides: tuple[Sequence[Change], Sequence[Change]]
+) -> list[str | None]:
+    """Store what the run decided as blobs, so that the commit holds that and no later edit.
+
+    Git reads the files by their paths. A blob that is not what was decided is not committed: somebody may have put
+    another folder in the journal's place in that moment.
+    """
+    names, changes = {}, sides[1]
+    for number, (before, change) in enumerate(zip(*sides, strict=True)):
         if change.after is None:
             continue
-        files[number] = folder / f"{number}.after"
+        names[number] = f"{number}.after"
         if change.after != before.after:
-            files[number] = folder / f"{number}.revised"
-            with writing(folder):
-                write_synced(files[number], change.after, 0o600)
-    stored = dict(zip(files, git.write_blobs(list(files.values())), strict=True))
+            names[number] = f"{number}.revised"
+            with writing(_FOLDER):
+                write_synced(folder, names[number], change.after, 0o600)
+    stored = dict(zip(names, git.write_blobs([root / _FOLDER / name for name in names.values()]), strict=True))
+    if any(blob_id(changes[number].after or b"", blob) != blob for number, blob in stored.items()):
+        raise BadFile(_FOLDER, "changed while git read it", "Run again: what was begun ends then.")
     return [stored.get(number) for number in range(len(changes))]
 
 
@@ -277,16 +302,16 @@ def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:
 
 def _drop(root: Path) -> None:
     """Remove the journal: the manifest first, so that a kill in the middle leaves nothing that looks whole."""
-    folder = root / PRIVATE / "pending"
-    if not folder.is_dir():
-        return
-    with writing(folder):
-        (folder / _MANIFEST).unlink(missing_ok=True)
-        sync_folder(folder)
-        for file in sorted(folder.iterdir()):
-            file.unlink()
-        folder.rmdir()
-        sync_folder(folder.parent)
+    with writing(_FOLDER), _pending(root) as folder:
+        if folder is None:
+            return
+        folder.unlink(_MANIFEST)
+        folder.sync()
+        for name in folder.names():
+            folder.unlink(name)
+        with holding(root, PRIVATE) as above:
+            os.rmdir(_NAME, dir_fd=above.descriptor)
+            above.sync()
 
 
 def _sha(data: bytes | None) -> str | None:

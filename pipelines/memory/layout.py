@@ -21,6 +21,8 @@ STATE: Final = "State"
 PROGRESS: Final = "State/progress.jsonl"
 TOMBSTONES: Final = "State/tombstones.jsonl"
 PRIVATE: Final = ".curate"
+ASIDE: Final = ".curate/tmp"
+"""What is on its way to its place."""
 REPLIES: Final = ".curate/replies"
 BATCHES: Final = ".curate/batches"
 GENERAL: Final = "Areas/general.md"
@@ -105,6 +107,16 @@ def slug(title: str) -> str:
 
 
 _RESERVED: Final = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{p}{n}" for p in ("COM", "LPT") for n in range(1, 10))})
+
+_BAD: Final = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\:*?"<>|]|^[\s.~]|[\s.]$')
+_DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_LONGEST: Final = 180
+
+
+def can_stand(name: str) -> bool:
+    """Whether a file or folder of that name can stand on every disk, and in git, and is not hidden."""
+    return bool(name) and not _BAD.search(name) and not _DEVICE.fullmatch(name) and len(name.encode()) <= _LONGEST
+
 
 _LOG_NAME: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})\.md")
 

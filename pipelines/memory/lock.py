@@ -11,13 +11,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import LockHeld, SchedulerRuns
-from pipelines.memory.files import keep_out_of_git, writing
+from pipelines.memory.files import keep_out_of_git, making, writing
 from pipelines.memory.layout import PRIVATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pipelines.memory.folders import Folder
 
 _SCHEDULE: Final = "schedule.lock"
 _LOOKS: Final = 21
@@ -37,7 +38,7 @@ def run_lock(root: Path, holder: str) -> Iterator[None]:
         LockHeld: another process holds it; the sentence says which, and since when.
         NotWritable: the disk refused.
     """
-    with _held(private_folder(root) / "lock", holder):
+    with _held(root, "lock", holder):
         yield
 
 
@@ -50,7 +51,7 @@ def schedule_lock(root: Path) -> Iterator[None]:
         NotWritable: the disk refused.
     """
     try:
-        with _held(private_folder(root) / _SCHEDULE, "which runs the nights"):
+        with _held(root, _SCHEDULE, "which runs the nights"):
             yield
     except LockHeld as fault:
         raise SchedulerRuns(fault.holder) from None
@@ -72,13 +73,12 @@ def scheduler_runs(root: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _held(path: Path, holder: str) -> Iterator[None]:
-    with writing(path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _held(root: Path, name: str, holder: str) -> Iterator[None]:
+    descriptor = _opened(root, name)
     try:
         _take(descriptor)
         since = datetime.now().astimezone().isoformat(timespec="seconds")
-        with writing(path):
+        with writing(f"{PRIVATE}/{name}"):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"process {os.getpid()} since {since}, {holder}".encode(), 0)
         yield
@@ -140,9 +140,7 @@ def capture_lock(root: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _waited_for(root: Path, name: str) -> Iterator[None]:
-    path = private_folder(root) / name
-    with writing(path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = _opened(root, name)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -150,12 +148,29 @@ def _waited_for(root: Path, name: str) -> Iterator[None]:
         os.close(descriptor)
 
 
+def _opened(root: Path, name: str) -> int:
+    with private(root) as folder, writing(folder.called(name)):
+        return folder.open(name, os.O_RDWR | os.O_CREAT)
+
+
+@contextlib.contextmanager
+def private(root: Path) -> Iterator[Folder]:
+    """Hold `.curate/`, made readable by its owner only.
+
+    Raises:
+        BadFile: it is a symbolic link.
+        NotWritable: the disk refused.
+    """
+    with contextlib.ExitStack() as stack:
+        with writing(PRIVATE):
+            folder = stack.enter_context(making(root, PRIVATE))
+            if os.fstat(folder.descriptor).st_mode & 0o077:  # made by hand, or by a version that knew less
+                os.fchmod(folder.descriptor, 0o700)
+            keep_out_of_git(root)
+        yield folder
+
+
 def private_folder(root: Path) -> Path:
-    """Return `.curate/`, made readable by its owner only."""
-    folder = root / PRIVATE
-    with writing(folder):
-        folder.mkdir(mode=0o700, exist_ok=True)
-        if folder.stat().st_mode & 0o077:  # made by hand, or by a version that knew less
-            folder.chmod(0o700)
-        keep_out_of_git(root)
-    return folder
+    """Return the path of `.curate/`, made readable by its owner only, for programs that open files by themselves."""
+    with private(root):
+        return root / PRIVATE

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pipelines.errors import BadFile
+from pipelines.memory.folders import LINKED
 from pipelines.memory.globs import is_matched, may_hold
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PRIVATE, REVIEW, SESSIONS, SETTINGS, STATE, USER
 
@@ -31,6 +34,7 @@ _PATH: Final = re.compile(
     rf"(?<![\w./-])(?:{BRIEFING}|{USER}|{REVIEW}|(?:{'|'.join((*FOLDERS, LOGS, NOTES, STATE))})"
     r"/[^\n]{0,1000}?\.(?:md|jsonl))(?!\w)"
 )
+_MOST: Final = 1024 * 1024
 _KNOWN: dict[str, tuple[tuple[int, int, int], Names | None]] = {}
 
 
@@ -154,13 +158,16 @@ def names_of(root: Path) -> Names | None:
     They are read again when curate.toml changes.
 
     Raises:
+        BadFile: curate.toml is a symbolic link.
         BadSettings: the `[layout]` of its curate.toml has faults.
     """
     file = f"{root}/{SETTINGS}"
     try:
-        found = os.stat(file)  # noqa: PTH116  asked for each file that is read, and half the time of a Path
+        found = os.lstat(file)
     except OSError:
         return None
+    if stat.S_ISLNK(found.st_mode):
+        raise BadFile(SETTINGS, LINKED)
     stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
     known = _KNOWN.get(file)
     if known is None or known[0] != stamp:
@@ -171,7 +178,8 @@ def names_of(root: Path) -> Names | None:
 def _read(root: Path) -> Names | None:
     file = Path(f"{root}/{SETTINGS}")
     try:
-        data = file.read_bytes()
+        with file.open("rb") as settings:
+            data = settings.read(_MOST)  # whoever needs the settings says that they are too large
     except OSError:
         return None
     if b"layout" not in data:

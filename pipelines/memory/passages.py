@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-import stat
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile, UsageFault
-from pipelines.memory.files import list_files
+from pipelines.memory.files import list_files, open_real
 from pipelines.memory.layout import NOTES, log_day, log_path
 from pipelines.memory.names import names_of, real_path
 from pipelines.memory.naming import named_documents
@@ -92,14 +89,14 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
         name = log_path(day)
     path = name if name.endswith(_SUFFIXES) else f"{name}.md"
     _check(path)
-    if (file := _opened(root, path)) is not None:
+    if (file := open_real(root, path)) is not None:
         return path, file
     if name == log_path(day):
         raise UsageFault(f"There is no log of {day}.", "A search finds the days that speak of something.")
     paths = named_documents(read_documents(root), name)
     if len(paths) > 1:
         raise UsageFault(f"More than one document is called {name}: {', '.join(sorted(paths)[:5])}.", "Give its path.")
-    file = _opened(root, paths[0])
+    file = open_real(root, paths[0])
     if file is None:
         raise BadFile(paths[0], "was moved away while it was read", "Ask again.")
     return paths[0], file
@@ -114,7 +111,7 @@ def _open_in_place(root: Path, name: str, today: Callable[[], str]) -> tuple[str
         _check(path)
         for real in (path, real_path(root, path)):
             told = names.canonical(real) if names else None
-            if told and not told.startswith(".") and (file := _opened(root, real)) is not None:
+            if told and not told.startswith(".") and (file := open_real(root, real)) is not None:
                 return real, file
     if own != name:
         raise UsageFault(f"There is no log of {day}.", "A search finds the days that speak of something.")
@@ -123,7 +120,7 @@ def _open_in_place(root: Path, name: str, today: Callable[[], str]) -> tuple[str
         shown = ", ".join(sorted(real_path(root, path) for path in paths)[:5])
         raise UsageFault(f"More than one document is called {name}: {shown}.", "Give its path.")
     real = real_path(root, paths[0])
-    file = _opened(root, real)
+    file = open_real(root, real)
     if file is None:
         raise BadFile(real, "was moved away while it was read", "Ask again.")
     return real, file
@@ -145,33 +142,6 @@ def _check(path: str) -> None:
             f"{shown} is no document or log of the memory.",
             "Give a path in the memory such as Projects/NAME.md, a document's name, or a log's day such as 2026-03-18.",
         )
-
-
-def _opened(root: Path, path: str) -> BinaryIO | None:
-    """Open a regular file below the memory without following a single link on the way; None where there is none."""
-    *folders, name = path.split("/")
-    here = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for folder in folders:
-            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here)
-            os.close(here)
-            here = inner
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=here)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        # O_DIRECTORY with O_NOFOLLOW says of a link that it is no directory.
-        if error.errno in {errno.ELOOP, errno.EMLINK, errno.ENOTDIR}:
-            raise BadFile(path, "stands behind a symbolic link, which is never followed, or is no file", "") from None
-        if error.errno == errno.ENAMETOOLONG:
-            return None
-        raise BadFile(path, f"cannot be read: {error.strerror}") from None
-    finally:
-        os.close(here)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise BadFile(path, "is no regular file", "")
-    return os.fdopen(descriptor, "rb")
 
 
 def _lines(path: str, file: BinaryIO, start: int, end: int | None) -> Passage:

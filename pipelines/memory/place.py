@@ -13,7 +13,7 @@ from pipelines.memory.displaced import keep_log, keep_text
 from pipelines.memory.files import read_bytes, writing
 from pipelines.memory.layout import LOGS
 from pipelines.memory.merge import merge
-from pipelines.memory.names import at, real_path
+from pipelines.memory.names import real_path
 from pipelines.memory.swap import grown_by, mark, swap_back, swap_in, swaps
 
 if TYPE_CHECKING:
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.memory.changes import Change
+    from pipelines.memory.folders import Folder
     from pipelines.memory.swap import Swap
 
 ATTEMPTS: Final = 20
 
 
-def put(root: Path, folder: Path, number: int, change: Change) -> bool:
+def put(root: Path, folder: Folder, number: int, change: Change) -> bool:
     """Bring one file to what a change says, merged with what somebody else wrote. Returns whether anything was merged.
 
     Args:
@@ -47,7 +48,7 @@ def put(root: Path, folder: Path, number: int, change: Change) -> bool:
     raise _restless(root, change.path)
 
 
-def _swapped(root: Path, folder: Path, number: int, path: str, sides: tuple[bytes | None, bytes | None]) -> bool:
+def _swapped(root: Path, folder: Folder, number: int, path: str, sides: tuple[bytes | None, bytes | None]) -> bool:
     """Exchange a file; False, and all as before, where it was not what was believed."""
     with writing(real_path(root, path)):
         swap = swap_in(root, folder, number, path, sides)
@@ -56,24 +57,24 @@ def _swapped(root: Path, folder: Path, number: int, path: str, sides: tuple[byte
         try:
             found = swap.found()
         except BadFile as fault:
-            swap_back(swap, at(root, path))
+            swap_back(root, swap, path)
             raise BadFile(real_path(root, path), fault.why) from None
         if found == sides[0]:
             return True
-        swap_back(swap, at(root, path))
+        swap_back(root, swap, path)
         _drop_unless_foreign(root, path, swap, sides[1])
     return False
 
 
 def _drop_unless_foreign(root: Path, path: str, swap: Swap, ours: bytes | None) -> None:
     """After an exchange was taken back, remove our own bytes; what somebody wrote over them meanwhile is kept."""
-    data = read_bytes(swap.file.parent, swap.file.name)
+    data = swap.held()
     if data is not None and data != ours:
-        keep_text(root, path, swap.file)
-    swap.file.unlink(missing_ok=True)
+        keep_text(root, path, swap)
+    swap.drop()
 
 
-def settle(root: Path, folder: Path, changes: Sequence[Change]) -> list[str]:
+def settle(root: Path, folder: Folder, changes: Sequence[Change]) -> list[str]:
     """Look a last time at all that was displaced, merge what came late, and let go of the rest.
 
     Returns the paths in which something had come late. Doing so twice is the same as once.
@@ -83,7 +84,7 @@ def settle(root: Path, folder: Path, changes: Sequence[Change]) -> list[str]:
         NotWritable: the disk refused.
     """
     late = []
-    with writing(folder):
+    with writing(folder.path):
         while pending := swaps(folder):
             for swap in pending:
                 change = changes[swap.number]
@@ -92,17 +93,17 @@ def settle(root: Path, folder: Path, changes: Sequence[Change]) -> list[str]:
                     late.append(change.path)
                     _bring_back(root, folder, swap, change, found)
                 if found is not None and change.path.startswith(f"{LOGS}/"):
-                    keep_log(root, change.path, swap.file, found)
-                swap.file.unlink(missing_ok=True)
+                    keep_log(root, change.path, swap, found)
+                swap.drop()
     return late
 
 
-def _bring_back(root: Path, folder: Path, swap: Swap, change: Change, found: bytes) -> None:
+def _bring_back(root: Path, folder: Folder, swap: Swap, change: Change, found: bytes) -> None:
     """Merge bytes that came into a displaced file after it was displaced into the one that took its place."""
     for _ in range(ATTEMPTS):
         current = read_bytes(root, change.path)
         if current is not None and mark(current) != swap.new and not change.path.startswith(f"{LOGS}/"):
-            keep_text(root, change.path, swap.file)  # two strangers' versions: the named one stands, the other is kept
+            keep_text(root, change.path, swap)  # two strangers' versions: the named one stands, the other is kept
             return
         wanted = _joined(swap, change, current, found)
         if wanted == current or _swapped(root, folder, swap.number, change.path, (current, wanted)):

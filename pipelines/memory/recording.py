@@ -5,20 +5,32 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.memory.files import make_folders, sync_folder, writing
-from pipelines.memory.layout import SESSIONS
-from pipelines.memory.lock import private_folder
-from pipelines.memory.names import at
+from pipelines.memory.files import making, writing
+from pipelines.memory.folders import LINKED, holding
+from pipelines.memory.layout import ASIDE, SESSIONS
+from pipelines.memory.names import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from pipelines.memory.folders import Folder
+
 _HEAD: Final = 1 << 16
 _FLUSHED: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Where the copy of a transcript is while it is written."""
+
+    folder: Folder
+    name: str
 
 
 class Recorder:
@@ -94,45 +106,49 @@ def head_of(source: IO[bytes]) -> str:
 @contextlib.contextmanager
 def recording(
     root: Path, source: IO[bytes], clean: Callable[[bytes], bytes], known: int
-) -> Iterator[tuple[Recorder, Path]]:
-    """Give a recorder, and the path of the copy that it writes; the copy goes at the end unless `keep` took it.
+) -> Iterator[tuple[Recorder, Copy]]:
+    """Give a recorder, and the copy that it writes; the copy goes at the end unless `keep` took it.
 
     Raises:
+        BadFile: a component of the path is a symbolic link.
         NotWritable: the disk refused.
     """
-    folder = private_folder(root) / "tmp"
-    path = folder / f"session-{os.getpid()}"
-    with writing(path):
-        folder.mkdir(mode=0o700, exist_ok=True)
-        path.unlink(missing_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    try:
-        with writing(path), open(descriptor, "wb", buffering=_FLUSHED) as copy:  # noqa: PTH123  a descriptor
-            yield Recorder(source, copy, clean, known), path
-    finally:
-        path.unlink(missing_ok=True)
+    name = f"session-{os.getpid()}"
+    with writing(f"{ASIDE}/{name}"), making(root, ASIDE) as folder:
+        folder.unlink(name)
+        descriptor = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            with open(descriptor, "wb", buffering=_FLUSHED) as copy:  # noqa: PTH123  a descriptor
+                yield Recorder(source, copy, clean, known), Copy(folder, name)
+        finally:
+            folder.unlink(name)
 
 
-def keep(root: Path, copy: Path, file: str) -> None:
+def keep(root: Path, copy: Copy, file: str) -> None:
     """Put a finished copy at its place under Sessions, whole, readable by its owner only.
 
     Raises:
         NotWritable: the disk refused.
         BadFile: a component of the path is a symbolic link.
     """
-    target, above = at(root, file), at(root, SESSIONS).parent
-    with writing(file):
-        make_folders(root, target.parent)
-        if target.is_symlink():
-            raise BadFile(file, "is a symbolic link, which is never followed")
-        for folder in (target.parent, *target.parent.parents):
-            if folder == above:
-                break
-            folder.chmod(0o700)
-        descriptor = os.open(copy, os.O_RDONLY)
+    above, _, name = real_path(root, file).rpartition("/")
+    with writing(file), making(root, above) as target:
+        if (there := target.lstat(name)) and stat.S_ISLNK(there.st_mode):
+            raise BadFile(file, LINKED)
+        _close(root, above)
+        descriptor = copy.folder.open(copy.name, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        copy.replace(target)
-        sync_folder(target.parent)
+        copy.folder.rename(copy.name, target, name)
+        target.sync()
+
+
+def _close(root: Path, folder: str) -> None:
+    """Let nobody else read Sessions, and the folders in it down to this one."""
+    sessions = real_path(root, SESSIONS)
+    while f"{folder}/".startswith(f"{sessions}/"):
+        with holding(root, folder) as held:
+            os.fchmod(held.descriptor, 0o700)
+        folder = folder.rpartition("/")[0]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.memory.documents import Document
-from pipelines.memory.files import list_files, read_bytes
+from pipelines.memory.files import list_files, list_links, read_bytes, too_large
+from pipelines.memory.folders import LINKED
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
 from pipelines.memory.names import names_of, real_path
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pipelines.memory.names import Names
 
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
+MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
+"""Documents are held as lines and items, all of them at once; a larger one is no page that anybody reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +91,21 @@ class Snapshot:
 
 
 def read_snapshot(root: Path) -> Snapshot:
-    """Read a memory. Nothing in it makes this fail: what cannot be read is passed over with a warning."""
+    """Read a memory. What cannot be read is passed over with a warning.
+
+    Raises:
+        BadFile: one of the folders of the layout, or a file of its state, is a symbolic link or cannot be read: without
+            those nobody can say what was there before.
+    """
     warnings: list[Warned] = []
     documents = _read_documents(root, warnings)
+    for folder in FOLDERS:
+        warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True) for path in list_links(root, folder)]
     names = names_of(root)
     is_log = _is_log if names is None else day_of_log
     logs: dict[str, bytes] = {}
     partials: dict[str, bytes] = {}
+    warnings += [Warned(path, f"{LINKED}; its entries stay pending", pending=True) for path in list_links(root, LOGS)]
     for path in list_files(root, LOGS, ""):
         partial = path.startswith(f"{PARTIAL}/")
         if not partial and not is_log(path):
@@ -130,7 +141,7 @@ def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     documents = {}
     for path in document_paths(root):
         try:
-            data = read_bytes(root, path)
+            data = read_bytes(root, path, MAX_DOCUMENT_BYTES)
             if data is not None:
                 documents[path] = Document(path, data.decode())
                 warnings += [
@@ -157,7 +168,7 @@ def _read_log(root: Path, path: str, warnings: list[Warned]) -> bytes | None:
     try:
         size = os.lstat(f"{root}/{real_path(root, path)}").st_size
         if size > MAX_LOG_BYTES:
-            why = f"has {size:,} bytes, more than the {MAX_LOG_BYTES:,} that are read; its entries stay pending"
+            why = f"{too_large(size, MAX_LOG_BYTES)}; its entries stay pending"
             warnings.append(Warned(path, why, pending=True))
             return None
         data = read_bytes(root, path)

@@ -16,14 +16,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.files import make_folders, read_bytes, sync_folder, write_synced
-from pipelines.memory.names import at
+from pipelines.memory.files import making, write_synced
+from pipelines.memory.names import real_path
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pipelines.memory.folders import Folder
+
 NOTHING: Final = "none"
-_AT_FDCWD: Final = -100
 _RENAME_NOREPLACE: Final = 1
 _RENAME_EXCHANGE: Final = 2
 _CANNOT: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTTY})
@@ -38,18 +39,34 @@ class Swap:
         number: which change of the set.
         new: `mark` of what was to be put in place.
         old: `mark` of what was expected there.
-        file: holds the new bytes before the exchange, and what stood there after it.
+        folder: the journal.
     """
 
     number: int
     new: str
     old: str
-    file: Path
+    folder: Folder
+
+    @property
+    def name(self) -> str:
+        """The file that holds the new bytes before the exchange, and what stood there after it."""
+        return f"{self.number}.{self.new}.{self.old}.swap"
+
+    def held(self) -> bytes | None:
+        """Return what its file holds; None where there is none."""
+        try:
+            return self.folder.read(self.name)
+        except FileNotFoundError:
+            return None
 
     def found(self) -> bytes | None:
         """Return what was displaced; None where nothing was, or the exchange never came."""
-        data = read_bytes(self.file.parent, self.file.name)
+        data = self.held()
         return None if data is None or mark(data) == self.new else data
+
+    def drop(self) -> None:
+        """Let go of its file."""
+        self.folder.unlink(self.name)
 
 
 def mark(data: bytes | None) -> str:
@@ -63,18 +80,24 @@ def grown_by(data: bytes, old: str) -> bytes | None:
     return data[size:] if old == NOTHING or mark(data[:size]) == old else None
 
 
-def swaps(folder: Path) -> list[Swap]:
+def swaps(folder: Folder) -> list[Swap]:
     """Return the exchanges of a journal, in order of its changes, after a step that was cut short is settled."""
-    for left in folder.glob("*.old"):
-        swap = left.with_suffix(".swap")
+    names = folder.names()
+    for left in (name for name in names if name.endswith(".old")):
+        swap = f"{left.removesuffix('.old')}.swap"
         # Both names: the exchange without the kernel's help was cut short before the new file took its place.
-        left.unlink() if swap.exists() else left.rename(swap)
-    files = [(file, _NAME.fullmatch(file.name)) for file in folder.glob("*.swap")]
-    found = [Swap(int(parts[1]), parts[2], parts[3], file) for file, parts in files if parts]
-    return sorted(found, key=lambda swap: (swap.number, swap.file.name))
+        if swap in names:
+            folder.unlink(left)
+        else:
+            folder.rename(left, folder, swap)
+    parts = [_NAME.fullmatch(name) for name in folder.names()]
+    found = [Swap(int(part[1]), part[2], part[3], folder) for part in parts if part]
+    return sorted(found, key=lambda swap: (swap.number, swap.name))
 
 
-def swap_in(root: Path, folder: Path, number: int, path: str, sides: tuple[bytes | None, bytes | None]) -> Swap | None:
+def swap_in(
+    root: Path, folder: Folder, number: int, path: str, sides: tuple[bytes | None, bytes | None]
+) -> Swap | None:
     """Put new bytes, or nothing, at `path`, and return where that which stood there is.
 
     Args:
@@ -88,76 +111,81 @@ def swap_in(root: Path, folder: Path, number: int, path: str, sides: tuple[bytes
         The exchange, or None where somebody made or removed the file in this very moment and nothing was done.
 
     Raises:
+        BadFile: a folder above the file is a symbolic link.
         OSError: the disk refuses; the file is as it was.
     """
     old, new = sides
-    target = at(root, path)
-    swap = Swap(number, mark(new), mark(old), folder / f"{number}.{mark(new)}.{mark(old)}.swap")
-    make_folders(root, target.parent)
-    try:
-        if new is None:
-            target.rename(swap.file)
-        else:
-            _stage(swap, new, target)
-            _place(swap, target)
-    except (FileNotFoundError, FileExistsError):
-        swap.file.unlink(missing_ok=True)
-        return None
-    sync_folder(target.parent)
-    sync_folder(folder)
+    above, _, name = real_path(root, path).rpartition("/")
+    swap = Swap(number, mark(new), mark(old), folder)
+    with making(root, above) as target:
+        try:
+            if new is None:
+                target.rename(name, folder, swap.name)
+            else:
+                _stage(swap, new, target.lstat(name))
+                _place(swap, target, name)
+        except (FileNotFoundError, FileExistsError):
+            swap.drop()
+            return None
+        target.sync()
+    folder.sync()
     return swap
 
 
-def swap_back(swap: Swap, target: Path) -> None:
+def swap_back(root: Path, swap: Swap, path: str) -> None:
     """Put back what an exchange displaced."""
-    if swap.new == NOTHING:
-        with contextlib.suppress(FileExistsError):
-            os.link(swap.file, target)
-            swap.file.unlink()
-    else:
-        exchange(swap.file, target)
-    sync_folder(target.parent)
+    above, _, name = real_path(root, path).rpartition("/")
+    with making(root, above) as target:
+        if swap.new == NOTHING:
+            with contextlib.suppress(FileExistsError):
+                swap.folder.link(swap.name, target, name)
+                swap.drop()
+        else:
+            exchange((swap.folder, swap.name), (target, name))
+        target.sync()
 
 
-def _stage(swap: Swap, data: bytes, target: Path) -> None:
+def _stage(swap: Swap, data: bytes, there: os.stat_result | None) -> None:
     """Write the new bytes beside the journal, whole before they have the name that says so."""
-    staged = swap.file.with_suffix(".next")
-    write_synced(staged, data)
-    if target.exists():
-        staged.chmod(target.stat().st_mode & 0o777)
-    staged.rename(swap.file)
-    sync_folder(swap.file.parent)
+    staged = f"{swap.name.removesuffix('.swap')}.next"
+    write_synced(swap.folder, staged, data)
+    if there is not None:
+        swap.folder.chmod(staged, there.st_mode & 0o777)
+    swap.folder.rename(staged, swap.folder, swap.name)
+    swap.folder.sync()
 
 
-def _place(swap: Swap, target: Path) -> None:
+def _place(swap: Swap, target: Folder, name: str) -> None:
     if swap.old != NOTHING:
-        exchange(swap.file, target)
-    elif not _renamed(swap.file, target, _RENAME_NOREPLACE):
-        os.link(swap.file, target)  # never over a file that somebody made meanwhile
-        swap.file.unlink()
+        exchange((swap.folder, swap.name), (target, name))
+    elif not _renamed((swap.folder, swap.name), (target, name), _RENAME_NOREPLACE):
+        swap.folder.link(swap.name, target, name)  # never over a file that somebody made meanwhile
+        swap.drop()
 
 
-def exchange(one: Path, other: Path) -> None:
+def exchange(one: tuple[Folder, str], other: tuple[Folder, str]) -> None:
     """Exchange two files: at once where the kernel can, else by a link that keeps hold of the other one.
 
     Raises:
         FileNotFoundError: one of them is not there.
     """
     if not _renamed(one, other, _RENAME_EXCHANGE):
-        aside = one.with_suffix(".old")
-        os.link(other, aside, follow_symlinks=False)
-        one.rename(other)
-        aside.rename(one)
+        (folder, name), (target, there) = one, other
+        aside = f"{name.removesuffix('.swap')}.old"
+        target.link(there, folder, aside)
+        folder.rename(name, target, there)
+        folder.rename(aside, folder, name)
 
 
-def _renamed(one: Path, other: Path, how: int) -> bool:
+def _renamed(one: tuple[Folder, str], other: tuple[Folder, str], how: int) -> bool:
     """Rename as only the kernel's own call can; False where it, or the file system, has no such call."""
     call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if call is None:
         return False
-    if call(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), how) == 0:
+    (folder, name), (target, there) = one, other
+    if call(folder.descriptor, os.fsencode(name), target.descriptor, os.fsencode(there), how) == 0:
         return True
     code = ctypes.get_errno()
     if code in _CANNOT:
         return False
-    raise OSError(code, os.strerror(code), str(other))
+    raise OSError(code, os.strerror(code), target.called(there))

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.changes import Change
-from pipelines.memory.files import make_folders, replace_file, writing
+from pipelines.memory.files import making, replace_file, writing
 from pipelines.memory.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, kind_of
 from pipelines.memory.names import at, names_of, real_path
 
@@ -39,8 +39,9 @@ def make_missing_folders(root: Path) -> None:
     """Make the folders of the layout that are not there."""
     for name in _ALL_FOLDERS if names_of(root) is None else (*FOLDERS, STATE):
         if not os.path.lexists(at(root, name)):
-            with writing(real_path(root, name)):
-                make_folders(root, at(root, name))
+            real = real_path(root, name)
+            with writing(real), making(root, real):
+                pass
 
 
 def _wanted(root: Path, template: Path) -> dict[str, bytes]:

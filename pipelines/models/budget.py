@@ -15,7 +15,8 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.files import read_bytes
+from pipelines.errors import CurateError
+from pipelines.memory.files import making, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -171,6 +172,7 @@ class Ledger:
 
     def __init__(self, file: Path | None, day: str) -> None:
         self._file, self.day = file, day
+        self._below = f"{file.parent.name}/{file.name}" if file else ""
         self._is_stale = False
         self._lock = threading.Lock()
 
@@ -187,7 +189,7 @@ class Ledger:
 
     def _rows(self) -> list[str]:
         try:
-            data = read_bytes(self._file.parent, self._file.name) if self._file else None
+            data = read_bytes(self._file.parents[1], self._below) if self._file else None
         except Exception:  # noqa: BLE001  derived: whatever is wrong with it, the night goes on
             return []
         return (data or b"").decode(errors="replace").splitlines()
@@ -197,10 +199,10 @@ class Ledger:
         if self._file is None:
             return
         row = json.dumps({"day": self.day, "call": call, "tokens": cost.tokens, "usd": cost.usd}) + "\n"
-        with self._lock, contextlib.suppress(OSError):
-            self._file.parent.mkdir(mode=0o700, exist_ok=True)
-            how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | (os.O_TRUNC if self._is_stale else 0)
-            descriptor = os.open(self._file, how, 0o600)
+        above = self._below.rpartition("/")[0]
+        with self._lock, contextlib.suppress(CurateError, OSError), making(self._file.parents[1], above) as folder:
+            how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if self._is_stale else 0)
+            descriptor = folder.open(self._file.name, how)
             self._is_stale = False
             with os.fdopen(descriptor, "wb") as file:
                 file.write(row.encode())

@@ -15,7 +15,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pipelines.errors import CurateError
-from pipelines.memory.files import read_bytes
+from pipelines.memory.files import making, read_bytes, replace_synced
+from pipelines.memory.folders import holding
 from pipelines.models.calling import Answer, Usage
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class Replies:
 
     def __init__(self, folder: Path, now: datetime, *, anew: bool = False) -> None:
         self._folder, self._now, self._anew = folder, now, anew
+        # The memory, and the way from there: a link in `.curate/` is followed as little as one in the folder itself.
+        self._root, self._below = folder.parents[1], f"{folder.parent.name}/{folder.name}"
         self._own: dict[str, str] = {}
         self._cleared = False
         self._lock = threading.Lock()
@@ -105,7 +108,7 @@ class Replies:
     def read(self, key: str) -> Kept | None:
         """Return the reply of that key, or None."""
         try:
-            data = None if self._folder.is_symlink() else read_bytes(self._folder, f"{key}.json")
+            data = read_bytes(self._root, f"{self._below}/{key}.json")
             return _kept(key, json.loads(data)) if data else None
         except (CurateError, OSError, ValueError, RecursionError):
             return None
@@ -138,28 +141,17 @@ class Replies:
             "usage": asdict(answer.usage),
             "text": answer.text,
         }
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(CurateError, OSError, ValueError):
             self._write(name, json.dumps(found, indent=1).encode())
             self._own[key] = name
         self._clear_once()
         return name
 
     def _write(self, key: str, data: bytes) -> None:
-        if self._folder.is_symlink():
-            raise NotADirectoryError(self._folder)  # a write through a link could leave the memory
-        for folder in (self._folder.parent, self._folder):
-            folder.mkdir(mode=0o700, exist_ok=True)
-        staged = self._folder / f".{key}.{os.getpid()}.{threading.get_ident()}"
-        try:
-            descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(descriptor)
-            os.utime(staged, (self._now.timestamp(), self._now.timestamp()))
-            staged.replace(self._folder / f"{key}.json")
-        finally:
-            staged.unlink(missing_ok=True)
+        name = f"{key}.json"
+        with making(self._root, self._below) as folder:
+            replace_synced(folder, name, data)
+            os.utime(name, (self._now.timestamp(), self._now.timestamp()), dir_fd=folder.descriptor)
 
     def _clear_once(self) -> None:
         """Remove what is too old, when this run keeps its first reply; a run that asks nobody does not look."""
@@ -173,10 +165,11 @@ class Replies:
         """Remove the replies that are older than `KEPT_DAYS`, and what was left half written; return how many."""
         oldest = (self._now - timedelta(days=KEPT_DAYS)).timestamp()
         gone = 0
-        with contextlib.suppress(OSError):
-            for file in [*self._folder.glob("*.json"), *self._folder.glob(".*.*.*")]:
-                if file.lstat().st_mtime < oldest:
-                    file.unlink(missing_ok=True)
+        with contextlib.suppress(CurateError, OSError), holding(self._root, self._below) as folder:
+            for name in folder.names():
+                ours = name.endswith(".json") or name.startswith(".")
+                if ours and (there := folder.lstat(name)) and there.st_mtime < oldest:
+                    folder.unlink(name)
                     gone += 1
         return gone
 

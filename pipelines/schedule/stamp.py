@@ -7,9 +7,9 @@ import json
 import os
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.files import writing
+from pipelines.memory.files import replace_synced, writing
 from pipelines.memory.layout import PRIVATE
-from pipelines.memory.lock import private_folder
+from pipelines.memory.lock import private
 from pipelines.nights.records import read_record
 
 if TYPE_CHECKING:
@@ -56,8 +56,5 @@ def times_begun(root: Path, due: datetime) -> int:
 
 
 def _write(root: Path, name: str, row: Mapping[str, object]) -> None:
-    folder = private_folder(root)
-    with writing(folder / name):
-        fresh = folder / f"{name}.{os.getpid()}"
-        fresh.write_text(json.dumps(row))
-        fresh.replace(folder / name)
+    with private(root) as folder, writing(name):
+        replace_synced(folder, name.rpartition("/")[2], json.dumps(row).encode())

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.errors import CurateError
-from pipelines.memory.files import writing
+from pipelines.memory.files import replace_synced, writing
 from pipelines.memory.git_remote import Refused, Remote, address_of
-from pipelines.memory.lock import private_folder
+from pipelines.memory.lock import private
 from pipelines.nights.records import read_record
 from pipelines.sharing.taking import take_in
 
@@ -115,10 +115,8 @@ class Sharing:
         at = self.now.isoformat(timespec="seconds")
         row: dict[str, object] = {"remote": self.remote, "state": state, "at": at, "reason": reason}
         row |= self._standing(state, at, read_record(git.root, STATE))
-        folder = private_folder(git.root)
-        with writing(folder / STATE):
-            (folder / f"{STATE}.new").write_text(json.dumps(row, ensure_ascii=False))
-            (folder / f"{STATE}.new").replace(folder / STATE)
+        with private(git.root) as folder, writing(folder.called(STATE)):
+            replace_synced(folder, STATE, json.dumps(row, ensure_ascii=False).encode())
 
     def _standing(self, state: str, at: str, before: Mapping[str, object]) -> dict[str, object]:
         """Return how many nights in a row did not reach the remote, and when one last did."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import time
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
+from pipelines.memory.files import making
 from pipelines.memory.layout import PRIVATE
 from pipelines.stages.meaning import embed
 
@@ -54,5 +56,8 @@ def _follow_files(root: Path) -> IndexReport:
         if 0 <= time.time() - stamp.stat().st_mtime < CHECK_SECONDS:
             return refresh_index(root)
     report = update_index(root)
-    stamp.touch(mode=0o600)
+    with making(root, PRIVATE) as folder:
+        descriptor = folder.open(stamp.name, os.O_WRONLY | os.O_CREAT)
+        os.utime(descriptor)
+        os.close(descriptor)
     return report

@@ -173,7 +173,7 @@ def test_a_second_writer_waits_and_then_says_so(root: Path) -> None:
 
 def test_a_disk_that_refuses_is_named(root: Path) -> None:
     (root / ".curate").write_text("in the way", encoding="utf-8")
-    with pytest.raises(NotWritable, match=r"index\.db"):
+    with pytest.raises(NotWritable, match=r"\.curate cannot be written"):
         update_index(root)
 
 

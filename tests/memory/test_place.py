@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import time
@@ -13,12 +14,15 @@ from pipelines.errors import BadFile
 from pipelines.memory import displaced, place, swap
 from pipelines.memory.changes import Change
 from pipelines.memory.displaced import KEPT_SECONDS, carry_over
+from pipelines.memory.folders import holding
 from pipelines.memory.place import put, settle
 from pipelines.memory.swap import swap_in, swaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from pipelines.memory.folders import Folder
 
 LOG = "Logs/2026-03-18.md"
 PARTIAL = "Logs/partial/2026-03-18-phone.md"
@@ -45,6 +49,20 @@ def folder(root: Path) -> Path:
     return root / ".curate" / "pending"
 
 
+def hold(root: Path) -> Folder:
+    """Hold the folder of the journal for as long as the test lasts."""
+    return _OPEN.enter_context(holding(root, ".curate/pending"))
+
+
+_OPEN = contextlib.ExitStack()
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    with _OPEN:
+        yield
+
+
 def in_the_moment_of(
     monkeypatch: pytest.MonkeyPatch, name: str, act: Callable[[], object], module: object = place
 ) -> None:
@@ -63,8 +81,8 @@ def in_the_moment_of(
 def test_a_file_is_replaced_made_and_removed(root: Path) -> None:
     changes = [Change(DOCUMENT, OLD, NEW), Change("Areas/new/b.md", None, NEW), Change(PARTIAL, BEFORE, None)]
     (root / DOCUMENT).chmod(0o640)
-    assert [put(root, folder(root), number, change) for number, change in enumerate(changes)] == [False] * 3
-    assert settle(root, folder(root), changes) == []
+    assert [put(root, hold(root), number, change) for number, change in enumerate(changes)] == [False] * 3
+    assert settle(root, hold(root), changes) == []
     assert (root / DOCUMENT).read_bytes() == (root / "Areas/new/b.md").read_bytes() == NEW
     assert (root / DOCUMENT).stat().st_mode & 0o777 == 0o640
     assert not (root / PARTIAL).exists()
@@ -80,8 +98,8 @@ def test_saved_between_the_last_look_and_the_exchange(root: Path, monkeypatch: p
 
     in_the_moment_of(monkeypatch, "swap_in", save)
     change = Change(DOCUMENT, OLD, NEW)
-    assert put(root, folder(root), 0, change)
-    assert settle(root, folder(root), [change]) == []
+    assert put(root, hold(root), 0, change)
+    assert settle(root, hold(root), [change]) == []
     text = (root / DOCUMENT).read_bytes()
     assert b"saved just now\n" in text
     assert b"it holds." in text
@@ -95,7 +113,7 @@ def test_made_or_removed_in_that_moment(
     if not there:
         target.unlink()
     in_the_moment_of(monkeypatch, "swap_in", lambda: target.write_bytes(b"# Theirs\n") if then else target.unlink())
-    put(root, folder(root), 0, Change(DOCUMENT, OLD if there else None, NEW))
+    put(root, hold(root), 0, Change(DOCUMENT, OLD if there else None, NEW))
     text = target.read_bytes()
     assert b"it holds." in text
     assert (b"# Theirs" in text) == then
@@ -105,28 +123,28 @@ def test_a_partial_log_that_grew_while_it_was_folded_keeps_only_what_is_new(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_the_moment_of(monkeypatch, "swap_in", lambda: (root / PARTIAL).write_bytes(BEFORE + b"- 10:00 two\n"))
-    put(root, folder(root), 0, Change(PARTIAL, BEFORE, None))
+    put(root, hold(root), 0, Change(PARTIAL, BEFORE, None))
     assert (root / PARTIAL).read_bytes() == b"- 10:00 two\n"
 
 
 def test_what_a_program_appends_to_the_old_file_during_the_run_is_brought_back(root: Path) -> None:
     change = Change(LOG, BEFORE, AFTER)
     with (root / LOG).open("ab") as held:
-        put(root, folder(root), 0, change)
+        put(root, hold(root), 0, change)
         held.write(b"- 10:00 two\n")
     with (root / LOG).open("ab") as other:
         other.write(b"- 10:30 three\n")
-    assert settle(root, folder(root), [change]) == [LOG]
+    assert settle(root, hold(root), [change]) == [LOG]
     assert (root / LOG).read_bytes() == AFTER + b"- 10:30 three\n- 10:00 two\n"
-    assert settle(root, folder(root), [change]) == []
+    assert settle(root, hold(root), [change]) == []
 
 
 def test_what_a_program_appends_long_after_is_carried_over_once(root: Path) -> None:
     changes = [Change(LOG, BEFORE, AFTER), Change(PARTIAL, BEFORE, None)]
     with (root / LOG).open("ab") as held, (root / PARTIAL).open("ab") as folded:
         for number, change in enumerate(changes):
-            put(root, folder(root), number, change)
-        settle(root, folder(root), changes)
+            put(root, hold(root), number, change)
+        settle(root, hold(root), changes)
         assert carry_over(root) == []
         held.write(b"- 10:00 two\n")
         held.flush()
@@ -145,8 +163,8 @@ def test_a_start_killed_between_carrying_over_and_noting_it_appends_nothing_twic
 ) -> None:
     change = Change(LOG, BEFORE, AFTER)
     with (root / LOG).open("ab") as held:
-        put(root, folder(root), 0, change)
-        settle(root, folder(root), [change])
+        put(root, hold(root), 0, change)
+        settle(root, hold(root), [change])
         held.write(b"- 10:00 two\n")
 
     def killed(*_: object) -> str:
@@ -162,8 +180,8 @@ def test_a_start_killed_between_carrying_over_and_noting_it_appends_nothing_twic
 
 def test_a_displaced_log_goes_when_nobody_can_be_writing_any_more(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     change = Change(LOG, BEFORE, AFTER)
-    put(root, folder(root), 0, change)
-    settle(root, folder(root), [change])
+    put(root, hold(root), 0, change)
+    settle(root, hold(root), [change])
     carry_over(root)
     assert len(list((root / ".curate" / "displaced").iterdir())) == 1
     later = time.time() + KEPT_SECONDS + 1
@@ -186,22 +204,22 @@ def test_killed_while_somebody_saved_the_file(root: Path, monkeypatch: pytest.Mo
         patch.setattr(place, step, killed)
         in_the_moment_of(patch, "exchange", lambda: (root / DOCUMENT).write_bytes(OLD + b"saved\n"), swap)
         with pytest.raises(KeyboardInterrupt):
-            put(root, folder(root), 0, change)
-    settle(root, folder(root), [change])
-    put(root, folder(root), 0, change)
-    settle(root, folder(root), [change])
+            put(root, hold(root), 0, change)
+    settle(root, hold(root), [change])
+    put(root, hold(root), 0, change)
+    settle(root, hold(root), [change])
     text = (root / DOCUMENT).read_bytes()
     assert b"saved\n" in text
     assert b"it holds." in text
-    assert swaps(folder(root)) == []
+    assert swaps(hold(root)) == []
 
 
 def test_a_second_stranger_in_the_same_moment_is_kept_aside(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     change = Change(DOCUMENT, OLD, NEW)
     in_the_moment_of(monkeypatch, "exchange", lambda: (root / DOCUMENT).write_bytes(OLD + b"first\n"), swap)
     in_the_moment_of(monkeypatch, "swap_back", lambda: (root / DOCUMENT).write_bytes(NEW + b"second\n"))
-    put(root, folder(root), 0, change)
-    settle(root, folder(root), [change])
+    put(root, hold(root), 0, change)
+    settle(root, hold(root), [change])
     assert b"first\n" in (root / DOCUMENT).read_bytes()
     assert [file.read_bytes() for file in (root / ".curate" / "displaced").iterdir()] == [NEW + b"second\n"]
 
@@ -215,20 +233,20 @@ def test_a_link_that_came_in_that_moment_is_put_back(root: Path, monkeypatch: py
 
     in_the_moment_of(monkeypatch, "exchange", link, swap)
     with pytest.raises(BadFile, match=r"Areas/a\.md is a symbolic link"):
-        put(root, folder(root), 0, Change(DOCUMENT, OLD, NEW))
+        put(root, hold(root), 0, Change(DOCUMENT, OLD, NEW))
     assert os.readlink(target) == "elsewhere.md"  # noqa: PTH115  the text of the link
 
 
 def test_a_file_that_never_rests_is_given_up(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = swap.exchange
 
-    def restless(one: Path, other: Path) -> None:
+    def restless(one: tuple[Folder, str], other: tuple[Folder, str]) -> None:
         (root / DOCUMENT).write_bytes((root / DOCUMENT).read_bytes() + b"again\n")
         real(one, other)
 
     monkeypatch.setattr(swap, "exchange", restless)
     with pytest.raises(BadFile, match="changed at every attempt"):
-        put(root, folder(root), 0, Change(DOCUMENT, OLD, NEW))
+        put(root, hold(root), 0, Change(DOCUMENT, OLD, NEW))
     assert b"again\n" * place.ATTEMPTS in (root / DOCUMENT).read_bytes()
 
 
@@ -237,7 +255,8 @@ def test_the_kernels_exchange_is_used_where_there_is_one(tmp_path: Path) -> None
     one.write_text("1")
     other.write_text("2")
     try:
-        done = swap._renamed(one, other, swap._RENAME_EXCHANGE)
+        with holding(tmp_path, "") as here:
+            done = swap._renamed((here, "one"), (here, "other"), swap._RENAME_EXCHANGE)
     except OSError as fault:
         assert fault.errno == errno.EPERM  # noqa: PT017  a sandbox that forbids the call
         done = False
@@ -247,6 +266,6 @@ def test_the_kernels_exchange_is_used_where_there_is_one(tmp_path: Path) -> None
 
 
 def test_nothing_is_made_over_a_file_of_somebodys(root: Path) -> None:
-    assert swap_in(root, folder(root), 0, DOCUMENT, (None, NEW)) is None
+    assert swap_in(root, hold(root), 0, DOCUMENT, (None, NEW)) is None
     assert (root / DOCUMENT).read_bytes() == OLD
     assert list(folder(root).iterdir()) == []

@@ -96,7 +96,7 @@ def test_nothing_is_written_through_a_folder_that_is_a_link(tmp_path: Path) -> N
 
 
 def test_a_disk_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object) -> None:
+    def refused(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refused)

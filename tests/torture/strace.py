@@ -25,8 +25,8 @@ from tests.torture.warm import Warm
 STRACE: Final = shutil.which("strace") or ""
 GIT: Final = shutil.which("git") or ""
 CALLS: Final = (
-    "write", "pwrite64", "fsync", "fdatasync", "rename", "renameat2", "unlink", "unlinkat", "mkdir", "rmdir",
-    "link", "linkat", "symlink", "ftruncate", "chmod",
+    "write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "renameat2", "unlink", "unlinkat", "mkdir",
+    "mkdirat", "rmdir", "link", "linkat", "symlink", "ftruncate", "chmod", "fchmod",
 )  # fmt: skip
 """Every kind of call by which a run, or its git, changes something."""
 SECONDS: Final = 120

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pipelines.commands import run_command
-from pipelines.memory import files, git, journal, place, snapshot
+from pipelines.memory import folders, git, journal, place, snapshot
 from pipelines.memory.snapshot import read_documents
 from tests.conftest import Memory
 from tests.torture.living import Owner, log_of
@@ -28,7 +28,7 @@ _SEAMS = (
     (journal, "put"),
     (place, "swap_in"),
     (journal, "settle"),
-    (files, "sync_folder"),
+    (folders.Folder, "sync"),
     (git.Git, "run"),
 )
 

@@ -26,11 +26,35 @@ pytestmark = needs_strace
 PARTS: Final = 6
 # What a full or a broken disk says to which call. A full one refuses what needs room, and then goes on refusing it.
 ONCE: Final = {
-    "ENOSPC": ("write", "pwrite64", "fsync", "fdatasync", "rename", "renameat2", "mkdir", "link"),
-    "EIO": ("write", "fsync", "rename", "renameat2", "unlink", "rmdir", "ftruncate", "chmod"),
+    "ENOSPC": (
+        "write",
+        "pwrite64",
+        "fsync",
+        "fdatasync",
+        "rename",
+        "renameat",
+        "renameat2",
+        "mkdir",
+        "mkdirat",
+        "link",
+        "linkat",
+    ),
+    "EIO": (
+        "write",
+        "fsync",
+        "rename",
+        "renameat",
+        "renameat2",
+        "unlink",
+        "unlinkat",
+        "rmdir",
+        "ftruncate",
+        "chmod",
+        "fchmod",
+    ),
 }
 FOR_GOOD: Final = {
-    "ENOSPC": ("write", "pwrite64", "rename", "renameat2", "mkdir", "link"),
+    "ENOSPC": ("write", "pwrite64", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "link", "linkat"),
     "EIO": ("fsync", "fdatasync"),
 }
 
@@ -116,7 +140,7 @@ def test_some_faults(prepared: Prepared) -> None:
         Fault(0, "write", "4+", "ENOSPC"),
         Fault(0, "fsync", "20", "EIO"),
         Fault(0, "renameat2", "2", "EIO"),
-        Fault(0, "mkdir", "9", "ENOSPC"),
+        Fault(0, "mkdirat", "1", "ENOSPC"),
     ]
     some += [fault for fault in faults(git_points(prepared.copy(), on_disk=True)) if fault.call in {"write", "rename"}][
         20::40

@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from tests.torture.conftest import Prepared
 
 pytestmark = needs_strace
-_CALLS: Final = "write,pwrite64,fsync,fdatasync,rename,renameat2,link,unlink,unlinkat"
+_CALLS: Final = "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat"
 _LINE: Final = re.compile(r"\d+ +(\w+)\((.*)")
+_HELD: Final = re.compile(r'(?:\d+|AT_FDCWD)<([^>]*)>, "([^"]*)"')
 _PATH: Final = re.compile(r'<([^>]*)>|"([^"]*)"')
+_KINDS: Final = {"renameat": "rename", "linkat": "link", "unlinkat": "unlink"}
+"""Calls that name a file in a folder that is held do what those do that name a path."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +57,18 @@ def trace(prepared: Prepared) -> tuple[Path, list[Event]]:
     for line in log.read_text(errors="replace").splitlines():
         if (found := _LINE.match(line)) and " = -1 " not in line:
             kind, rest = found.groups()
-            told = [a or b for a, b in _PATH.findall(rest)]
-            paths = told[:1] if kind in {"write", "pwrite64", "fsync", "fdatasync"} else _named(told)
-            events.append(Event(kind, tuple(os.path.normpath(root / path) for path in paths)))
+            events.append(
+                Event(_KINDS.get(kind, kind), tuple(os.path.normpath(root / path) for path in _named(kind, rest)))
+            )
     return root, events
 
 
-def _named(told: list[str]) -> list[str]:
-    """Leave out the folder that `-y` shows for AT_FDCWD."""
-    return [path for path in told if not Path(path).is_dir()]
+def _named(kind: str, rest: str) -> list[str]:
+    """Return the paths that a call names, those in a folder that is held put together."""
+    told = [a or b for a, b in _PATH.findall(rest)]
+    if kind in {"write", "pwrite64", "fsync", "fdatasync"}:
+        return told[:1]
+    return [f"{folder}/{name}" for folder, name in _HELD.findall(rest)] or told
 
 
 def _moves(events: list[Event], wanted: Callable[[str], bool]) -> list[tuple[int, Event]]:

@@ -14,8 +14,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import CurateError
-from pipelines.memory.files import make_folders, read_bytes, sync_folder, write_synced, writing
+from pipelines.errors import BadFile, CurateError
+from pipelines.memory.files import making, read_bytes, write_synced, writing
+from pipelines.memory.folders import holding
 from pipelines.memory.layout import BATCHES
 from pipelines.models.calling import Usage
 from pipelines.models.settings import without_userinfo
@@ -132,7 +133,7 @@ class Notes:
     """The notes of one memory."""
 
     def __init__(self, root: Path) -> None:
-        self._root, self._folder = root, root / BATCHES
+        self._root = root
 
     def all(self) -> list[Note]:
         """Return the notes, the oldest first. One that cannot be understood is passed over; `odd` names it."""
@@ -150,16 +151,14 @@ class Notes:
             BadFile: the folder is a link.
             NotWritable: the disk refused; the note is as it was.
         """
-        target = self._folder / f"{note.id}.json"
-        staged = self._folder / f".{note.id}.{os.getpid()}"
-        with writing(f"{BATCHES}/{target.name}"):
-            make_folders(self._root, self._folder)
+        name, staged = f"{note.id}.json", f".{note.id}.{os.getpid()}"
+        with writing(f"{BATCHES}/{name}"), making(self._root, BATCHES) as folder:
             try:
-                write_synced(staged, json.dumps({"form": _FORM, **asdict(note)}, indent=1).encode(), 0o600)
-                staged.replace(target)
+                write_synced(folder, staged, json.dumps({"form": _FORM, **asdict(note)}, indent=1).encode(), 0o600)
+                folder.rename(staged, folder, name)
             finally:
-                staged.unlink(missing_ok=True)
-            sync_folder(self._folder)
+                folder.unlink(staged)
+            folder.sync()
 
     def drop(self, note: Note) -> None:
         """Remove a note.
@@ -167,22 +166,21 @@ class Notes:
         Raises:
             NotWritable: the disk refused.
         """
-        with writing(f"{BATCHES}/{note.id}.json"):
-            (self._folder / f"{note.id}.json").unlink(missing_ok=True)
+        with writing(f"{BATCHES}/{note.id}.json"), making(self._root, BATCHES) as folder:
+            folder.unlink(f"{note.id}.json")
 
     def _names(self) -> list[str]:
-        if self._folder.is_symlink():
-            return []  # what lies behind a link is not this memory's
         try:
-            return sorted(name for name in os.listdir(self._folder) if name.endswith(".json"))  # noqa: PTH208  names
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+            with holding(self._root, BATCHES) as folder:
+                return [name for name in folder.names() if name.endswith(".json")]
+        except (BadFile, FileNotFoundError, NotADirectoryError):
+            return []  # what lies behind a link is not this memory's
 
     def _read(self, name: str) -> Note | None:
         if not _NAME.fullmatch(name):
             return None
         try:
-            found = json.loads(read_bytes(self._folder, name) or b"")
+            found = json.loads(read_bytes(self._root, f"{BATCHES}/{name}") or b"")
             note = _note(found)
         except (CurateError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None

@@ -1,0 +1,136 @@
+"""Links out of the memory: whichever component of whichever path is one, nothing behind it is read or written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from pipelines.commands import run_command
+from tests.conftest import Memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CANARY: Final = "The canary sings in cellar 77"
+LOG: Final = "project: Alpha\n\n- Fact: The port of the gateway is 8080\n- Todo: Tell Mara about the gateway\n"
+SESSION: Final = json.dumps(
+    {
+        "type": "user",
+        "sessionId": "s1",
+        "timestamp": "2026-03-12T09:00:00Z",
+        "message": {"role": "user", "content": "Hello there"},
+    }
+)
+VERBS: Final = (
+    ("run", "--now", "2026-03-13T02:00"),
+    ("log", "hello"),
+    ("add", "fact", "Another thing that is so"),
+    ("capture", "SESSION"),
+    ("index",),
+    ("search", "canary sings cellar"),
+    ("context",),
+    ("status",),
+    ("undo",),
+)
+FOLDERS: Final = (
+    "Projects", "Areas", "Resources", "Archives", "Logs", "Logs/partial", "State", "Sessions", ".curate", ".curate/tmp",
+    ".curate/displaced", ".curate/runs", ".curate/pending", ".curate/replies", ".curate/batches", "Projects/sub",
+)  # fmt: skip
+FILES: Final = (
+    "MEMORY.md", "USER.md", "SOUL.md", "AGENTS.md", "Review.md", "curate.toml", "Projects/alpha.md", "Areas/general.md",
+    "Logs/2026-03-10.md", "Logs/2026-03-12.md", "Logs/partial/2026-03-12-phone.md", "State/progress.jsonl",
+    "State/captured.jsonl", "State/tombstones.jsonl", ".curate/lock", ".curate/log.lock", ".curate/capture.lock",
+    ".curate/index.db", ".curate/index.lock", ".curate/index.gate", ".curate/context.txt", ".curate/index.checked",
+    ".curate/index-base", ".curate/schedule.json", ".curate/usage.db", ".curate/vectors.db",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory with a night behind it."""
+    root = tmp_path_factory.mktemp("grown") / "memory"
+    assert run_command(["init", str(root), "--now", "2026-03-01T12:00"]) == 0
+    (root / "Logs" / "2026-03-10.md").write_text(LOG)
+    assert run_command(["run", "--now", "2026-03-11T02:00", "--memory", str(root)]) == 0
+    return root
+
+
+def linked(grown: Path, place: Path, component: str) -> Path:
+    """Copy the memory, and put a link to what lies outside of it in the place of one of its components."""
+    root, outside = place / "memory", place / "outside"
+    shutil.copytree(grown, root, symlinks=True)
+    there, target = root / component, outside / "target"
+    outside.mkdir()
+    if there.exists():
+        there.rename(target)
+    elif component in FOLDERS:
+        target.mkdir()
+    else:
+        target.write_bytes(b"")
+    for name in ("canary.md", "2026-03-09.md", "canary.json"):
+        if target.is_dir():
+            (target / name).write_text(f"# Canary\n\n- Fact: {CANARY}\n")
+    if target.is_file() and not component.startswith(".curate"):
+        with target.open("a") as file:
+            file.write(f"\n- Fact: {CANARY}\n" if component != "curate.toml" else f"\n# {CANARY}\n")
+    there.parent.mkdir(parents=True, exist_ok=True)
+    there.symlink_to(target)
+    if not (root / "Logs" / "2026-03-12.md").is_symlink() and component != "Logs":
+        (root / "Logs" / "2026-03-12.md").write_text("- Fact: The new printer stands in hall 4\n")
+    return root
+
+
+def told(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Return what lies outside: each file's bytes and rights, and each folder's."""
+    return {
+        str(path.relative_to(folder)): (path.read_bytes() if path.is_file() else b"", path.stat().st_mode)
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+@pytest.mark.parametrize("component", [*FOLDERS, *FILES])
+def test_no_verb_reads_or_writes_behind_a_link(
+    grown: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], component: str
+) -> None:
+    root = linked(grown, tmp_path, component)
+    session = tmp_path / "session.jsonl"
+    session.write_text(f"{SESSION}\n")
+    before = told(tmp_path / "outside")
+    memory = Memory(root, capsys)
+    for verb in VERBS:
+        words = [str(session) if word == "SESSION" else word for word in verb]
+        code = run_command([*words, "--memory", str(root)])
+        out = capsys.readouterr()
+        said = out.out + out.err
+        assert code in {0, 1, 2}, said
+        assert "Traceback" not in said
+        assert CANARY not in said, (verb, said)
+        assert told(tmp_path / "outside") == before, (verb, said)
+    assert CANARY not in memory.git("log", "-p", "--all", "--text")
+    index = root / ".curate" / "index.db"
+    assert component == ".curate" or CANARY.encode() not in index.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "component", ["Projects", "Projects/alpha.md", "Logs", "Logs/2026-03-10.md", "State", ".curate"]
+)
+def test_the_night_names_the_component_and_takes_nothing_back(
+    grown: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], component: str
+) -> None:
+    root = linked(grown, tmp_path, component)
+    memory = Memory(root, capsys)
+    head = memory.git("ls-tree", "-r", "--name-only", "HEAD")
+    said = memory.curate("run", "--now", "2026-03-13T02:00", exits=1)
+    assert f"{component} is a symbolic link, which is never followed" in said
+    assert set(head.splitlines()) <= set(memory.git("ls-tree", "-r", "--name-only", "HEAD").splitlines())
+    (root / component).unlink()
+    (tmp_path / "outside" / "target").rename(root / component)
+    for left in root.rglob("*canary*"):
+        left.unlink()
+    memory.curate("run", "--now", "2026-03-13T03:00")
+    project = memory.read("Projects/alpha.md")
+    assert "The port of the gateway is 8080" in project
+    assert "retracted" not in memory.git("log", "--format=%b")

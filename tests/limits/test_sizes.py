@@ -1,0 +1,101 @@
+"""Bounds of size: what is too large is named, with its size and the bound, and nothing of it is held."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from pipelines.commands import run_command
+from pipelines.commands.log import MAX_BYTES as MOST_LOGGED
+from pipelines.errors import BadFile, BadSettings
+from pipelines.faults import MAX_BYTES as MOST_SETTINGS
+from pipelines.faults import read_toml
+from pipelines.importing import MAX_LINE, MOST_RECORDS, read_export
+from pipelines.memory.exchange import header_record
+from pipelines.memory.files import MAX_BYTES, read_bytes
+from pipelines.memory.snapshot import MAX_DOCUMENT_BYTES, MAX_LOG_BYTES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+NIGHT: Final = ("run", "--now", "2026-03-19T02:00")
+
+
+def grow(file: Path, size: int) -> None:
+    """Give a file a size without its bytes: where they are not there, they are zeros."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("ab") as out:
+        out.truncate(size)
+
+
+@pytest.mark.parametrize("path", ["MEMORY.md", "USER.md", "Review.md", "Projects/alpha.md", "Archives/old.md"])
+def test_a_document_over_the_bound_is_named_and_left_alone(memory: Memory, path: str) -> None:
+    grow(memory.root / path, MAX_DOCUMENT_BYTES + 1)
+    said = memory.curate(*NIGHT, exits=1)
+    assert f"{path} has 8,388,609 bytes, more than the 8,388,608 that are read; it was left alone." in said
+    assert (memory.root / path).stat().st_size == MAX_DOCUMENT_BYTES + 1
+    assert "8,388,609 bytes" in memory.curate("status", exits=1)
+
+
+@pytest.mark.parametrize("path", ["Logs/2026-03-18.md", "Logs/partial/2026-03-18-phone.md"])
+def test_a_log_over_the_bound_waits(memory: Memory, path: str) -> None:
+    grow(memory.root / path, MAX_LOG_BYTES + 1)
+    said = memory.curate(*NIGHT, exits=1)
+    assert f"{path} has 67,108,865 bytes, more than the 67,108,864 that are read" in said
+
+
+@pytest.mark.parametrize("path", ["State/progress.jsonl", "State/tombstones.jsonl"])
+def test_state_over_the_bound_stops_the_night_with_a_plain_sentence(memory: Memory, path: str) -> None:
+    memory.write("Logs/2026-03-18.md", "- Fact: The printer stands in hall 4\n")
+    grow(memory.root / path, MAX_BYTES + 1)
+    said = memory.curate(*NIGHT, exits=1)
+    assert f"{path} has 67,108,865 bytes, more than the 67,108,864 that are read. Split it or move it" in said
+    assert (memory.root / path).stat().st_size == MAX_BYTES + 1
+
+
+def test_a_file_of_exactly_the_bound_is_read_and_one_byte_more_is_not(tmp_path: Path) -> None:
+    grow(tmp_path / "a", 1000)
+    assert read_bytes(tmp_path, "a", 1000) == bytes(1000)
+    with pytest.raises(BadFile, match="has 1,000 bytes, more than the 999"):
+        read_bytes(tmp_path, "a", 999)
+
+
+def test_settings_over_the_bound_or_nested_without_end(memory: Memory) -> None:
+    settings = memory.root / "curate.toml"
+    whole = settings.read_text()
+    settings.write_text(f"{whole}\nlayout = {'[' * 100_000}\n")
+    assert "nested too deeply" in memory.curate(*NIGHT, exits=1)
+    grow(settings, MOST_SETTINGS + 1)
+    assert "more than the 1,048,576 bytes that settings may have" in memory.curate(*NIGHT, exits=1)
+    with pytest.raises(BadSettings, match="1,048,576"):
+        read_toml(settings)
+
+
+def test_standard_input_of_a_log_line_is_bounded(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = memory.files()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a" * (MOST_LOGGED + 1))))
+    assert run_command(["log", "-", "--memory", str(memory.root)]) == 2
+    assert "more than the 1,048,576 bytes" in capsys.readouterr().err
+    assert memory.files() == before
+
+
+def test_lines_of_an_import_are_bounded_in_length_and_number() -> None:
+    header = json.dumps(header_record()).encode()
+    with pytest.raises(BadFile, match="line 2: it has more than the 1,048,576 bytes that are read"):
+        read_export("x", [header, None])
+    with pytest.raises(BadFile, match=f"line {MOST_RECORDS + 1}: there are more than the 500,000 lines"):
+        read_export("x", (header if n == 0 else b"\n" for n in range(MOST_RECORDS + 10)))
+
+
+def test_a_line_of_an_import_is_never_held_whole(memory: Memory, tmp_path: Path) -> None:
+    grow(tmp_path / "x.jsonl", 3 * MAX_LINE)
+    said = memory.curate("import", str(tmp_path / "x.jsonl"), exits=1)
+    assert "line 1: it has more than the 1,048,576 bytes that are read" in said
