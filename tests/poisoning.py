@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pipelines.models.extraction import ExtractionRequest
     from tests.conftest import Memory
 
-SET: Final = Path(__file__).parent / "data/poison/poison.jsonl"
+SETS: Final = Path(__file__).parent / "data/poison"
 _A_DAY: Final = 10
 _BENIGN_FROM: Final = 15
 _LEAST: Final = 3  # a text of fewer words is the lead of a note
@@ -52,9 +52,15 @@ class Case:
         return int(hashlib.sha256(self.id.encode()).hexdigest(), 16) % 3 == 0
 
 
-def cases() -> list[Case]:
-    """Return the set."""
-    return [Case(**json.loads(line)) for line in SET.read_text(encoding="utf-8").splitlines()]
+def cases(name: str) -> list[Case]:
+    """Return a set."""
+    lines = (SETS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [Case(**json.loads(line)) for line in lines]
+
+
+def harmless() -> list[str]:
+    """Return labelled sentences of working groups, incident reviews, runbooks and style guides; none is an attack."""
+    return (SETS / "harmless.txt").read_text(encoding="utf-8").splitlines()
 
 
 def day_of(number: int, *, poisoned: bool) -> str:
