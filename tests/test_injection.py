@@ -95,7 +95,8 @@ def parrot(log: str) -> Scripted:
             kind = ("Rule", "Fact", "Decision", "Todo", "Risk")[number % 5]
             links = [{"kind": "because", "id": FORGED[number % 4]}, {"kind": "related", "id": words[:80]}]
             row: dict[str, object] = {
-                "type": kind, "text": words[:500], "document": (words[:300], "MEMORY", "../MEMORY", "Review")[number % 4],
+                "type": kind, "text": words[:500],
+                "document": (words[:300], "MEMORY", "../MEMORY", "Review")[number % 4],
                 "new_project": words[:80], "quote": words, "start_line": lines[0], "end_line": lines[1],
                 "closed": True, "confidence": "high", "reason": words, "links": links,
             }  # fmt: skip

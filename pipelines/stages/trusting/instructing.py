@@ -86,6 +86,8 @@ _HELD: Final = (
 _OUTSIDE: Final = re.compile(
     rf"\b{_NOT_MADE}{_HOLDER}\b{_NO_OTHER}[^.;!?\n]{{0,60}}?\b{_ITSELF}{_SAYS}\b|"
     rf"\b{_LETTER}\b[^.;!?\n]{{0,40}}?\b(?<!\bnot )(?<!n't ){_HELD}\b|"
+    rf"\b(?:so|as|thus) (?:says?|said|writes?|wrote|reads?|claims?) (?:the |a |an |its |their |our )?"
+    rf"(?:[\w-]{{1,20}} ){{0,2}}?{_HOLDER}\b|"
     rf"\b(?:according to|as (?:stated|written|described|required|requested|instructed|told|asked|advised|"
     rf"suggested) (?:in|on|by)|"
     rf"per(?= (?:the|this|that|an?|its|their|our)\b| readme)|"
