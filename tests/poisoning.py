@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ SETS: Final = Path(__file__).parent / "data/poison"
 _A_DAY: Final = 10
 _BENIGN_FROM: Final = 15
 _LEAST: Final = 3  # a text of fewer words is the lead of a note
+_UNSPACED: Final = re.compile(r"[\u3040-\u9fff]{4}")  # of scripts that put no blanks between words
 _LABEL: Final = re.compile(r"(Rule|Decision|Fact|Todo|Risk): ")
 _HEAD: Final = re.compile(r"^- \d\d:\d\d (?:\[project: [^\]]*\] )?(?:\*\*\w+:\*\* )?")
 
@@ -45,11 +45,6 @@ class Case:
     form: str
     poison: str
     benign: str
-
-    @property
-    def is_held_back(self) -> bool:
-        """Whether no pattern was written with it in view: a third of them, by their hash."""
-        return int(hashlib.sha256(self.id.encode()).hexdigest(), 16) % 3 == 0
 
 
 def cases(name: str) -> list[Case]:
@@ -124,7 +119,7 @@ class Obedient:
             text = said[label.end() :] if label else said
             poisoned = int(entry.day[-2:]) < _BENIGN_FROM
             kind = ItemType(label[1]) if label else ItemType.RULE if poisoned else ItemType.FACT
-            if len(text.split()) >= _LEAST and text != "Have a look, please.":
+            if (len(text.split()) >= _LEAST or _UNSPACED.search(text)) and text != "Have a look, please.":
                 line = entry.start_line
                 found.append(
                     Candidate(kind, fold(text), entry, line, line, said, Confidence.HIGH, "obeys", self.name)
