@@ -217,7 +217,8 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         promoted = promote(counting(verdicts, is_reread), shelves, ties)
         fresh = [entry for day in extracted.read for entry in day.fresh]
         idle = night.settings.review.idle_days
-        settled = settle_beliefs(promoted, fresh, captured.logs, _telling(snapshot), night.today, idle)
+        telling = _telling(snapshot)
+        settled = settle_beliefs(promoted, fresh, gate.word_of, captured.logs, telling, night.today, idle)
     with watch.stage("prune"):
         pruned = tidied(settled.documents, snapshot, night.settings, shelves.closed)
         documents = pruned.documents
@@ -355,7 +356,7 @@ def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
         retracted=len(decided.stones),
         restored=len(decided.answered.restored),
         asked=len(decided.reconciled.asked)
-        + sum(map(len, (promoted.questions, promoted.held, decided.settled.archives))),
+        + sum(map(len, (promoted.questions, promoted.held, decided.settled.archives, decided.settled.claims))),
         superseded=len(promoted.superseded),
         closed=len(decided.settled.closed),
         briefing_bytes=documents[BRIEFING].size if BRIEFING in documents else 0,
@@ -387,6 +388,9 @@ def _warnings(git: Git, decided: _Decided) -> list[str]:
     if held := len(decided.promoted.held):
         count = "1 new item is" if held == 1 else f"{held} new items are"
         notes.append(f"{count} held in {decided.snapshot.shown(REVIEW)}: nobody vouches for what they say.")
+    if claims := len(decided.settled.claims):
+        count = "1 todo is" if claims == 1 else f"{claims} todos are"
+        notes.append(f"{count} said to be done by who is trusted less; {decided.snapshot.shown(REVIEW)} asks.")
     if archives := [decided.snapshot.shown(path) for path in decided.settled.archives]:
         notes.append(f"{' and '.join(archives)} may be over; {decided.snapshot.shown(REVIEW)} asks whether to archive.")
     notes += [told(root, note) for note in decided.answered.notes]

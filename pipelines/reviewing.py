@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     from pipelines.memory.queue import QueueEntry
     from pipelines.settings import Settings
 
-ACCEPT: Final = {"gone": "restore", "contradict": "keep new", "quarantine": "keep", "archive": "archive"}
-REJECT: Final = {"gone": "retract", "contradict": "drop", "quarantine": "drop", "archive": "keep"}
+ACCEPT: Final = {
+    "gone": "restore",
+    "contradict": "keep new",
+    "quarantine": "keep",
+    "archive": "archive",
+    "done": "close",
+}
+REJECT: Final = {"gone": "retract", "contradict": "drop", "quarantine": "drop", "archive": "keep", "done": "keep"}
 """What a yes and a no mean. A no to what contradicts says nothing about the old item; `keep old` confirms that one."""
 
 

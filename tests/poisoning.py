@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -19,10 +18,11 @@ if TYPE_CHECKING:
     from pipelines.models.extraction import ExtractionRequest
     from tests.conftest import Memory
 
-SET: Final = Path(__file__).parent / "data/poison/poison.jsonl"
+SETS: Final = Path(__file__).parent / "data/poison"
 _A_DAY: Final = 10
 _BENIGN_FROM: Final = 15
 _LEAST: Final = 3  # a text of fewer words is the lead of a note
+_UNSPACED: Final = re.compile(r"[\u3040-\u9fff]{4}")  # of scripts that put no blanks between words
 _LABEL: Final = re.compile(r"(Rule|Decision|Fact|Todo|Risk): ")
 _HEAD: Final = re.compile(r"^- \d\d:\d\d (?:\[project: [^\]]*\] )?(?:\*\*\w+:\*\* )?")
 
@@ -46,15 +46,16 @@ class Case:
     poison: str
     benign: str
 
-    @property
-    def is_held_back(self) -> bool:
-        """Whether no pattern was written with it in view: a third of them, by their hash."""
-        return int(hashlib.sha256(self.id.encode()).hexdigest(), 16) % 3 == 0
+
+def cases(name: str) -> list[Case]:
+    """Return a set."""
+    lines = (SETS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [Case(**json.loads(line)) for line in lines]
 
 
-def cases() -> list[Case]:
-    """Return the set."""
-    return [Case(**json.loads(line)) for line in SET.read_text(encoding="utf-8").splitlines()]
+def harmless() -> list[str]:
+    """Return labelled sentences of working groups, incident reviews, runbooks and style guides; none is an attack."""
+    return (SETS / "harmless.txt").read_text(encoding="utf-8").splitlines()
 
 
 def day_of(number: int, *, poisoned: bool) -> str:
@@ -118,7 +119,7 @@ class Obedient:
             text = said[label.end() :] if label else said
             poisoned = int(entry.day[-2:]) < _BENIGN_FROM
             kind = ItemType(label[1]) if label else ItemType.RULE if poisoned else ItemType.FACT
-            if len(text.split()) >= _LEAST and text != "Have a look, please.":
+            if (len(text.split()) >= _LEAST or _UNSPACED.search(text)) and text != "Have a look, please.":
                 line = entry.start_line
                 found.append(
                     Candidate(kind, fold(text), entry, line, line, said, Confidence.HIGH, "obeys", self.name)

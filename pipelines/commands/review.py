@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("ident", metavar="[ID]", required=False, default="")
-@click.option("--accept", "word", flag_value="accept", help="Yes: restore, keep new, keep, or archive.")
-@click.option("--reject", "word", flag_value="reject", help="No: retract, drop, drop, or keep.")
+@click.option("--accept", "word", flag_value="accept", help="Yes: restore, keep new, keep, archive, or close.")
+@click.option("--reject", "word", flag_value="reject", help="No: retract, drop, drop, keep, or keep.")
 @click.option("--choose", metavar="CHOICE", default="", help="One of the choices by its word, as “keep both”.")
 @click.option("--json", "as_json", is_flag=True, help="Print what waits as a JSON array.")
 @memory_option

@@ -53,6 +53,11 @@ class Trust(StrEnum):
     EXTERNAL = "external"
     UNTRUSTED = "untrusted"
 
+    def reaches(self, other: Trust) -> bool:
+        """Return whether words of this trust may change what rests on the other: they are trusted as much, or more."""
+        ranks = list(Trust)
+        return ranks.index(self) <= ranks.index(other)
+
 
 class Confidence(StrEnum):
     """How sure the extraction was, highest first."""

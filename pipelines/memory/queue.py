@@ -41,7 +41,7 @@ class QueueEntry:
     """One entry of the queue.
 
     Args:
-        kind: what it asks about (`gone`, `contradict`, `quarantine`, `archive`).
+        kind: what it asks about (`gone`, `contradict`, `quarantine`, `archive`, `done`).
         first: its heading's line, from 0.
         end: the line past it.
         ticked: the choices whose boxes are ticked.

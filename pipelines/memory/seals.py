@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "capture.key"
 _DIGITS: Final = 16
-_CLOCK: Final = re.compile(r"^- \d{2}:\d{2} (?:\[project: [^\[\]]*\] )?")
+_CLOCK: Final = re.compile(r"^- \d{2}:\d{2} ")
 
 
 class Seals:
@@ -40,7 +40,8 @@ class Seals:
 
         Args:
             log: the log: what was said on another day cannot be said again today.
-            lines: the entry's lines in it, with or without its pointer.
+            lines: the entry's lines in it, with or without its pointer. The project that they name is sealed, too: what
+                was said of one is no rule of another.
             file: the transcript.
             record: the record's line, from 1.
             trust: whose words they are.

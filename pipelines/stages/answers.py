@@ -4,6 +4,7 @@
     contradict  keep new · keep old · keep both · drop  a new item that cannot hold beside an old one
     quarantine  keep · drop                            items that instruct, and rest on words that are not trusted
     archive     archive · keep                         a project of which nothing is left to do
+    done        close · keep                           a todo that a line of less trust says is done
 
 What was let in stands in a document, and what was not has a tombstone, so that neither is asked about again.
 """
@@ -18,6 +19,7 @@ from pipelines.memory.items import Confidence, Trust
 from pipelines.memory.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
 from pipelines.memory.queue import read_queue, released, with_remarks, without_answered
 from pipelines.memory.tombstones import Reason, tombstone
+from pipelines.stages.claims import named_todo, with_todo_done
 from pipelines.stages.projects import archived_project, kept, named_in
 from pipelines.stages.promote import new_document
 from pipelines.stages.prune import archived
@@ -109,12 +111,12 @@ def answer(
     """
     work, done = _Work(dict(documents), today, theirs), []
     for one in answers:
-        if one.entry.kind == "archive" and one.items:  # whoever put them there would lose them with the question
+        if one.entry.kind in _WHOLE and one.items:  # whoever put them there would lose them with the question
             work.notes.append(f"Items stand under “{one.entry.title}”, so nothing was done there; move them elsewhere.")
             continue
         done.append(one)
-        if one.entry.kind == "archive":
-            _PROJECT[one.choice](work, one.entry)
+        if one.entry.kind in _WHOLE:
+            _WHOLE[one.entry.kind][one.choice](work, one.entry)
         for item in one.items:
             _ITEM[one.entry.kind][one.choice](work, item)
     queue = work.documents[REVIEW]
@@ -124,7 +126,7 @@ def answer(
 
 def choices_of(kind: str) -> tuple[str, ...]:
     """Return the choices that entries of a kind have."""
-    return tuple(_PROJECT) if kind == "archive" else tuple(_ITEM.get(kind, ()))
+    return tuple(_WHOLE.get(kind, ()) or _ITEM.get(kind, ()))
 
 
 # ------------------------------------------------------------ one answer
@@ -224,9 +226,24 @@ def _keep(work: _Work, entry: QueueEntry) -> None:
         work.documents[path] = kept(work.documents[path], work.today)
 
 
+def _close(work: _Work, entry: QueueEntry) -> None:
+    try:
+        work.documents = with_todo_done(work.documents, named_todo(entry.title), work.today)
+    except KeyError:
+        work.notes.append(f"The todo of “{entry.title}” is open no more, so nothing was closed.")
+
+
+def _leave_open(work: _Work, entry: QueueEntry) -> None:
+    """Do nothing: the line that claimed it was read, and is not read again."""
+
+
 _ITEM: Final[Mapping[str, Mapping[str, Callable[[_Work, Item], object]]]] = {
     "gone": {"retract": _Work.bury, "restore": _Work.file},
     "contradict": {"keep new": _keep_new, "keep old": _keep_old, "keep both": _keep_both, "drop": _Work.bury},
     "quarantine": {"keep": _Work.let_in, "drop": _Work.bury},
 }
-_PROJECT: Final[Mapping[str, Callable[[_Work, QueueEntry], object]]] = {"archive": _archive, "keep": _keep}
+_WHOLE: Final[Mapping[str, Mapping[str, Callable[[_Work, QueueEntry], object]]]] = {
+    "archive": {"archive": _archive, "keep": _keep},
+    "done": {"close": _close, "keep": _leave_open},
+}
+"""Of what has no item of its own in the queue: the heading names what it is about."""

@@ -1,6 +1,7 @@
 """Closing: an open Todo is done when a later line of the log says so, and names it.
 
-In doubt it stays open: a Todo that is closed by mistake is forgotten, one that stays open is seen.
+A person is asked where the line is trusted less than who set the Todo. In doubt it stays open:
+a Todo that is closed by mistake is forgotten, one that stays open is seen.
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.documents import edited
-from pipelines.memory.items import Evidence, Status, quote_digest
+from pipelines.memory.items import Evidence, Status, Trust, quote_digest
 from pipelines.memory.layout import Kind
+from pipelines.memory.pointers import without_pointer
 from pipelines.stages.judging.sentence import read_sentence
 from pipelines.stages.judging.stems import stem
 from pipelines.stages.judging.values import same_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pipelines.memory.documents import Document
     from pipelines.memory.entries import Entry
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 _MOST: Final = 0.75
 """The part of a Todo's words that a line must name."""
 _FEWEST: Final = 2
-_LIST_MARK: Final = re.compile(r"^[ \t]*(?:[-*+>][ \t]+)*(?:\d\d?:\d\d[ \t]+)?")
+_LIST_MARK: Final = re.compile(
+    r"^[ \t]*(?:[-*+>][ \t]+)*(?:\d\d?:\d\d[ \t]+)?(?:\[project: [^\[\]]*\][ \t]+)?(?:\*\*\w+:\*\*[ \t]+)?"
+)
 _TICKED: Final = re.compile(r"^\[[xX]\][ \t]+|^~~|[✅✔✓☑]")
 _OPEN: Final = re.compile(r"^\[ \]|\bto-?do\b", re.IGNORECASE)
 _DONE: Final = re.compile(
@@ -48,10 +52,18 @@ _OUT_OF_SIGHT: Final = frozenset({Kind.ARCHIVE, Kind.REVIEW})
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The documents after closing, and the ids of what was closed."""
+    """The documents after closing.
+
+    Args:
+        documents: every document by path.
+        ids: the ids of what was closed.
+        claims: Todos that stay open until a person says that they are done, each with the line that says so as its
+            last evidence.
+    """
 
     documents: Mapping[str, Document]
     ids: tuple[str, ...] = ()
+    claims: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +75,15 @@ class _Said:
     sentence: Sentence
     marked: bool
 
+    @property
+    def words(self) -> str:
+        """The line."""
+        return self.entry.text.split("\n")[self.line - self.entry.start_line]
 
-def close_todos(documents: Mapping[str, Document], entries: Iterable[Entry]) -> Closed:
+
+def close_todos(
+    documents: Mapping[str, Document], entries: Iterable[Entry], word_of: Callable[[Entry, str], Trust]
+) -> Closed:
     """Return the documents with each open Todo done that an entry says is done.
 
     Such a sentence names most of the Todo's words and all its numbers and names, no other number or name, and nothing
@@ -73,6 +92,7 @@ def close_todos(documents: Mapping[str, Document], entries: Iterable[Entry]) -> 
     Args:
         documents: every document by path.
         entries: what no run had read before, in order of days.
+        word_of: whose word a line of an entry is. What rests on more is not closed by it; nobody's word is passed over.
     """
     after = dict(documents)
     todos = {
@@ -82,21 +102,28 @@ def close_todos(documents: Mapping[str, Document], entries: Iterable[Entry]) -> 
         for p in document.items
         if p.item.id and p.item.status is Status.OPEN
     }
-    ids = []
+    ids: list[str] = []
+    claims: dict[str, Item] = {}
     for said in _told(entries) if todos else ():
         found = _meant(said, [item for _, item in todos.values()])
-        if found:
-            path, item = todos.pop(found.id)
-            after[path] = edited(after[path], replace={item.id: _done(item, said)})
-            ids.append(item.id)
-    return Closed(after, tuple(ids))
+        trust = word_of(said.entry, said.words) if found else Trust.UNTRUSTED
+        if found is None or trust is Trust.UNTRUSTED:
+            continue
+        if not trust.reaches(found.trust):
+            claims.setdefault(found.id, _done(found, said))
+            continue
+        path, item = todos.pop(found.id)
+        claims.pop(item.id, None)
+        after[path] = edited(after[path], replace={item.id: _done(item, said)})
+        ids.append(item.id)
+    return Closed(after, tuple(ids), tuple(claims.values()))
 
 
 def _told(entries: Iterable[Entry]) -> Iterator[_Said]:
     """Yield what says that something is done: by a word for it, a tick, or the past of a verb at its beginning."""
     for entry in entries:
         for number, line in enumerate(entry.text.split("\n"), entry.start_line):
-            bare = _LIST_MARK.sub("", line)
+            bare = _LIST_MARK.sub("", without_pointer(line))
             ticked = bool(_TICKED.search(bare))
             if _OPEN.search(bare):
                 continue
@@ -173,9 +200,7 @@ def _agree(todo: Sentence, told: Sentence) -> bool:
 
 
 def _done(item: Item, said: _Said) -> Item:
-    lines = said.entry.text.split("\n")
-    digest = quote_digest(lines[said.line - said.entry.start_line])
-    place = Evidence(said.entry.path, said.line, said.line, digest)
+    place = Evidence(said.entry.path, said.line, said.line, quote_digest(said.words))
     return replace(
         item,
         status=Status.DONE,

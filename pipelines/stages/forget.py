@@ -10,6 +10,7 @@ from pipelines.memory.layout import REVIEW
 from pipelines.memory.queue import read_queue, without_answered
 from pipelines.memory.wording import folded
 from pipelines.memory.wordings import FORGOTTEN
+from pipelines.stages.claims import named_todo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -93,7 +94,11 @@ def _unlinked(item: Item, ident: str) -> Item:
 
 def _unasked(queue: Document, ident: str, words: Words) -> Document:
     """Return Review.md without the item: its question goes, and what quotes it elsewhere is blotted out."""
-    asked = [(entry, [ident]) for entry in read_queue(queue) if any(item.id == ident for item in entry.items)]
+    asked = [
+        (entry, [ident] if entry.items else [])
+        for entry in read_queue(queue)
+        if any(item.id == ident for item in entry.items) or named_todo(entry.title) == ident
+    ]
     bare = without_answered(queue, asked)
     lines, items = list(bare.lines), {placed.line for placed in bare.items}
     marks = {entry.first for entry in read_queue(bare)}

@@ -41,6 +41,7 @@ class Promoted:
         superseded: id of each item that holds no longer → id of the one in its place.
         questions: what Review.md is to ask; its items are among no others.
         held: what Review.md is to hold until a person says so; likewise.
+        claims: Todos that were said to be done by words that are trusted less, each as it would stand.
     """
 
     documents: Mapping[str, Document]
@@ -50,6 +51,7 @@ class Promoted:
     superseded: Mapping[str, str] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()
     held: tuple[Held, ...] = ()
+    claims: tuple[Item, ...] = ()
 
 
 @dataclass(slots=True)
@@ -68,6 +70,7 @@ class _Books:
     newest: dict[tuple[ItemType, str], str] = field(default_factory=dict)
     followed: dict[str, str] = field(default_factory=dict)
     asked: dict[str, tuple[str, Item, str, str]] = field(default_factory=dict)
+    claims: dict[str, Item] = field(default_factory=dict)
 
     def take(self, verdict: Verdict) -> None:
         """Do what a verdict says."""
@@ -123,7 +126,9 @@ class _Books:
         if item := self.item(ident):
             self.became[candidate] = ident
             after = _confirmed(item, candidate)
-            if after != item:
+            if after.status is not item.status and not trust_of(candidate).reaches(item.trust):
+                self.claims.setdefault(ident, after)
+            elif after != item:
                 self.put(after)
                 self.confirmed |= {ident: None} if ident in self.places else {}
 
@@ -192,7 +197,7 @@ def promote(verdicts: Iterable[Verdict], shelves: Shelves, ties: Iterable[Tie] =
     made = _write(documents, books.added, changed, books.titles)
     return Promoted(
         documents, tuple(books.added.values()), tuple(books.confirmed), tuple(made), books.followed, books.questions(),
-        books.held(),
+        books.held(), tuple(books.claims.values()),
     )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ def held(queue: Document | None, items: Iterable[Held], telling: Telling, today:
     queue = queue or Document(REVIEW, "# Review\n")
     for one in items:
         title = f"{QUARANTINE}: {plain(one.item.text, _TITLE)}"
-        why = f"It {one.why}. What was read{_grounds(one.item, telling)}. It is believed by nobody until you keep it."
+        why = f"It {one.why}. What was read{grounds(one.item, telling)}. It is believed by nobody until you keep it."
         queue = with_entry(queue, QUARANTINE, today, title, why, KEEP_OR_DROP, [waiting(one.item, one.home)])
     return queue
 
@@ -123,12 +123,12 @@ def _why(one: Question, telling: Telling) -> str:
     old = f"What stands is {one.rival.id} of {one.rival.since or 'no day'}: “{plain(one.rival.text)}”"
     new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”"
     why = one.why[:1].upper() + one.why[1:]
-    told = [f"{why}.", f"{old}{_grounds(one.rival, telling)}.", f"{new}{_grounds(one.item, telling)}."]
+    told = [f"{why}.", f"{old}{grounds(one.rival, telling)}.", f"{new}{grounds(one.item, telling)}."]
     return f"{' '.join(told)} Until you tick a box, the older one stands."
 
 
-def _grounds(item: Item, telling: Telling) -> str:
-    """Return where an item's last evidence stands, with its words."""
+def grounds(item: Item, telling: Telling) -> str:
+    """Return where an item's last evidence stands, with its words, as a part of a sentence."""
     if not item.evidence:
         return ", written by hand"
     last = item.evidence[-1]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import Confidence, ItemType, Status, Trust
+from pipelines.memory.items import Confidence, ItemType, Status
 from pipelines.memory.wording import folded
 from pipelines.stages.alike import Alike
 from pipelines.stages.judging import Relation, judge
@@ -15,7 +15,7 @@ from pipelines.stages.known import Belief, Known, repeats_there, speaks_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pipelines.memory.items import Item
+    from pipelines.memory.items import Item, Trust
     from pipelines.models.extraction import Candidate
     from pipelines.stages.judging import Judgement
 
@@ -245,18 +245,13 @@ def corrected(one: Filed, belief: Belief, why: str, known: Known) -> Found:
     """
     if belief.since > one.candidate.entry.day:
         return against(VerdictKind.NOISE, one, belief, "a later entry corrected it already")
-    if not _outranks(trust_of(one.candidate), belief.trust):
+    if not trust_of(one.candidate).reaches(belief.trust):
         return against(VerdictKind.CONTRADICT, one, belief, f"{why}, but what stands is trusted more")
     if not known.may_close(belief):
         return against(
             VerdictKind.CONTRADICT, one, belief, f"{why}, but too much of the document would go in one night"
         )
     return against(VerdictKind.SUPERSEDE, one, belief, why)
-
-
-def _outranks(one: Trust, other: Trust) -> bool:
-    ranks = list(Trust)
-    return ranks.index(one) <= ranks.index(other)
 
 
 def against(kind: VerdictKind, one: Filed, belief: Belief, why: str) -> Found:

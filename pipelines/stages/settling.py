@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from pipelines.memory.layout import REVIEW
 from pipelines.stages.archiving import propose_archives
+from pipelines.stages.claims import claimed
 from pipelines.stages.closing import close_todos
 from pipelines.stages.questions import asked, held
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pipelines.memory.documents import Document
     from pipelines.memory.entries import Entry
+    from pipelines.memory.items import Trust
     from pipelines.stages.promote import Promoted
     from pipelines.stages.questions import Telling
 
@@ -27,16 +29,19 @@ class Settled:
         documents: every document by path.
         closed: ids of Todos that the log says are done.
         archives: paths of projects that are proposed for Archives.
+        claims: ids of Todos that a person is asked about: who says that they are done is trusted less.
     """
 
     documents: Mapping[str, Document]
     closed: tuple[str, ...] = ()
     archives: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
 
 
-def settle_beliefs(
+def settle_beliefs(  # noqa: PLR0913, PLR0917  all that a night leaves to others
     promoted: Promoted,
     entries: Iterable[Entry],
+    word_of: Callable[[Entry, str], Trust],
     logs: Mapping[str, bytes],
     telling: Telling,
     today: str,
@@ -47,18 +52,21 @@ def settle_beliefs(
     Args:
         promoted: the documents after promotion, and the questions that it left.
         entries: what no run had read before, in order of days.
+        word_of: whose word a line of an entry is.
         logs: path → bytes of each log.
         telling: how questions tell of places.
         today: the memory's day.
         idle_days: how long nothing must have been said of a project.
     """
-    closed = close_todos(promoted.documents, entries)
+    closed = close_todos(promoted.documents, entries, word_of)
     documents = dict(closed.documents)
     if promoted.questions:
         documents[REVIEW] = asked(documents.get(REVIEW), promoted.questions, telling, today)
     if promoted.held:
         documents[REVIEW] = held(documents.get(REVIEW), promoted.held, telling, today)
+    queue, claims = claimed(documents, (*promoted.claims, *closed.claims), telling, today)
+    documents |= {REVIEW: queue} if queue is not None else {}
     queue, archives = propose_archives(documents, logs, today, idle_days, telling.shown)
     if queue is not None:
         documents[REVIEW] = queue
-    return Settled(documents, closed.ids, archives)
+    return Settled(documents, closed.ids, archives, claims)

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pipelines.memory.documents import Document
-from pipelines.memory.items import Evidence, Item, ItemType, Status, render_item
+from pipelines.memory.items import Evidence, Item, ItemType, Status, Trust, render_item
 from pipelines.stages.closing import close_todos
 from tests.stages.making import entry
+
+if TYPE_CHECKING:
+    from pipelines.stages.closing import Closed
 
 PATH = "Projects/kestrel.md"
 
 
 def todo(text: str, ident: str = "k0000000001", since: str = "2026-03-01") -> Item:
     place = Evidence(f"Logs/{since}.md", 3, 3, "00000000")
-    return Item(ItemType.TODO, text, ident, Status.OPEN, since, evidence=(place,), by="rules@1")
+    return Item(ItemType.TODO, text, ident, Status.OPEN, since, trust=Trust.SELF, evidence=(place,), by="rules@1")
+
+
+def settled(todos: tuple[Item, ...], lines: tuple[str, ...], day: str, word: Trust) -> Closed:
+    rows = "\n".join(map(render_item, todos))
+    documents = {PATH: Document(PATH, f"## Next steps\n\n{rows}\n")}
+    return close_todos(documents, [entry(line, day=day) for line in lines], lambda *_: word)
 
 
 def closed(text: str, *lines: str, more: tuple[Item, ...] = (), day: str = "2026-03-10") -> tuple[str, ...]:
-    rows = "\n".join(render_item(item) for item in (todo(text), *more))
-    found = close_todos({PATH: Document(PATH, f"## Next steps\n\n{rows}\n")}, [entry(line, day=day) for line in lines])
-    return found.ids
+    return settled((todo(text), *more), lines, day, Trust.SELF).ids
 
 
 @pytest.mark.parametrize(
@@ -73,3 +83,17 @@ def test_of_two_alike_none_is_closed() -> None:
 def test_neither_its_own_line_nor_an_earlier_day_closes_a_todo() -> None:
     assert closed("Fix the login timeout", "- fixed the login timeout", day="2026-02-01") == ()
     assert closed("Fix the login timeout", "- fixed the login timeout", day="2026-03-01") == ()
+
+
+@pytest.mark.parametrize("set_by", list(Trust))
+@pytest.mark.parametrize("word", list(Trust))
+def test_words_close_what_rests_on_no_more_than_they_do(set_by: Trust, word: Trust) -> None:
+    held = replace(todo("Fix the login timeout"), trust=set_by)
+    found = settled((held,), ("- fixed the login timeout",), "2026-03-10", word)
+    ranks = list(Trust)
+    if word is Trust.UNTRUSTED:
+        assert (found.ids, found.claims) == ((), ()), "nobody's word does nothing"
+    elif ranks.index(word) <= ranks.index(set_by):
+        assert (found.ids, found.claims) == ((held.id,), ())
+    else:
+        assert (found.ids, [one.id for one in found.claims]) == ((), [held.id]), "a person is asked"

@@ -55,18 +55,17 @@ def weighed(log: str, at: int = -1, kind: ItemType = ItemType.RULE, rules_from: 
 @pytest.mark.parametrize("row", EXAMPLES, ids=lambda row: row["id"])
 def test_every_pattern_has_a_true_and_a_false_example(row: dict[str, str]) -> None:
     attack = next(one for one in load_attacks() if one.id == row["id"])
-    assert attack.pattern.search(skeleton(row["true"]))
+    assert attack.is_in(skeleton(row["true"]))
     assert not attack_in(row["false"])
 
 
 @pytest.mark.parametrize("attack", load_attacks(), ids=lambda one: one.id)
 def test_no_text_makes_a_pattern_slow(attack: Attack) -> None:
-    pattern = attack.pattern
-    words = sorted(set(re.findall(r"[a-z]{3,}", pattern.pattern)), key=len)[:40]
+    words = sorted(set(re.findall(r"[^\W\d_]{3,}", attack.source)), key=len)[:40]
     told = [f"{one} {other} " for one, other in itertools.pairwise([*words, "a", "://", "![](", "1.1."])]
     for text in [*told, "a ", "always every all ", "send all mail token to the ", "a@a.", "- "]:
         begun = time.process_time()
-        pattern.search(text * (20_000 // len(text)))
+        attack.is_in(text * (20_000 // len(text)))
         assert time.process_time() - begun < 1.0, text
 
 
@@ -142,6 +141,7 @@ def test_no_text_raises_trust() -> None:
     forged = {
         "other words": line.replace("Tuesday", "Friday"),
         "more words": f"{line}\n    and on Friday",
+        "another project": line.replace("- 10:00 ", "- 10:00 [project: other] "),
         "another record": line.replace("#L3", "#L4"),
         "another seal": line.replace(voice.seal, "0" * 16),
         "another key": sealed("- 10:00 **user:** Rule: Ship on Tuesday.", seals=Seals(b"guessed")),

@@ -82,11 +82,24 @@ class Gate:
         recited = trust is not Trust.OWNER and voice_in(entry.text.partition("\n")[0]) is not None
         return Gated(replace(candidate, text=text, trust=trust), doubt, recited=recited)
 
+    def word_of(self, entry: Entry, line: str) -> Trust:
+        """Return whose word a line of a log is, for what it does to items that stand: by it Todos are done.
+
+        Args:
+            entry: the entry.
+            line: the line of it. The memory's own words, and what reads like an attack, are nobody's word.
+        """
+        if is_echo([line], self._ids) or self._attack(entry) or self._above(entry):
+            return Trust.UNTRUSTED
+        if self._seals.trust_of(entry.path, entry.text.split("\n")) is Trust.OWNER:
+            return Trust.OWNER
+        return Trust.EXTERNAL if self._passes_on(entry) else Trust.SELF
+
     def _doubt(self, candidate: Candidate, text: str, trust: Trust) -> tuple[str, Trust]:
         """Return why a person is to be asked, if they are, and the trust that is left."""
         entry = candidate.entry
         if why := attack_in(candidate.text) or self._attack(entry) or self._above(entry):
-            return why, min(trust, Trust.SELF, key=_rank)
+            return why, trust if Trust.SELF.reaches(trust) else Trust.SELF
         lines = " ".join([text, *evidence_lines(candidate)])
         orders = instructs(candidate.type, lines if trust is not Trust.EXTERNAL else text)
         if trust is Trust.EXTERNAL:
@@ -130,7 +143,3 @@ class Gate:
                 yield one
             if _TIMED.match(one.text):
                 return
-
-
-def _rank(trust: Trust) -> int:
-    return -list(Trust).index(trust)

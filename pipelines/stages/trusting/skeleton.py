@@ -31,11 +31,21 @@ def skeleton(text: str) -> str:
     """
     text = text[:MOST]
     hidden = [spelled_in_tags(text), *(_decoded(found[0]) for found in _ENCODED.finditer(text))]
-    plain = unicodedata.normalize("NFKC", without_unseen(" ".join([text, *filter(None, hidden)])))
-    plain = plain.casefold().translate(_LIKE)
+    plain = plain_letters(without_unseen(" ".join([text, *filter(None, hidden)])).casefold())
     plain = fold(_MARKUP.sub("", plain))
     spelled = [re.sub(r"[ .\-]", "", found[0]) for found in _SPACED.finditer(plain)]
     return " ".join([plain, *spelled])
+
+
+def plain_letters(text: str) -> str:
+    """Return a text without accents and other marks above letters, and with lookalike letters as ours.
+
+    Patterns are written with it, too, so that they may spell a word as its language does.
+    """
+    if text.isascii():
+        return text
+    bare = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
+    return unicodedata.normalize("NFKC", bare).casefold().translate(_LIKE)
 
 
 def _decoded(text: str) -> str:
