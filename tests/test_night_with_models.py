@@ -279,8 +279,10 @@ def test_a_program_that_fails_leaves_the_log_pending(memory: Memory) -> None:
 
 
 def test_a_memory_cannot_name_a_provider(memory: Memory) -> None:
-    memory.write("curate.toml", memory.read("curate.toml") + '\nproviders = ["exec:touch /tmp/x"]\n')
-    assert "there is no such key" in memory.curate("run", exits=1)
+    memory.write("curate.toml", memory.read("curate.toml") + '\nproviders = ["exec:touch ran"]\n')
+    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n")
+    assert "`commit.providers`, which only your own settings can" in memory.curate("run", "--now", "2026-03-19T02:00")
+    assert json.loads(memory.curate("runs", "--json"))[0]["model"]["extractor"].startswith("rules@")
 
 
 def test_a_day_is_asked_about_anew_when_the_person_says_so(memory: Memory, tmp_path: Path) -> None:

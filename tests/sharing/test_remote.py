@@ -94,7 +94,8 @@ def test_the_usual_addresses_are_used(memory: Memory, address: str) -> None:
 
 def test_curate_toml_cannot_set_a_remote(memory: Memory) -> None:
     memory.write("curate.toml", memory.read("curate.toml") + '\n[push]\nremote = "evil"\n')
-    assert "push" in memory.curate("run", exits=1)
+    assert "sets `push`, which only your own settings can" in memory.curate("run")
+    assert memory.git("remote").split() == []
 
 
 def test_faults_of_the_user_s_remotes_are_all_named(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Final
@@ -115,7 +116,7 @@ class ProgramModel:
     def _run(self, request: IO[bytes]) -> bytes:
         end = time.monotonic() + self.timeout_seconds
         try:
-            process = subprocess.Popen(self.command, stdin=request, stdout=subprocess.PIPE, start_new_session=True)
+            process = _started(self.command, request)
         except (OSError, ValueError) as fault:
             why = f"could not start its program ({type(fault).__name__})"
             raise ModelFailed(PROVIDER, why, FailureKind.DOWN) from None
@@ -133,6 +134,22 @@ class ProgramModel:
             how = f"with status {status}" if status > 0 else f"by signal {-status}"
             raise ModelFailed(PROVIDER, f"ended {how}", FailureKind.FAILED)
         return said
+
+
+def _started(command: tuple[str, ...], request: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a program, by another thread: where a signal raises in the midst of starting one, nobody knows of it."""
+
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(command, stdin=request, stdout=subprocess.PIPE, start_new_session=True)
+
+    with ThreadPoolExecutor(1, "starting") as starter:
+        starting = starter.submit(start)
+        try:
+            return starting.result()
+        except (KeyboardInterrupt, SystemExit):
+            with contextlib.suppress(OSError, ValueError):
+                os.killpg(starting.result().pid, signal.SIGKILL)
+            raise
 
 
 def _request(call: Call) -> dict[str, object]:
