@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +25,8 @@ from pipelines.stages.reindex import reindex
 from pipelines.templating import render
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pipelines.memory.edits import Edits
     from pipelines.models.batching.sitting import Told
     from pipelines.models.calling import Spent
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from pipelines.watch import Watch
 
 ATTEMPTS: Final = 3
+_ALLOCATIONS: Final = 100_000
 STAGES: Final = ("capture", "extract", "review", "promote", "prune", "reindex", "commit")
 
 
@@ -47,7 +51,7 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
     """
     git = Git(night.root)
     git.check()
-    with run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"):
+    with _seldom_collected(), run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"):
         recovered = recover(night.root, git) is not None
         if night.sharing:
             night.sharing.pull(git)
@@ -60,6 +64,17 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
         if night.sharing:
             night.sharing.push(git)
         return report
+
+
+@contextlib.contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Let the collector of garbage look seldom: what a night makes is very much, small, and alive to its end."""
+    before = gc.get_threshold()
+    gc.set_threshold(_ALLOCATIONS, 50, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:

@@ -62,15 +62,24 @@ def check_documents(
         gone: ids of items that leave on purpose, each with a tombstone.
     """
     faults = []
-    was, now = _places(before.values()), _places(after.values())
-    faults += [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in now and ident not in gone]
-    faults += [f"{ident} is new and would stand nowhere" for ident in added if ident not in now]
+    # Most documents stay as they are: of those only the ids are needed.
+    kept = [document for path, document in after.items() if document is before.get(path)]
+    still = {ident for document in kept for ident in document.ids}
+    was = _places(one for path, one in before.items() if one is not after.get(path))
+    now = _places(one for path, one in after.items() if one is not before.get(path))
     faults += [
-        f"{ident} would stand in {' and '.join(places)}"
-        for ident, places in now.items()
-        if len(places) > max(1, len(was.get(ident, ())))
+        f"{ident} of {was[ident][0]} would vanish"
+        for ident in was
+        if ident not in now and ident not in still and ident not in gone
     ]
-    lost = _dangling(after.values(), now.keys()) - _dangling(before.values(), was.keys())
+    faults += [f"{ident} is new and would stand nowhere" for ident in added if ident not in now and ident not in still]
+    twice = _places(kept) if now.keys() & still else {}
+    faults += [
+        f"{ident} would stand in {' and '.join((*twice.get(ident, ()), *places))}"
+        for ident, places in now.items()
+        if len(places) + (ident in still) > max(1, len(was.get(ident, ())) + (ident in still))
+    ]
+    lost = _dangling(after.values(), now.keys() | still) - _dangling(before.values(), was.keys() | still)
     faults += [f"{ident} would name {named}, which is nowhere" for ident, named in sorted(lost) if named not in gone]
     for path, document in after.items():
         if document is before.get(path):

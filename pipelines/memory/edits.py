@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
 from pipelines.memory.files import open_regular, read_bytes
-from pipelines.memory.folders import refuse_links
+from pipelines.memory.folders import Below, refuse_links
 from pipelines.memory.git import blob_of
 from pipelines.memory.layout import PARTIAL, day_of_log
 from pipelines.memory.names import at, real_path
@@ -32,7 +32,8 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     """
     tree = only_tracked(root, git.tree(head))
     there = tracked_files(root)
-    changed = [path for path in there if path in tree and _differs(root, path, tree[path][1])]
+    with Below(root) as below:
+        changed = [path for path in there if path in tree and _differs(root, path, tree[path][1], below)]
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh)
     gone = [
@@ -118,9 +119,9 @@ def _readable(root: Path, path: str) -> bool:
     return "\n" not in path and at(root, path).is_file() and os.access(at(root, path), os.R_OK)
 
 
-def _differs(root: Path, path: str, blob: str) -> bool:
+def _differs(root: Path, path: str, blob: str, below: Below) -> bool:
     try:
-        file = open_regular(root, path)
+        file = open_regular(root, path, below)
     except BadFile:
         return False
     if file is None:

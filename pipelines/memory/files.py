@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from pipelines.memory.folders import Below
     from pipelines.memory.names import Names
 
 
@@ -34,24 +35,29 @@ def too_large(size: int, most: int) -> str:
     return f"has {size:,} bytes, more than the {most:,} that are read"
 
 
-def open_regular(root: Path, path: str) -> BinaryIO | None:
+def open_regular(root: Path, path: str, below: Below | None = None) -> BinaryIO | None:
     """Open a regular file of the memory for reading, or return None where there is none.
+
+    Args:
+        root: the memory.
+        path: the file.
+        below: the memory's folders that are held, where many files are read.
 
     Raises:
         BadFile: the file is there and cannot be opened, or is no regular file, or stands behind a symbolic link.
     """
-    return open_real(root, real_path(root, path))
+    return open_real(root, real_path(root, path), below)
 
 
-def open_real(root: Path, path: str) -> BinaryIO | None:
+def open_real(root: Path, path: str, below: Below | None = None) -> BinaryIO | None:
     """Do the same for a path on the disk."""
-    descriptor = _descriptor(root, path)
+    descriptor = _descriptor(root, path, below)
     return None if descriptor is None else os.fdopen(descriptor, "rb")
 
 
-def _descriptor(root: Path, path: str) -> int | None:
+def _descriptor(root: Path, path: str, below: Below | None = None) -> int | None:
     try:
-        return open_below(root, path)
+        return below.open(path) if below else open_below(root, path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -60,18 +66,19 @@ def _descriptor(root: Path, path: str) -> int | None:
         raise BadFile(path, f"cannot be read: {error.strerror}") from None
 
 
-def read_bytes(root: Path, path: str, most: int = MAX_BYTES) -> bytes | None:
+def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None = None) -> bytes | None:
     """Return the bytes of a regular file of the memory, or None where there is none.
 
     Args:
         root: the memory.
         path: the file.
         most: how many bytes it may have: what is larger is not even begun.
+        below: the memory's folders that are held, where many files are read.
 
     Raises:
         BadFile: the file is there and cannot be read, is too large, stands behind a link, or is no regular file.
     """
-    descriptor = _descriptor(root, real_path(root, path))
+    descriptor = _descriptor(root, real_path(root, path), below)
     if descriptor is None:
         return None
     # Without buffering: a night reads every log, and what buffers a file costs more than reading a small one.

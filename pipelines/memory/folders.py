@@ -18,6 +18,7 @@ from pipelines.errors import BadFile
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import Self
 
 LINKED: Final = "is a symbolic link, which is never followed"
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -120,6 +121,36 @@ def open_below(root: Path, path: str) -> int:
         return _open(here, name, path, os.O_RDONLY, 0)
     finally:
         os.close(here)
+
+
+class Below:
+    """Folders of a memory that stay held while many files are read: opened once each, however many they are.
+
+    Args:
+        root: the memory.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._held: dict[str, int] = {}
+
+    def open(self, path: str) -> int:
+        """Return the descriptor of a regular file, as `open_below` does."""
+        folder, _, name = path.rpartition("/")
+        here = self._held.get(folder)
+        if here is None:
+            here = self._held[folder] = descend(self._root, folder)
+        return _open(here, name, path, os.O_RDONLY, 0)
+
+    def __enter__(self) -> Self:
+        """Begin with none."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of all."""
+        for descriptor in self._held.values():
+            os.close(descriptor)
+        self._held.clear()
 
 
 def _open(here: int, name: str, path: str, how: int, mode: int) -> int:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.memory.documents import Document
-from pipelines.memory.files import list_files, list_links, read_bytes, too_large
-from pipelines.memory.folders import LINKED
+from pipelines.memory.files import list_files, list_links, read_bytes
+from pipelines.memory.folders import LINKED, Below
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
 from pipelines.memory.names import names_of, real_path
 
@@ -106,13 +106,14 @@ def read_snapshot(root: Path) -> Snapshot:
     logs: dict[str, bytes] = {}
     partials: dict[str, bytes] = {}
     warnings += [Warned(path, f"{LINKED}; its entries stay pending", pending=True) for path in list_links(root, LOGS)]
-    for path in list_files(root, LOGS, ""):
-        partial = path.startswith(f"{PARTIAL}/")
-        if not partial and not is_log(path):
-            why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
-            warnings.append(Warned(path, why, pending=False))
-        elif (data := _read_log(root, path, warnings)) is not None:
-            (partials if partial else logs)[path] = data
+    with Below(root) as below:
+        for path in list_files(root, LOGS, ""):
+            partial = path.startswith(f"{PARTIAL}/")
+            if not partial and not is_log(path):
+                why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
+                warnings.append(Warned(path, why, pending=False))
+            elif (data := _read_log(root, path, warnings, below)) is not None:
+                (partials if partial else logs)[path] = data
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
     if names is not None:
         warnings = [replace(warned, shown=names.real(warned.path)) for warned in warnings] + _forsaken(root, names)
@@ -163,23 +164,16 @@ def document_paths(root: Path) -> list[str]:
     return found
 
 
-def _read_log(root: Path, path: str, warnings: list[Warned]) -> bytes | None:
+def _read_log(root: Path, path: str, warnings: list[Warned], below: Below) -> bytes | None:
     """Return a log's bytes, or None, with a warning, where it cannot be curated."""
     try:
-        size = os.lstat(f"{root}/{real_path(root, path)}").st_size
-        if size > MAX_LOG_BYTES:
-            why = f"{too_large(size, MAX_LOG_BYTES)}; its entries stay pending"
-            warnings.append(Warned(path, why, pending=True))
-            return None
-        data = read_bytes(root, path)
+        data = read_bytes(root, path, MAX_LOG_BYTES, below)
         if data is not None:
             data.decode()
     except UnicodeDecodeError as error:
         warnings.append(Warned(path, f"is not UTF-8 at byte {error.start}; its entries stay pending", pending=True))
     except BadFile as error:
         warnings.append(Warned(path, f"{error.why}; its entries stay pending", pending=True))
-    except FileNotFoundError:
-        return None
     else:
         return data
     return None

@@ -162,6 +162,8 @@ class Known:
         return [self._words.get(word, ()) for word in _words(text)]
 
     def _by_meaning(self, candidate: Candidate) -> list[int]:
+        if not self._vectors.are_there():
+            return []
         if self._meaning is None:
             self._meaning = Nearness(self._vectors, [_meant(one) for one in self._all])
         return list(self._meaning.nearest(sentence_of(candidate.type, candidate.text, candidate.entry.day)))

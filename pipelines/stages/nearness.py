@@ -77,6 +77,15 @@ class Vectors:
         self.used = False
         """Whether any neighbour was looked up by them."""
 
+    def are_there(self) -> bool:
+        """Whether there is a model at all: without one, nothing need be put into words for it."""
+        if not self._is_off:
+            try:
+                self._is_off = self._choose() is None
+            except CurateError:  # who reads the logs by it says so
+                self._is_off = True
+        return not self._is_off
+
     def held(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
         """Return the vectors of what the memory holds, a row each, or None where words alone have to tell."""
         return self._rows(texts, self._most)
@@ -87,7 +96,7 @@ class Vectors:
 
     def _rows(self, texts: Sequence[str], most: int | None) -> NDArray[np.float32] | None:
         try:
-            embedder = None if self._is_off else self._choose()
+            embedder = self._choose() if self.are_there() else None
             if embedder is None or not self._fill(embedder, list(dict.fromkeys(texts)), most):
                 self._is_off = True
                 return None

@@ -36,9 +36,8 @@ def test_every_pattern_is_seen_and_bears_some_of_its_worst_inputs() -> None:
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("characters", ["1000", "8000"])
-def test_every_pattern_bears_its_worst_inputs(characters: str) -> None:
-    _is_sound(_report(characters))
+def test_every_pattern_bears_its_worst_inputs() -> None:
+    _is_sound(_report("1000"))
 
 
 @pytest.mark.parametrize(
