@@ -37,7 +37,7 @@ test: install lint
 	$(BIN)/python -m pytest -n auto -q -m "not torture"
 
 torture: install
-	$(BIN)/python -m pytest -n auto -q -m torture tests/torture
+	$(BIN)/python -m pytest -n auto -q -m torture tests
 
 fuzz: install
 	$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS)
