@@ -90,7 +90,7 @@ def die_at_steps(memory: Memory, monkeypatch: pytest.MonkeyPatch, kind: str, fir
     assert steps > EVERY
 
 
-@pytest.mark.parametrize("first", [3, 7])
+@pytest.mark.parametrize("first", [3, pytest.param(7, marks=pytest.mark.torture)])
 @pytest.mark.parametrize("kind", ["anthropic", "gemini"])
 def test_at_a_quarter_of_the_steps(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, kind: str, first: int, tmp_path: Path

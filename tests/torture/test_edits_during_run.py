@@ -94,7 +94,7 @@ PHASES = [Phase.explicit, Phase.generate]  # a story takes a second, so a failin
 FIXTURES = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=FIXTURES, phases=PHASES, derandomize=True)
+@settings(max_examples=5, deadline=None, suppress_health_check=FIXTURES, phases=PHASES, derandomize=True)
 @given(**STORY)
 def test_no_edit_is_lost(
     tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str], seed: int, seam: int, call: int

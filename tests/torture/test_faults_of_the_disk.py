@@ -143,6 +143,6 @@ def test_some_faults(prepared: Prepared) -> None:
         Fault(0, "mkdirat", "1", "ENOSPC"),
     ]
     some += [fault for fault in faults(git_points(prepared.copy(), on_disk=True)) if fault.call in {"write", "rename"}][
-        20::40
+        20::80
     ]
     fail_at(prepared, some, Series("disk full or broken (short cut)"))
