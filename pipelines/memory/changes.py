@@ -61,26 +61,7 @@ def check_documents(
         added: ids of items that are new.
         gone: ids of items that leave on purpose, each with a tombstone.
     """
-    faults = []
-    # Most documents stay as they are: of those only the ids are needed.
-    kept = [document for path, document in after.items() if document is before.get(path)]
-    still = {ident for document in kept for ident in document.ids}
-    was = _places(one for path, one in before.items() if one is not after.get(path))
-    now = _places(one for path, one in after.items() if one is not before.get(path))
-    faults += [
-        f"{ident} of {was[ident][0]} would vanish"
-        for ident in was
-        if ident not in now and ident not in still and ident not in gone
-    ]
-    faults += [f"{ident} is new and would stand nowhere" for ident in added if ident not in now and ident not in still]
-    twice = _places(kept) if now.keys() & still else {}
-    faults += [
-        f"{ident} would stand in {' and '.join((*twice.get(ident, ()), *places))}"
-        for ident, places in now.items()
-        if len(places) + (ident in still) > max(1, len(was.get(ident, ())) + (ident in still))
-    ]
-    lost = _dangling(after.values(), now.keys() | still) - _dangling(before.values(), was.keys() | still)
-    faults += [f"{ident} would name {named}, which is nowhere" for ident, named in sorted(lost) if named not in gone]
+    faults = _not_conserved(before, after, added, gone)
     for path, document in after.items():
         if document is before.get(path):
             continue
@@ -95,6 +76,30 @@ def check_documents(
     if briefing and briefing is not before.get(BRIEFING) and briefing.size > cap and _has_own_items(briefing):
         faults.append(f"{BRIEFING} would have {briefing.size:,} bytes, over its cap of {cap:,}")
     return faults
+
+
+def _not_conserved(
+    before: Mapping[str, Document], after: Mapping[str, Document], added: Iterable[str], gone: Container[str]
+) -> list[str]:
+    """Return which items would vanish, stand twice, or name what is nowhere.
+
+    Most documents stay as they are, the very same objects: of those only the ids are looked at.
+    """
+    stays = [document for path, document in after.items() if document is before.get(path)]
+    still = {ident for document in stays for ident in document.ids}
+    was = _places(document for path, document in before.items() if document is not after.get(path))
+    now = _places(document for path, document in after.items() if document is not before.get(path))
+    there = now.keys() | still
+    faults = [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in there and ident not in gone]
+    faults += [f"{ident} is new and would stand nowhere" for ident in added if ident not in there]
+    # What stands in a document that stays stands twice as soon as one more than before comes to stand elsewhere.
+    twice = [ident for ident in now if len(now[ident]) > max(ident not in still, len(was.get(ident, ())))]
+    beside = _places(stays) if twice else {}
+    faults += [f"{ident} would stand in {' and '.join((*beside.get(ident, ()), *now[ident]))}" for ident in twice]
+    lost = _dangling(after.values(), there) - _dangling(before.values(), was.keys() | still)
+    return faults + [
+        f"{ident} would name {named}, which is nowhere" for ident, named in sorted(lost) if named not in gone
+    ]
 
 
 def _places(documents: Iterable[Document]) -> dict[str, list[str]]:

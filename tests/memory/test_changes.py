@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from pipelines.memory.changes import check_documents, document_changes
 from pipelines.memory.documents import Block, Document, edited
 from pipelines.memory.items import Item, ItemType
@@ -30,6 +33,49 @@ def test_a_new_item_that_would_stand_nowhere() -> None:
 def test_an_item_that_would_stand_twice() -> None:
     after = {**documents(ONE), **documents(ONE, path="Areas/b.md")}
     assert "would stand in Areas/a.md and Areas/b.md" in check_documents(documents(ONE), after, 8192)[0]
+
+
+def test_an_item_that_would_stand_beside_one_that_stays() -> None:
+    before = documents(ONE)
+    [fault] = check_documents(before, {**before, **documents(ONE, path="Areas/b.md")}, 8192)
+    assert fault == "k1111111111 would stand in Areas/a.md and Areas/b.md"
+
+
+def test_an_item_that_a_person_copied_stands_twice_as_before() -> None:
+    before = {**documents(ONE), **documents(ONE, TWO, path="Areas/b.md")}
+    assert check_documents(before, {**before, **documents(ONE, path="Areas/b.md")}, 8192, gone={TWO.id}) == []
+
+
+def test_an_item_that_moves_away_from_one_that_stays() -> None:
+    before = {**documents(TWO), **documents(ONE, path="Areas/b.md")}
+    moved = {**before, **documents(path="Areas/b.md"), **documents(ONE, path="Areas/c.md")}
+    assert check_documents(before, moved, 8192) == []
+    assert check_documents(before, before, 8192, added=[TWO.id]) == []
+
+
+ITEMS = st.lists(st.sampled_from([ONE, TWO, Item(ItemType.FACT, "three", id="k3333333333")]), max_size=3)
+SOME = st.dictionaries(st.sampled_from(["Areas/a.md", "Areas/b.md", "Areas/c.md"]), ITEMS)
+
+
+def laid_out(items: dict[str, list[Item]]) -> dict[str, Document]:
+    return {path: documents(*held, path=path)[path] for path, held in items.items()}
+
+
+@given(SOME, SOME, st.sets(st.sampled_from(["Areas/a.md", "Areas/b.md", "Areas/c.md"])))
+def test_what_stays_is_judged_as_if_it_were_read_anew(
+    one: dict[str, list[Item]], other: dict[str, list[Item]], stay: set[str]
+) -> None:
+    before, after = laid_out(one), laid_out(other)
+    kept = {path: document for path, document in before.items() if path in stay}
+    anew = laid_out({path: held for path, held in one.items() if path in stay})
+    shared, read = check_documents(before, after | kept, 8192), check_documents(before, after | anew, 8192)
+    assert sorted(map(said, shared)) == sorted(map(said, read))
+
+
+def said(fault: str) -> str:
+    """Return a fault, its places in order."""
+    head, _, places = fault.partition(" would stand in ")
+    return f"{head} {sorted(places.split(' and '))}" if places else fault
 
 
 def test_a_link_that_would_lead_nowhere() -> None:
