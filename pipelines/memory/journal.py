@@ -134,7 +134,7 @@ def recover(root: Path, git: Git) -> Applied | None:
 
 def is_unfinished(root: Path) -> bool:
     """Whether a run left something that the next start finishes or drops."""
-    return (root / PRIVATE / "pending").is_dir()
+    return (root / _FOLDER).is_dir()
 
 
 def _finish(root: Path, git: Git) -> Applied | None:

@@ -7,6 +7,7 @@ Whether vectors took part is in the run's report, so that a replay asks them, to
 from __future__ import annotations
 
 import sqlite3
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
@@ -73,18 +74,19 @@ class Vectors:
     ) -> None:
         self._choose, self._kept, self._most = embedder, kept, most
         self._found: dict[str, NDArray[np.float32]] = {}
-        self._is_off = False
         self.used = False
         """Whether any neighbour was looked up by them."""
 
+    @cached_property
+    def _embedder(self) -> Embedder | None:
+        try:
+            return self._choose()
+        except CurateError:  # who reads the logs by it says so
+            return None
+
     def are_there(self) -> bool:
         """Whether there is a model at all: without one, nothing need be put into words for it."""
-        if not self._is_off:
-            try:
-                self._is_off = self._choose() is None
-            except CurateError:  # who reads the logs by it says so
-                self._is_off = True
-        return not self._is_off
+        return self._embedder is not None
 
     def held(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
         """Return the vectors of what the memory holds, a row each, or None where words alone have to tell."""
@@ -95,13 +97,13 @@ class Vectors:
         return self._rows(texts, None)
 
     def _rows(self, texts: Sequence[str], most: int | None) -> NDArray[np.float32] | None:
+        embedder = self._embedder
         try:
-            embedder = self._choose() if self.are_there() else None
             if embedder is None or not self._fill(embedder, list(dict.fromkeys(texts)), most):
-                self._is_off = True
-                return None
-        except CurateError:  # who reads the logs by it says so
-            self._is_off = True
+                self._embedder = embedder = None
+        except CurateError:
+            self._embedder = embedder = None
+        if embedder is None:
             return None
         import numpy as np  # noqa: PLC0415  as above
 
