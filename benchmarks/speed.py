@@ -8,7 +8,9 @@ One JSON object a size is printed:
 
   index_us      building the index whole, microseconds a unit
   vectors_us    keeping the vectors and making the matrix, microseconds a unit
-  hybrid_ms     in-process hybrid query, top 10: median and 95th percentile; keyword_ms and vector_ms likewise
+  hybrid_ms     in-process hybrid query, top 10, the index open: median and 95th percentile; keyword_ms,
+                vector_ms likewise
+  opening_ms    the same hybrid query where each one opens the index anew
   cold_ms       `curate search` as a whole process, by words alone and with the vectors (a ready question's vector)
   changed_s     one changed file of 500 units brought into index and matrix
   recall        vector recall@10 against the exact answer
@@ -30,6 +32,7 @@ import sys
 import tempfile
 import time
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,10 +43,12 @@ from pipelines.index.embed import embed_index
 from pipelines.index.matrix import open_matrix, read_stamp
 from pipelines.index.ranking import Ranking
 from pipelines.index.scanning import exact, nearest, scan
-from pipelines.index.search import Asked, search
+from pipelines.index.search import Asked, answer, search
+from pipelines.index.store import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import sqlite3
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -98,16 +103,37 @@ def milliseconds(times: Sequence[float]) -> dict[str, float]:
     }
 
 
-def query_times(root: Path, embedder: Made, queries: int, ranking: Ranking) -> dict[str, float]:
+def query_times(
+    ask: Callable[[str, Asked], object], embedder: Made, queries: int, ranking: Ranking
+) -> dict[str, float]:
     """Return how long a query takes in a process that goes on, its vector given."""
     chance, times = random.Random(9), []
     for number in range(queries + 3):
         query = words(chance, 6, STOP)
         asked = Asked(ranking=ranking, vector=embedder.embed_query(query), embedder=embedder.name)
         began = time.perf_counter()
-        search(root, query, 10, (), asked)
+        ask(query, asked)
         times += [time.perf_counter() - began] if number >= 3 else []  # noqa: PLR2004  the first ones warm up
     return milliseconds(times)
+
+
+def all_query_times(root: Path, embedder: Made, queries: int) -> dict[str, dict[str, float]]:
+    """Return how long queries take, by each way of searching and of opening the index."""
+    told = {}
+    with reading(root) as connection:
+        for mode in ("hybrid", "keyword", "vector"):
+            ask = partial(_answer, root, connection)
+            told[f"{mode}_ms"] = query_times(ask, embedder, queries, Ranking(mode=mode))
+    told["opening_ms"] = query_times(partial(_search, root), embedder, queries, Ranking())
+    return told
+
+
+def _answer(root: Path, connection: sqlite3.Connection, query: str, asked: Asked) -> object:
+    return answer(root, connection, query, 10, (), asked)
+
+
+def _search(root: Path, query: str, asked: Asked) -> object:
+    return search(root, query, 10, (), asked)
 
 
 def vector_recall(root: Path, embedder: Made) -> float:
@@ -220,8 +246,7 @@ def measure(root: Path, units: int, dimension: int, queries: int, pythons: Seque
     began = time.perf_counter()
     embed_index(root, embedder)
     told["vectors_us"] = round(1e6 * (time.perf_counter() - began) / units, 1)
-    for mode in ("hybrid", "keyword", "vector"):
-        told[f"{mode}_ms"] = query_times(root, embedder, queries, Ranking(mode=mode))
+    told |= all_query_times(root, embedder, queries)
     told["recall"] = vector_recall(root, embedder)
     rows = vectors_of(root)
     told["numpy_ms"] = numpy_times(rows, embedder, queries)

@@ -93,18 +93,21 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     Raises:
         IndexUnusable: what is there cannot have been written.
     """
+    places = _Places(connection, question)
     if question.vector is None or question.matrix is None:
-        return _by_words(connection, question, count)
+        return _by_words(places, _holding(places, count), count)
     allowed = allowed_units(connection, question.filters)
     meaning = _Meaning(question.matrix, question.vector, allowed)
     if len(question.matrix.rows) < _LARGE or not question.terms:
         scanned = meaning.scan(count)
-        found = _by_words(connection, question, count)
+        own = _holding(places, count)
     else:
         scanning = _scanner().submit(meaning.scan, count)
-        found = _by_words(connection, question, count)
+        own = _holding(places, count)
         scanned = scanning.result()
-    return _with_meaning(connection, question, found, meaning, scanned, count)
+    near = nearest(scanned, count)
+    places.look_up((*own, *near))  # both legs' at once
+    return _with_meaning(places, _by_words(places, own, count), meaning, scanned, near, count)
 
 
 @functools.cache
@@ -133,51 +136,82 @@ class _Meaning:
         return scanned
 
 
-def _by_words(connection: sqlite3.Connection, question: Question, count: int) -> Candidates:
-    wanted = count
-    while True:
-        own = by_words(connection, question.terms, question.filters, wanted, question.neighbours)
-        places = _places(connection, own, question)
-        # What is hidden or stale takes up room among the best: look further where it did.
-        if len(places) >= count or len(own) < wanted:
-            break
+class _Places:
+    """Where candidates stand; each is looked up once. Those that are hidden, no more or stale have no place."""
+
+    def __init__(self, connection: sqlite3.Connection, question: Question) -> None:
+        self.connection, self.question = connection, question
+        self._known: dict[int, Place | None] = {}
+
+    def look_up(self, units: Iterable[int]) -> None:
+        """Look up all of some units whose places are not known yet.
+
+        Raises:
+            IndexUnusable: what stands there cannot have been written.
+        """
+        new = [unit for unit in units if unit not in self._known]
+        if new:
+            self._known |= dict.fromkeys(new) | _places(self.connection, new, self.question)
+
+    def of(self, units: Iterable[int]) -> dict[int, Place]:
+        """Return the places of those of some units that have one.
+
+        Raises:
+            IndexUnusable: what stands there cannot have been written.
+        """
+        wanted = list(units)
+        self.look_up(wanted)
+        return {unit: place for unit in wanted if (place := self._known[unit])}
+
+
+def _holding(places: _Places, count: int) -> dict[int, float]:
+    question = places.question
+    return by_words(places.connection, question.terms, question.filters, count, question.neighbours)
+
+
+def _by_words(places: _Places, own: dict[int, float], count: int) -> Candidates:
+    """Return those that hold the words, given the best `count` of all that do, with what stands around them."""
+    question, wanted = places.question, count
+    # What is hidden or stale takes up room among the best: look further where it did.
+    while len(there := places.of(own)) < count and len(own) >= wanted:
         wanted *= 4
-    around = {passage for place in places.values() for passage in (place.first_passage, place.last_passage) if passage}
-    passages = passage_scores(connection, question.terms, around)
+        own = _holding(places, wanted)
+    around = {passage for place in there.values() for passage in (place.first_passage, place.last_passage) if passage}
+    passages = passage_scores(places.connection, question.terms, around)
     words = {
         unit: own[unit] + question.passages * max(passages.get(place[-2] or 0, 0.0), passages.get(place[-1] or 0, 0.0))
-        for unit, place in places.items()
+        for unit, place in there.items()
     }
-    return Candidates(places, words, {})
+    return Candidates(there, words, {})
 
 
 def _with_meaning(
-    connection: sqlite3.Connection, question: Question, found: Candidates, meaning: _Meaning, scanned: Scan, count: int
+    places: _Places, found: Candidates, meaning: _Meaning, scanned: Scan, near: list[int], count: int
 ) -> Candidates:
-    places = dict(found.places)
+    """Return those found by words and, with theirs, the cosines of the nearest, given the first `count` of these."""
     wanted = count
     while True:
-        near = nearest(scanned, wanted)
         cosines = exact(meaning.matrix, meaning.vector, [*near, *(found.words.keys() - set(near))])
-        near = [unit for unit in near if unit in cosines]
-        places |= _places(connection, [unit for unit in near if unit not in places], question)
-        living = {unit: cosines[unit] for unit in near if unit in places}
+        there = places.of(unit for unit in near if unit in cosines)
+        living = {unit: cosines[unit] for unit in there}
         # Rows of units that are no more take up room among the nearest: look further where they did.
         if len(living) >= count or (scanned.whole and wanted >= len(scanned.units)):
             break
         wanted *= 4
         scanned = scanned if scanned.whole else meaning.scan(wanted)
+        near = nearest(scanned, wanted)
     if len(living) > count:
         # How far it was looked hangs on rows of units that are no more.
         bar = heapq.nlargest(count, living.values())[-1]
         living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
     living |= {unit: cosines[unit] for unit in found.words if unit in cosines}
-    return Candidates(places, found.words, living)
+    return Candidates(found.places | there, found.words, living)
 
 
 _PLACES: Final = """
     SELECT units.id, files.path, start_line, date, trust, confidence, first_passage, last_passage
-    FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?)) AND
+    FROM units INDEXED BY idx_units_placed JOIN files ON files.id = units.file
+    WHERE units.id IN (SELECT value FROM json_each(?)) AND
 """
 
 

@@ -52,7 +52,8 @@ def _units_query(terms: str, filters: Filters, neighbours: float) -> tuple[str, 
         return _MATCHED, (neighbours, terms)
     condition, values = filters.condition()
     joined = (
-        f"SELECT units.id, found.score FROM ({_MATCHED}) AS found JOIN units ON units.id = found.id"  # noqa: S608  ours
+        f"SELECT units.id, found.score FROM ({_MATCHED}) AS found"  # noqa: S608  our own words
+        " JOIN units INDEXED BY idx_units_placed ON units.id = found.id"
         f" JOIN files ON files.id = units.file WHERE {condition}"
     )
     return joined, (neighbours, terms, *values)
@@ -78,5 +79,13 @@ def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int]
     if not filters.any:
         return None
     condition, values = filters.condition()
-    found = f"SELECT units.id FROM units JOIN files ON files.id = units.file WHERE {condition}"  # noqa: S608  ours
-    return [unit for (unit,) in connection.execute(found, values)]
+    return [unit for (unit,) in connection.execute(fitting(condition), values)]
+
+
+def fitting(condition: str) -> str:
+    """Return the SQL that finds the units of which a condition over `units` and `files` is true."""
+    # Row by row of the index that holds all that filters look at: the texts beside it are a hundred times as much.
+    return (
+        "SELECT units.id FROM units INDEXED BY idx_units_placed"  # noqa: S608  our own words
+        f" CROSS JOIN files ON files.id = units.file WHERE {condition}"
+    )

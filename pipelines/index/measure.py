@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipelines.errors import BadFile
-from pipelines.index.search import search
+from pipelines.index.search import answer
+from pipelines.index.store import reading
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -109,18 +110,24 @@ def measure(
     """
     with_vectors = all(one.vector is not None for one in asked)
     found: dict[str, Measures] = {}
-    for mode in _MODES if with_vectors else _MODES[:1]:
-        figures, times = [], []
-        for question, how in zip(questions, asked, strict=True):
-            began = time.perf_counter()
-            hits = search(root, question.query, LIMIT, stale, replace(how, ranking=replace(how.ranking, mode=mode)))
-            times.append(1000 * (time.perf_counter() - began))
-            figures.append(score(question, hits))
-        means = [statistics.fmean(column) for column in zip(*figures, strict=True)]
-        late = sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
-        recall, days = tuple(means[: len(WORDS)]), tuple(means[len(WORDS) : -1])
-        found[mode] = Measures(recall, days, means[-1], statistics.median(times), late)
+    with reading(root) as connection:
+        for mode in _MODES if with_vectors else _MODES[:1]:
+            figures, times = [], []
+            for question, how in zip(questions, asked, strict=True):
+                ask = replace(how, ranking=replace(how.ranking, mode=mode))
+                began = time.perf_counter()
+                hits = answer(root, connection, question.query, LIMIT, stale, ask)
+                times.append(1000 * (time.perf_counter() - began))
+                figures.append(score(question, hits))
+            found[mode] = _means(figures, times)
     return found
+
+
+def _means(figures: Sequence[Sequence[float]], times: Sequence[float]) -> Measures:
+    means = [statistics.fmean(column) for column in zip(*figures, strict=True)]
+    late = sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
+    recall, days = tuple(means[: len(WORDS)]), tuple(means[len(WORDS) : -1])
+    return Measures(recall, days, means[-1], statistics.median(times), late)
 
 
 def score(question: Question, hits: Sequence[Hit]) -> list[float]:

@@ -90,10 +90,7 @@ def exact(matrix: Matrix, question: NDArray[np.float32], units: list[int]) -> di
     They are computed anew for the few, one by one: a scan adds up in an order that hangs on where a row stands, and the
     same words must score the same wherever they are.
     """
-    import numpy as np  # noqa: PLC0415  as above
-
     known = [unit for unit in units if unit < len(matrix.rows)]
-    rows = np.asarray(matrix.rows[np.asarray(known, np.int64)])
-    scores = (rows * question).sum(axis=1)
-    there: list[bool] = np.any(rows, axis=1).tolist()
-    return {unit: score for unit, score, has in zip(known, scores.tolist(), there, strict=True) if has}
+    rows = matrix.rows[known]
+    scores: list[float] = (rows * question).sum(axis=1).tolist()
+    return {unit: score for unit, score, row in zip(known, scores, rows, strict=True) if score or row.any()}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Uses = Callable[[Collection[str]], Mapping[str, tuple[int, float]]]
     Priorities = Callable[[], Mapping[str, float]]
 
-__all__ = ["Asked", "Hit", "search"]
+__all__ = ["Asked", "Hit", "answer", "search"]
 
 CANDIDATES: Final = 100
 """Units that each leg brings at least."""
@@ -84,29 +84,53 @@ def search(root: Path, query: str, limit: int, stale: Collection[str] = (), aske
     Raises:
         IndexUnusable: there is no index, or it cannot be read.
     """
-    asked = asked or Asked()
     with reading(root) as connection:
-        question = _question(root, connection, query, stale, asked)
-        found = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
-        twice = told_in_logs(connection, found.places, question.filters)
-        fused = _fused(found, asked.ranking) if question.matrix else found.words
-        used, ranked = _used(connection, fused, asked), _prioritised(connection, fused, asked)
-        left = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
-        scored: dict[int, _Explained] = {unit: (score, {}) for unit, score in left.items()}
-        if asked.explain or asked.ranking.adjusts:
-            scored = {
-                unit: _adjusted(
-                    found.places[unit], _factors(unit, score, found) | ranked.get(unit, {}), used.get(unit), asked
-                )
-                for unit, score in left.items()
-            }
-        places = dict(found.places)
-        if named := _named(connection, query):
-            places |= (there := add_places(connection, named, question))
-            scored |= {unit: (_NAMED_SCORE, {"named": _NAMED_SCORE}) for unit in there}
-        order = _ordered(scored, places, limit, question, asked.ranking)
-        told = {unit: scored[unit] if asked.explain else (scored[unit][0], {}) for unit in order}
-        hits = read_hits(connection, told)
+        return answer(root, connection, query, limit, stale, asked)
+
+
+def answer(
+    root: Path,
+    connection: sqlite3.Connection,
+    query: str,
+    limit: int,
+    stale: Collection[str] = (),
+    asked: Asked | None = None,
+) -> list[Hit]:
+    """Answer one of many questions, as `search` does, from an index that stays open between them.
+
+    Args:
+        root: the memory.
+        connection: its index, from `reading`: all questions see the same state.
+        query: as for `search`, and so are the rest.
+        limit: see there.
+        stale: see there.
+        asked: see there.
+
+    Raises:
+        IndexUnusable: the index cannot be read.
+    """
+    asked = asked or Asked()
+    question = _question(root, connection, query, stale, asked)
+    found = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
+    twice = told_in_logs(connection, found.places, question.filters)
+    fused = _fused(found, asked.ranking) if question.matrix else found.words
+    used, ranked = _used(connection, fused, asked), _prioritised(connection, fused, asked)
+    left = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
+    scored: dict[int, _Explained] = {unit: (score, {}) for unit, score in left.items()}
+    if asked.explain or asked.ranking.adjusts:
+        scored = {
+            unit: _adjusted(
+                found.places[unit], _factors(unit, score, found) | ranked.get(unit, {}), used.get(unit), asked
+            )
+            for unit, score in left.items()
+        }
+    places = dict(found.places)
+    if named := _named(connection, query):
+        places |= (there := add_places(connection, named, question))
+        scored |= {unit: (_NAMED_SCORE, {"named": _NAMED_SCORE}) for unit in there}
+    order = _ordered(scored, places, limit, question, asked.ranking)
+    told = {unit: scored[unit] if asked.explain else (scored[unit][0], {}) for unit in order}
+    hits = read_hits(connection, told)
     names = names_of(root)
     return hits if names is None else [replace(hit, path=names.real(hit.path), own_path=hit.path) for hit in hits]
 
@@ -172,9 +196,10 @@ def _ordered(
 ) -> list[int]:
     if ranking.day_bonus:
         _add_bonus(scored, places, ranking.day_bonus)
-    keyed = ((-score, places[unit].path, places[unit].line, unit) for unit, (score, _) in scored.items())
     wanted = 3 * limit if ranking.diversity else limit
-    order = [unit for *_, unit in heapq.nsmallest(wanted, keyed)]
+    bar = min(heapq.nlargest(wanted, (score for score, _ in scored.values())), default=0.0)
+    best = ((-score, *places[unit][:2], unit) for unit, (score, _) in scored.items() if score >= bar)
+    order = [unit for *_, unit in sorted(best)[:wanted]]
     if ranking.diversity and question.matrix is not None:
         scores = {unit: scored[unit][0] for unit in order}
         order = diverse(order, scores, _likeness(question.matrix, order), ranking.diversity, limit)[:limit]

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from pipelines.errors import IndexUnusable
 from pipelines.index import fresh as fresh_module
 from pipelines.index.build import update_index
+from pipelines.index.filters import Filters
 from pipelines.index.fresh import freshen
-from pipelines.index.search import search
-from pipelines.index.store import INDEX, writer_lock
+from pipelines.index.legs import fitting
+from pipelines.index.search import answer, search
+from pipelines.index.store import INDEX, reading, writer_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,6 +137,36 @@ def test_equal_scores_come_in_order_of_path_and_line(root: Path) -> None:
         (f"Projects/{name}.md", line) for name in "ab" for line in (8, 12)
     ]
     assert [(hit.path, hit.start_line) for hit in search(root, "kiwi", 3)] == hits[:3]
+
+
+def test_from_an_open_index_the_answers_are_the_same_whatever_is_written_meanwhile(root: Path) -> None:
+    queries = ("ochre", "servers", "release Monday")
+    before = [search(root, query, 5) for query in queries]
+    with reading(root) as connection:
+        assert answer(root, connection, queries[0], 5) == before[0]
+        (root / "Logs/2023-05-08.md").write_text("# 2023-05-08\n\n- Nothing of it.\n")
+        update_index(root)
+        assert [answer(root, connection, query, 5) for query in queries] == before
+    assert [search(root, query, 5) for query in queries] != before
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        Filters(since="2023-05-08"),
+        Filters(trusts=("owner",)),
+        Filters(types=("Decision",)),
+        Filters(project="Alpha Station", spellings=("Alpha Station",)),
+        Filters(sources=("log",)),
+        Filters(as_of="2023-05-08"),
+    ],
+)
+def test_filters_read_no_texts(root: Path, filters: Filters) -> None:
+    condition, values = filters.condition()
+    with reading(root) as connection:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {fitting(condition)}", values).fetchall()
+    assert any("COVERING INDEX" in told for *_, told in plan)
+    assert not any(told.startswith("SCAN units") and "COVERING" not in told for *_, told in plan)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
