@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from pipelines.index.filters import Filters
     from pipelines.index.matrix import Matrix
-    from pipelines.index.scanning import Scan
 
 # Below this many rows, handing the scan to another thread takes longer than it saves.
 _LARGE: Final = 5_000
@@ -99,15 +98,14 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     allowed = allowed_units(connection, question.filters)
     meaning = _Meaning(question.matrix, question.vector, allowed)
     if len(question.matrix.rows) < _LARGE or not question.terms:
-        scanned = meaning.scan(count)
+        near = meaning.nearest(count)
         own = _holding(places, count)
     else:
-        scanning = _scanner().submit(meaning.scan, count)
+        scanning = _scanner().submit(meaning.nearest, count)
         own = _holding(places, count)
-        scanned = scanning.result()
-    near = nearest(scanned, count)
-    places.look_up((*own, *near))  # both legs' at once
-    return _with_meaning(places, _by_words(places, own, count), meaning, scanned, near, count)
+        near = scanning.result()
+    places.look_up((*own, *near.units))  # both legs' at once
+    return _with_meaning(places, _by_words(places, own, count), meaning, near, count)
 
 
 @functools.cache
@@ -124,8 +122,8 @@ class _Meaning:
     vector: NDArray[np.float32]
     allowed: list[int] | None
 
-    def scan(self, wanted: int) -> Scan:
-        """Return the units among which the `wanted` nearest are.
+    def nearest(self, wanted: int) -> _Near:
+        """Return the `wanted` nearest, and all that are as near as the last.
 
         Raises:
             IndexUnusable: what is there cannot have been written.
@@ -133,7 +131,16 @@ class _Meaning:
         scanned = scan(self.matrix, self.vector, self.allowed, wanted)
         if len(scanned.cosines) and not scanned.cosines.max() < _NO_COSINE:  # so that what is no number is caught, too
             raise IndexUnusable("its vectors are damaged")
-        return scanned
+        units = nearest(scanned, wanted)
+        return _Near(units, exact(self.matrix, self.vector, units), scanned.whole and wanted >= len(scanned.units))
+
+
+class _Near(NamedTuple):
+    """The nearest units with their cosines, which some have none of, and whether these are all that may be found."""
+
+    units: list[int]
+    cosines: dict[int, float]
+    all: bool
 
 
 class _Places:
@@ -185,21 +192,15 @@ def _by_words(places: _Places, own: dict[int, float], count: int) -> Candidates:
     return Candidates(there, words, {})
 
 
-def _with_meaning(
-    places: _Places, found: Candidates, meaning: _Meaning, scanned: Scan, near: list[int], count: int
-) -> Candidates:
+def _with_meaning(places: _Places, found: Candidates, meaning: _Meaning, near: _Near, count: int) -> Candidates:
     """Return those found by words and, with theirs, the cosines of the nearest, given the first `count` of these."""
     wanted = count
-    while True:
-        cosines = exact(meaning.matrix, meaning.vector, [*near, *(found.words.keys() - set(near))])
-        there = places.of(unit for unit in near if unit in cosines)
-        living = {unit: cosines[unit] for unit in there}
-        # Rows of units that are no more take up room among the nearest: look further where they did.
-        if len(living) >= count or (scanned.whole and wanted >= len(scanned.units)):
-            break
+    # Rows of units that are no more take up room among the nearest: look further where they did.
+    while len(there := places.of(near.cosines)) < count and not near.all:
         wanted *= 4
-        scanned = scanned if scanned.whole else meaning.scan(wanted)
-        near = nearest(scanned, wanted)
+        near = meaning.nearest(wanted)
+    cosines = near.cosines | exact(meaning.matrix, meaning.vector, list(found.words.keys() - near.cosines.keys()))
+    living = {unit: cosines[unit] for unit in there}
     if len(living) > count:
         # How far it was looked hangs on rows of units that are no more.
         bar = heapq.nlargest(count, living.values())[-1]
