@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import heapq
 import json
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -19,6 +18,7 @@ from pipelines.memory.layout import SESSIONS
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Mapping
+    from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
 
     import numpy as np
@@ -111,6 +111,8 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
 @functools.cache
 def _scanner() -> ThreadPoolExecutor:
     """Return the thread that scans while another looks for words. It stays: a new one a query costs what it saves."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  a search by words alone needs none
+
     return ThreadPoolExecutor(1, "scan")
 
 

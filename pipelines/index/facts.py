@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pipelines.errors import IndexUnusable
 from pipelines.index.changes import compare, recorded
 from pipelines.index.matrix import read_stamp
-from pipelines.index.schema import VERSION
+from pipelines.index.schema import NEVER, VERSION
 from pipelines.index.sources import scan
 from pipelines.index.store import INDEX, reading, version_of
-from pipelines.index.units import NEVER
 
 if TYPE_CHECKING:
     import sqlite3

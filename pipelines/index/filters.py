@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.index.schema import SEPARATOR
-from pipelines.index.units import NEVER
+from pipelines.index.schema import NEVER, SEPARATOR
 from pipelines.memory.layout import LOGS, SESSIONS, slug
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ them. A change of how files are cut into units is such a migration, too.
 
 from __future__ import annotations
 
-import secrets
+import os
 import zlib
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,9 @@ VERSION: Final = 5
 
 SEPARATOR: Final = "\x1f"
 """Joins what a unit has several of: headings, types, tags."""
+
+SHOWN, PAST, NEVER = 0, 1, 2
+"""What `hidden` says: when a unit may be found: always; as of a day on which it held; never."""
 
 # Stems, so that `painted` finds `painting`; accents do not matter.
 TOKENIZE: Final = "porter unicode61 remove_diacritics 2"
@@ -104,7 +107,7 @@ def _first(db: Database) -> None:
     db.table("passages").create_index(["file"])
     # A unit's number is never given twice, because its vector stands in the row of that number, in another file.
     _table(db, "marks", {"id": int, "build": str, "last_unit": int, "tables": int}, ())
-    db.table("marks").insert({"id": 1, "build": secrets.token_hex(8), "last_unit": 0, "tables": 0})
+    db.table("marks").insert({"id": 1, "build": os.urandom(8).hex(), "last_unit": 0, "tables": 0})
 
 
 def _table(db: Database, name: str, columns: dict[str, type], searched: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.index.blocks import split_blocks, without_comments
+from pipelines.index.schema import NEVER, PAST, SHOWN
 from pipelines.memory.documents import Document
 from pipelines.memory.items import Confidence, Status, Trust, parse_item
 from pipelines.memory.layout import LOGS, Kind
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
 # Never believed, or not to be told again on any day.
 UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING})
-
-SHOWN, PAST, NEVER = 0, 1, 2
-"""When a unit may be found: always; as of a day on which it held; never."""
 
 _DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
