@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -23,6 +22,7 @@ from pipelines.models.providers.program import PREFIX, SECONDS, command_of
 from pipelines.models.settings import DEFAULT_MODELS, ProviderSettings
 from pipelines.ping_settings import PingTable
 from pipelines.push_settings import PushTable
+from pipelines.user_file import user_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -184,7 +184,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         BadSettings: the file cannot be read, has faults (all are named), or asks for a provider whose key is missing.
         UsageFault: `provider` is no provider, or lacks its key.
     """
-    path = _path(environ)
+    path = user_file(environ)
     raw = read_toml(path) if path else {}
     faults: list[str] = []
     wrong: frozenset[object] = frozenset()
@@ -244,18 +244,6 @@ def _from_command_line(provider: str, file: UserFile, environ: Mapping[str, str]
     if lack := _lack(file, provider, environ):
         raise UsageFault(f"--provider {provider} cannot be used: {lack}.", "docs/models.md shows how to set it.")
     return provider
-
-
-def _path(environ: Mapping[str, str]) -> Path | None:
-    if named := environ.get("CURATE_CONFIG"):
-        path = Path(named).expanduser()
-        if not path.exists():
-            raise BadSettings(path, ["CURATE_CONFIG names this file, and it does not exist"])
-        return path
-    config, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
-    if Path(config).is_absolute():  # the XDG rules say that a relative one is to be ignored
-        return Path(config, "memcurate", "config.toml")
-    return Path(home, ".config", "memcurate", "config.toml") if home else None
 
 
 def _table(file: UserFile, name: str) -> _Provider:

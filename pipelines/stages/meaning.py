@@ -22,12 +22,12 @@ def chosen_embedder() -> tuple[Embedder | None, str]:
     """Return the embedder that the user's settings come to, or None, and the sentence that says which and why.
 
     Raises:
-        BadSettings: the user's settings have faults.
+        BadSettings: what the user's settings say of it cannot be read.
     """
     from pipelines.models.embedders.choose import choose_embedder  # noqa: PLC0415  only who embeds needs them
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
+    from pipelines.user_file import embedder_settings  # noqa: PLC0415  as above
 
-    return choose_embedder(load_user_settings(os.environ).embedder, os.environ)
+    return choose_embedder(embedder_settings(os.environ), os.environ)
 
 
 def embed(root: Path, seconds: float) -> tuple[dict[str, object], tuple[str, ...]]:

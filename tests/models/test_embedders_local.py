@@ -78,6 +78,15 @@ def test_a_vector_depends_on_its_text_alone(folder: Path, models: Path, precisio
         assert np.allclose(one.embed_query(text), together[at], atol=1e-5)
 
 
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_a_brief_text_alone_is_the_same_as_one_among_many(folder: Path, models: Path, precision: Precision) -> None:
+    planned = embedder(folder, models, precision)
+    planned.embed_documents(TEXTS)  # from here on every text is run by the session whose memory is planned
+    for text in TEXTS:
+        brief = embedder(folder, models, precision).embed_query(text)
+        assert brief.tobytes() == planned.embed_query(text).tobytes()
+
+
 def test_the_limit_of_the_folder_cuts_a_text(folder: Path, models: Path) -> None:
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 9}', encoding="utf-8")
     found = embedder(folder, models).embed_documents(TEXTS)

@@ -9,6 +9,7 @@ import pytest
 from pipelines.errors import BadSettings, UsageFault
 from pipelines.models.choose import choose_chain, choose_extractor
 from pipelines.models.rules import RulesExtractor
+from pipelines.user_file import embedder_settings
 from pipelines.user_settings import UserSettings, load_user_settings
 
 if TYPE_CHECKING:
@@ -227,3 +228,28 @@ def test_the_command_line_names_one_provider_in_place_of_the_files(config: Path)
     ):
         with pytest.raises(UsageFault, match=why):
             load_user_settings(environ, provider)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "",
+        'rules_from = "owner"\n',
+        '[embedder]\nprovider = "none"\n',
+        '[embedder]\nprovider = "voyage"\napi_key_env = "OTHER"\n',
+        '[embedder]\nthreads = 3\n[ping]\nurl = "https://ping.example/1"\n',
+    ],
+)
+def test_a_search_reads_of_the_settings_what_the_whole_file_comes_to(config: Path, told: str) -> None:
+    config.write_text(told)
+    environ = {"XDG_CONFIG_HOME": str(config.parent.parent), "VOYAGE_API_KEY": f" {KEY}\n", "OTHER": "b"}
+    assert embedder_settings(environ) == load_user_settings(environ).embedder
+
+
+def test_a_search_is_not_stopped_by_what_does_not_concern_it(config: Path) -> None:
+    config.write_text('providers = ["nobody"]\n')
+    environ = {"XDG_CONFIG_HOME": str(config.parent.parent)}
+    assert embedder_settings(environ).provider is None
+    config.write_text('[embedder]\nprovider = "nobody"\n')
+    with pytest.raises(BadSettings, match="nobody"):
+        embedder_settings(environ)
