@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pipelines.models.extraction import Failure
 
 KEPT: Final = 400
-_RUNS: Final = f"{PRIVATE}/runs"
 """Reports that stay: more than a year of nights. What a run changed is in git for good."""
+_RUNS: Final = f"{PRIVATE}/runs"
 
 
 @dataclass(frozen=True)
