@@ -11,7 +11,6 @@ from pipelines.memory.names import told
 from pipelines.memory.secrets import find_secrets, veil
 from pipelines.models.calling import total
 from pipelines.models.extraction import all_failures
-from pipelines.settings import ignored_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,13 +65,13 @@ def report_of(begun: RunReport, git: Git, decided: Decided) -> RunReport:
     """Return a report that says what was decided, all but what writing it comes to.
 
     Args:
-        begun: the report as far as it was known before.
+        begun: the report as far as it was known before, with what was odd by then.
         git: the memory's; tells whether a secret that was taken out of a log is in a commit.
         decided: what the stages came to.
     """
     return replace(
         _with_filed(_with_read(begun, decided), decided),
-        warnings=_warnings(git, decided),
+        warnings=[*begun.warnings, *_warnings(git, decided)],
         pending=any(warned.pending for warned in decided.snapshot.warnings),
     )
 
@@ -130,7 +129,6 @@ def _warnings(git: Git, decided: Decided) -> list[str]:
     said = [told(root, note) for note in decided.answered.notes]
     said += [veil(told(root, note)) for note in (*decided.extracted.notes, *decided.weighed.notes)]
     return [
-        *ignored_note(root),
         *map(str, decided.snapshot.warnings),
         *decided.clean.notes(_committed(git, decided.clean)),
         *(f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd),

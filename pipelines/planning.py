@@ -200,6 +200,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
         extractor=night.extractor.name,
         again=night.again,
         briefing_cap=night.settings.caps.briefing,
+        warnings=night.settings.ignored_note,
     )
     return Plan(changes, report_of(begun, git, decided))
 
