@@ -69,10 +69,11 @@ def report_of(begun: RunReport, git: Git, decided: Decided) -> RunReport:
         git: the memory's; tells whether a secret that was taken out of a log is in a commit.
         decided: what the stages came to.
     """
+    left = [str(warned) for warned in decided.snapshot.warnings if warned.pending]
     return replace(
         _with_filed(_with_read(begun, decided), decided),
-        warnings=[*begun.warnings, *_warnings(git, decided)],
-        pending=any(warned.pending for warned in decided.snapshot.warnings),
+        warnings=[*left, *begun.warnings, *_warnings(git, decided)],  # why something is left comes first
+        pending=bool(left),
     )
 
 
@@ -129,7 +130,7 @@ def _warnings(git: Git, decided: Decided) -> list[str]:
     said = [told(root, note) for note in decided.answered.notes]
     said += [veil(told(root, note)) for note in (*decided.extracted.notes, *decided.weighed.notes)]
     return [
-        *map(str, decided.snapshot.warnings),
+        *(str(warned) for warned in decided.snapshot.warnings if not warned.pending),
         *decided.clean.notes(_committed(git, decided.clean)),
         *(f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd),
         *_what_review_asks(decided),
