@@ -18,6 +18,7 @@ from pipelines.memory.documents import Document
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.history import run_id
 from pipelines.memory.layout import PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
+from pipelines.memory.links import with_links_told_apart
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.names import names_of
 from pipelines.memory.progress import entries_digest, read_progress, render_progress
@@ -177,7 +178,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     Raises:
         BrokenChangeSet: the changes would break a promise.
     """
-    snapshot = without_held(read_snapshot(night.root))
+    snapshot = with_links_told_apart(without_held(read_snapshot(night.root)), git)
     template = missing_files(night.root, resource("memory_template"))
     found = {**snapshot.documents, **_template_documents(template)}
     decided = _decide(night, git, snapshot, found, watch)

@@ -15,6 +15,7 @@ from pipelines.memory.baseline import baseline_at, stands_in
 from pipelines.memory.documents import Document
 from pipelines.memory.items import ID_PATTERN, parse_item
 from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER, kind_of
+from pipelines.memory.links import with_links_told_apart
 from pipelines.memory.names import names_of, real_path
 from pipelines.memory.tombstones import read_tombstones
 
@@ -103,7 +104,8 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
     if briefing and briefing.size > cap and any(placed.item.by for placed in briefing.items):
         what = f"has {briefing.size:,} bytes, over its cap of {cap:,}"
         faults.append(Fault(BRIEFING, 0, "", "over-cap", what, mendable=True))
-    faults += [Fault(w.path, 0, "", "unreadable", w.why, mendable=False) for w in snapshot.warnings if w.pending]
+    warnings = with_links_told_apart(snapshot, git).warnings
+    faults += [Fault(w.path, 0, "", "unreadable", w.why, mendable=False) for w in warnings if w.pending]
     shown = [replace(fault, path=real_path(snapshot.root, fault.path)) for fault in faults]
     return sorted(shown, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
 

@@ -123,6 +123,18 @@ def test_no_verb_reads_or_writes_behind_a_link(
     assert component == ".curate" or CANARY.encode() not in index.read_bytes()
 
 
+def test_a_link_where_the_memory_had_nothing_leaves_nothing_undone(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "canary.md").write_text(f"- Fact: {CANARY}\n")
+    (memory.root / "Resources").mkdir(exist_ok=True)
+    (memory.root / "Resources" / "notes").symlink_to(tmp_path / "notes")
+    for night in ("2026-03-12", "2026-03-13", "2026-03-14"):
+        said = memory.curate("run", "--now", f"{night}T02:00")
+        assert said.count("Resources/notes is a symbolic link, which is never followed; it was left alone.") == 1
+    assert "Overdue" not in memory.curate("status", "--now", "2026-03-14T08:00")
+    assert "Everything is accounted for" in memory.curate("check")
+
+
 @pytest.mark.parametrize("hidden", ["Projects/alpha.md", "Projects/sub", "bytes"])
 def test_what_hides_a_document_is_said_each_night_and_takes_nothing_out(
     grown: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], hidden: str
