@@ -10,7 +10,7 @@ from pipelines.direct import direct_change
 from pipelines.errors import BrokenChangeSet
 from pipelines.memory.baseline import last_run_baseline
 from pipelines.memory.changes import Change, check_documents, document_changes
-from pipelines.memory.conservation import buried_ids, departed
+from pipelines.memory.conservation import buried_ids, departed, hidden_ids
 from pipelines.memory.layout import TOMBSTONES
 from pipelines.memory.tombstones import read_tombstones, render_tombstones
 from pipelines.stages.mend import mend as mend_documents
@@ -33,9 +33,9 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
         snapshot, git, today = direct.snapshot, direct.git, day_of(when, settings)
         mended = mend_documents(
             snapshot.documents,
-            last_run_baseline(git, snapshot.documents),
+            last_run_baseline(git, snapshot.documents).without(snapshot.unreadable()),
             lambda documents: departed(replace(snapshot, documents=documents), git),
-            buried_ids(snapshot),
+            buried_ids(snapshot) | hidden_ids(snapshot, git),
             today,
             snapshot.shown,
         )

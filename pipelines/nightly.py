@@ -96,7 +96,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     report = replace(
         report,
         index=index,
-        warnings=(*report.warnings, *warnings),
+        warnings=(*warnings, *report.warnings),
         pending=report.pending or bool(warnings),
         recovered=recovered,
         given=given,

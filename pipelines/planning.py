@@ -5,33 +5,33 @@ Nothing here writes. What a plan would do can be shown (`--dry-run`) or applied 
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
+from pipelines.decided import Decided, report_of
 from pipelines.errors import BrokenChangeSet
 from pipelines.memory.baseline import last_run_baseline
 from pipelines.memory.changes import Change, check_documents, document_changes
 from pipelines.memory.documents import Document
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.history import run_id
-from pipelines.memory.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
+from pipelines.memory.layout import PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
+from pipelines.memory.links import with_links_told_apart
 from pipelines.memory.logs import parse_entries
-from pipelines.memory.names import names_of, told
+from pipelines.memory.names import names_of
 from pipelines.memory.progress import entries_digest, read_progress, render_progress
 from pipelines.memory.seals import load_seals
-from pipelines.memory.secrets import find_secrets, load_redactor, veil
+from pipelines.memory.secrets import load_redactor, veil
 from pipelines.memory.secrets.held import without_held
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.memory.template import missing_files
-from pipelines.memory.tombstones import Reason, read_tombstones, render_tombstones, wording_hash
-from pipelines.models.calling import total
-from pipelines.models.extraction import DocumentChoice, all_failures
+from pipelines.memory.tombstones import read_tombstones, render_tombstones
+from pipelines.models.extraction import DocumentChoice
 from pipelines.models.shown import Nearby
 from pipelines.report import RunReport
 from pipelines.resources import resource
-from pipelines.settings import ignored_note
 from pipelines.stages.alike import Alike
 from pipelines.stages.answers import apply_answers
 from pipelines.stages.capture import capture
@@ -43,7 +43,7 @@ from pipelines.stages.promote import promote
 from pipelines.stages.questions import Telling
 from pipelines.stages.reconcile import reconcile
 from pipelines.stages.redact import clean_logs, left_in_place
-from pipelines.stages.rereading import counting, settle
+from pipelines.stages.rereading import buried_by, counting, reread_in, settle
 from pipelines.stages.review import Filed
 from pipelines.stages.settling import settle_beliefs
 from pipelines.stages.tidying import tidied
@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.memory.git import Git
+    from pipelines.memory.items import Item
+    from pipelines.memory.progress import LogProgress
     from pipelines.memory.snapshot import Snapshot
     from pipelines.memory.tombstones import Tombstone
     from pipelines.models.batching.sitting import Batching
@@ -68,7 +70,6 @@ if TYPE_CHECKING:
     from pipelines.stages.capture import Captured
     from pipelines.stages.extract import DayToRead, Extracted
     from pipelines.stages.promote import Promoted
-    from pipelines.stages.prune import Pruned
     from pipelines.stages.reconcile import Reconciled
     from pipelines.stages.redact import Clean
     from pipelines.stages.review import Verdict
@@ -127,28 +128,48 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class _Decided:
-    """What the stages came to, each one's result."""
+class _Begun:
+    """What a night begins with: the logs in one piece, and people's edits and answers heeded."""
 
     snapshot: Snapshot
+    progress: Mapping[str, tuple[LogProgress, ...]]
     clean: Clean
     captured: Captured
     reconciled: Reconciled
     answered: Answered
+
+    @cached_property
+    def items(self) -> list[tuple[str, Item]]:
+        """Every item, with the path of its document."""
+        return [(path, p.item) for path, document in sorted(self.answered.documents.items()) for p in document.items]
+
+    @cached_property
+    def stones(self) -> frozenset[Tombstone]:
+        """All tombstones, those of this run, too."""
+        before = read_tombstones(self.snapshot.state.get(TOMBSTONES))
+        return before | {*self.reconciled.retracted, *self.answered.retracted}
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What was there to read and what came of it, and where it may be filed."""
+
+    progress: Mapping[str, tuple[LogProgress, ...]]
+    days: list[DayToRead]
+    shelves: Shelves
+    choices: tuple[DocumentChoice, ...]
     extracted: Extracted
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What the review decided, and by what."""
+
+    gate: Gate
+    is_reread: Callable[[Candidate], bool]
     weighed: Weighed
     verdicts: tuple[Verdict, ...]
-    promoted: Promoted
-    settled: Settled
-    pruned: Pruned
-    documents: Mapping[str, Document]
-    state: Mapping[str, bytes]
     meaning: str
-
-    @property
-    def stones(self) -> tuple[Tombstone, ...]:
-        """The tombstones of this run."""
-        return (*self.reconciled.retracted, *self.answered.retracted)
 
 
 def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
@@ -157,7 +178,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     Raises:
         BrokenChangeSet: the changes would break a promise.
     """
-    snapshot = without_held(read_snapshot(night.root))
+    snapshot = with_links_told_apart(without_held(read_snapshot(night.root)), git)
     template = missing_files(night.root, resource("memory_template"))
     found = {**snapshot.documents, **_template_documents(template)}
     decided = _decide(night, git, snapshot, found, watch)
@@ -173,61 +194,88 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
         *document_changes(snapshot.documents, decided.documents),
         *_state_changes(snapshot, decided.state),
     )
-    return Plan(changes, _report(night, git, decided))
+    begun = RunReport(
+        run=run_id(night.now, git.head()),
+        now=night.now.isoformat(timespec="seconds"),
+        day=night.today,
+        extractor=night.extractor.name,
+        again=night.again,
+        briefing_cap=night.settings.caps.briefing,
+        warnings=night.settings.ignored_note,
+    )
+    return Plan(changes, report_of(begun, git, decided))
 
 
-def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document], watch: Watch) -> _Decided:
+def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document], watch: Watch) -> Decided:
     """Run the stages in their order."""
-    stones = read_tombstones(snapshot.state.get(TOMBSTONES))
-    progress = read_progress(snapshot.state.get(PROGRESS))
     with watch.stage("capture"):
-        clean = clean_logs(snapshot.logs, snapshot.partials, progress, load_redactor(night.root))
-        in_place = names_of(night.root) is not None
-        clean = left_in_place(clean, snapshot.shown) if in_place else clean
-        captured = capture(clean.logs, clean.partials, night.today, snapshot.unreadable())
-        baseline = last_run_baseline(git, found).without(snapshot.unreadable())
-        reconciled = reconcile(found, baseline, night.today, snapshot.shown)
-        answered = apply_answers(reconciled.documents, night.today, snapshot.theirs())
-        stones |= {*reconciled.retracted, *answered.retracted}
+        begun = _begin(night, git, snapshot, found)
     with watch.stage("extract"):
-        shelves = Shelves(answered.documents, snapshot.unreadable())
-        if night.again:
-            progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
-        days = days_to_read(captured.logs, progress, night.today, _read_before(git), rereads=night.rereads)
-        choices = _choices(answered.documents)
-        items = [(path, p.item) for path, document in sorted(answered.documents.items()) for p in document.items]
-        nearby = Nearby(linkable(items))
-        extracted = extract(
-            days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once, nearby
-        )
+        read = _read(night, git, begun, watch)
     with watch.stage("review"):
-        candidates = [replace(one, text=veil(one.text)) for one in extracted.candidates]
-        gate = Gate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
-        filed = [gated_in(gate.look(candidate), shelves) for candidate in candidates]
-        is_reread = _is_reread(days, night.again)
-        unsettled, known = settle(filed, items, is_reread)
-        alike = Alike(night.embedder, night.vectors)
-        sitting = Sitting(
-            items, _buried(stones, night.again, is_reread), lambda one: filed_in(one, shelves), choices, alike
-        )
-        weighed = weigh(unsettled, sitting, night.reviewer)
-        verdicts = (*known, *weighed.verdicts)
+        judged = _judge(night, begun, read)
     with watch.stage("promote"):
-        ties = find_ties([verdict.candidate for verdict in verdicts], items)
-        promoted = promote(counting(verdicts, is_reread), shelves, ties)
-        fresh = [entry for day in extracted.read for entry in day.fresh]
-        idle = night.settings.review.idle_days
-        telling = _telling(snapshot)
-        settled = settle_beliefs(promoted, fresh, gate.word_of, captured.logs, telling, night.today, idle)
+        promoted, settled = _promote(night, begun, read, judged)
     with watch.stage("prune"):
-        pruned = tidied(settled.documents, snapshot, night.settings, shelves.closed)
-        documents = pruned.documents
-    read = advanced_progress(progress, extracted.read, night.today, extracted.fallback) if extracted.read else progress
-    state = {PROGRESS: render_progress(read), TOMBSTONES: render_tombstones(stones)}
-    return _Decided(
-        snapshot, clean, captured, reconciled, answered, extracted, weighed, verdicts, promoted, settled, pruned,
-        documents, state, alike.name if extracted.read else "",
+        pruned = tidied(settled.documents, snapshot, night.settings, read.shelves.closed)
+    return Decided(
+        snapshot, begun.clean, begun.captured, begun.reconciled, begun.answered, read.extracted, judged.weighed,
+        judged.verdicts, promoted, settled, pruned, _state(night, begun, read), judged.meaning,
     )  # fmt: skip
+
+
+def _begin(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document]) -> _Begun:
+    progress = read_progress(snapshot.state.get(PROGRESS))
+    clean = clean_logs(snapshot.logs, snapshot.partials, progress, load_redactor(night.root))
+    in_place = names_of(night.root) is not None
+    clean = left_in_place(clean, snapshot.shown) if in_place else clean
+    captured = capture(clean.logs, clean.partials, night.today, snapshot.unreadable())
+    baseline = last_run_baseline(git, found).without(snapshot.unreadable())
+    reconciled = reconcile(found, baseline, night.today, snapshot.shown)
+    answered = apply_answers(reconciled.documents, night.today, snapshot.theirs())
+    return _Begun(snapshot, progress, clean, captured, reconciled, answered)
+
+
+def _read(night: Night, git: Git, begun: _Begun, watch: Watch) -> _Read:
+    progress = begun.progress
+    if night.again:
+        progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
+    days = days_to_read(begun.captured.logs, progress, night.today, _read_before(git), rereads=night.rereads)
+    choices, nearby = _choices(begun.answered.documents), Nearby(linkable(begun.items))
+    extracted = extract(
+        days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once, nearby
+    )
+    return _Read(progress, days, Shelves(begun.answered.documents, begun.snapshot.unreadable()), choices, extracted)
+
+
+def _judge(night: Night, begun: _Begun, read: _Read) -> _Judged:
+    candidates = [replace(one, text=veil(one.text)) for one in read.extracted.candidates]
+    gate = Gate(read.days, load_seals(), night.rules_from, frozenset(item.id for _, item in begun.items))
+    filed = [gated_in(gate.look(candidate), read.shelves) for candidate in candidates]
+    is_reread = reread_in(read.days, night.again)
+    unsettled, known = settle(filed, begun.items, is_reread)
+    alike = Alike(night.embedder, night.vectors)
+    buried = buried_by(begun.stones, night.again, is_reread)
+    sitting = Sitting(begun.items, buried, lambda one: filed_in(one, read.shelves), read.choices, alike)
+    weighed = weigh(unsettled, sitting, night.reviewer)
+    meaning = alike.name if read.extracted.read else ""
+    return _Judged(gate, is_reread, weighed, (*known, *weighed.verdicts), meaning)
+
+
+def _promote(night: Night, begun: _Begun, read: _Read, judged: _Judged) -> tuple[Promoted, Settled]:
+    ties = find_ties([verdict.candidate for verdict in judged.verdicts], begun.items)
+    promoted = promote(counting(judged.verdicts, judged.is_reread), read.shelves, ties)
+    fresh = [entry for day in read.extracted.read for entry in day.fresh]
+    idle, telling = night.settings.review.idle_days, _telling(begun.snapshot)
+    logs = begun.captured.logs
+    return promoted, settle_beliefs(promoted, fresh, judged.gate.word_of, logs, telling, night.today, idle)
+
+
+def _state(night: Night, begun: _Begun, read: _Read) -> dict[str, bytes]:
+    progress, extracted = read.progress, read.extracted
+    if extracted.read:
+        progress = advanced_progress(progress, extracted.read, night.today, extracted.fallback)
+    return {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(begun.stones)}
 
 
 def filed_in(one: Candidate, shelves: Shelves) -> Filed:
@@ -247,31 +295,6 @@ def _telling(snapshot: Snapshot) -> Telling:
     return Telling(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
 
 
-def _is_reread(days: list[DayToRead], again: str) -> Callable[[Candidate], bool]:
-    """Return whether a candidate comes of an entry that was read before."""
-    known = {(day.path, entry.key) for day in days for entry in day.again}
-    return lambda one: one.entry.day == again or (one.entry.path, one.entry.key) in known
-
-
-def _buried(
-    stones: frozenset[Tombstone], again: str, is_reread: Callable[[Candidate], bool]
-) -> Callable[[Candidate], bool]:
-    """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside.
-
-    What was forgotten stays so: the words may still stand in a log that is a person's own file.
-    What a model words anew in lines that the rules had read is known by its quote, too: the rules keep the log's words.
-    """
-    hashes = frozenset(stone.hash for stone in stones)
-    forgotten = frozenset(stone.hash for stone in stones if stone.reason is Reason.FORGOTTEN)
-
-    def is_buried(one: Candidate) -> bool:
-        texts = (one.text, one.quote) if is_reread(one) else (one.text,)
-        closed = hashes if one.entry.day != again else forgotten
-        return any(wording_hash(one.type, text) in closed for text in texts)
-
-    return is_buried
-
-
 # ------------------------------------------------------------ parts of the change set
 
 
@@ -287,7 +310,7 @@ def _choices(documents: Mapping[str, Document]) -> tuple[DocumentChoice, ...]:
     )
 
 
-def _log_changes(snapshot: Snapshot, decided: _Decided) -> list[Change]:
+def _log_changes(snapshot: Snapshot, decided: Decided) -> list[Change]:
     if names_of(snapshot.root) is not None:
         return []  # they are a person's own files
     folded = frozenset(decided.captured.folded)
@@ -313,94 +336,3 @@ def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
         return None
 
     return find
-
-
-# ------------------------------------------------------------ the report
-
-
-def _report(night: Night, git: Git, decided: _Decided) -> RunReport:
-    extracted, weighed, promoted = decided.extracted, decided.weighed, decided.promoted
-    report = RunReport(
-        run=run_id(night.now, git.head()),
-        now=night.now.isoformat(timespec="seconds"),
-        day=night.today,
-        extractor=night.extractor.name,
-        meaning=decided.meaning,
-        logs_read=sum(bool(day.fresh) for day in extracted.read),
-        entries_read=sum(len(day.fresh) for day in extracted.read),
-        entries_pending=sum(len(day.fresh) for day in extracted.pending),
-        candidates=len(extracted.candidates),
-        ungrounded=extracted.ungrounded,
-        spent=total(extracted.spent, weighed.spent),
-        failures=all_failures(extracted.failures, weighed.failures),
-        fallback=extracted.fallback,
-        reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
-        replies=(*extracted.replies, *weighed.replies),
-        review=weighed.to_json(),
-        again=night.again,
-        pending_days=tuple(day.day for day in extracted.pending if day.asked),
-        failure=veil(extracted.failure),
-        over_budget=extracted.over_budget,
-        redacted={path: len(found) for path, found in decided.clean.redacted.items()},
-    )
-    documents = decided.documents
-    return replace(
-        report,
-        verdicts=dict(Counter(str(verdict.kind) for verdict in decided.verdicts)),
-        types=dict(Counter(str(item.type) for _, item in promoted.added)),
-        documents=dict(Counter(decided.snapshot.shown(path) for path, _ in promoted.added)),
-        confirmed=len(promoted.confirmed),
-        made=tuple(map(decided.snapshot.shown, promoted.made)),
-        edited=len(decided.reconciled.edited),
-        numbered=len(decided.reconciled.numbered),
-        retracted=len(decided.stones),
-        restored=len(decided.answered.restored),
-        asked=len(decided.reconciled.asked)
-        + sum(map(len, (promoted.questions, promoted.held, decided.settled.archives, decided.settled.claims))),
-        superseded=len(promoted.superseded),
-        closed=len(decided.settled.closed),
-        briefing_bytes=documents[BRIEFING].size if BRIEFING in documents else 0,
-        briefing_cap=night.settings.caps.briefing,
-        evicted=[
-            {"id": moved.id, "from": decided.snapshot.shown(moved.source), "to": decided.snapshot.shown(moved.target)}
-            for moved in decided.pruned.moved
-        ],
-        folded=decided.captured.folded,
-        warnings=_warnings(git, decided),
-        pending=any(warned.pending for warned in decided.snapshot.warnings),
-    )
-
-
-def _warnings(git: Git, decided: _Decided) -> list[str]:
-    root = decided.snapshot.root
-    notes = [
-        *ignored_note(root),
-        *map(str, decided.snapshot.warnings),
-        *decided.clean.notes(_committed(git, decided.clean)),
-    ]
-    notes += [f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd]
-    if asked := len(decided.reconciled.asked):
-        review = decided.snapshot.shown(REVIEW)
-        notes.append(f"{asked} items are gone from their documents; {review} asks whether to retract or restore them.")
-    if questions := len(decided.promoted.questions):
-        count = "1 new item contradicts" if questions == 1 else f"{questions} new items contradict"
-        notes.append(f"{count} what stands; {decided.snapshot.shown(REVIEW)} asks which holds.")
-    if held := len(decided.promoted.held):
-        count = "1 new item is" if held == 1 else f"{held} new items are"
-        notes.append(f"{count} held in {decided.snapshot.shown(REVIEW)}: nobody vouches for what they say.")
-    if claims := len(decided.settled.claims):
-        count = "1 todo is" if claims == 1 else f"{claims} todos are"
-        notes.append(f"{count} said to be done by who is trusted less; {decided.snapshot.shown(REVIEW)} asks.")
-    if archives := [decided.snapshot.shown(path) for path in decided.settled.archives]:
-        notes.append(f"{' and '.join(archives)} may be over; {decided.snapshot.shown(REVIEW)} asks whether to archive.")
-    notes += [told(root, note) for note in decided.answered.notes]
-    return [*notes, *(veil(told(root, note)) for note in (*decided.extracted.notes, *decided.weighed.notes))]
-
-
-def _committed(git: Git, clean: Clean) -> frozenset[str]:
-    """Return the redacted logs of which the last commit holds a version with a secret in it."""
-    head = git.head() if clean.redacted else None
-    tree = git.tree(head)
-    return frozenset(
-        path for path in clean.redacted if head and path in tree and find_secrets(git.show(head, path) or b"")
-    )

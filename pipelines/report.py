@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pipelines.models.extraction import Failure
 
 KEPT: Final = 400
-_RUNS: Final = f"{PRIVATE}/runs"
 """Reports that stay: more than a year of nights. What a run changed is in git for good."""
+_RUNS: Final = f"{PRIVATE}/runs"
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class RunReport:
         failure: why days stay pending, a sentence for each way in which the models failed, or empty.
         over_budget: which of the user's caps left days pending, or empty.
         batches: what was sent in batches, what was collected, and how many are open still.
-        warnings: what was odd, a sentence each.
+        warnings: what was odd, a sentence each; what leaves something pending first.
         pending: whether something stays unread that should not.
         index: what reindexing did.
         seconds: stage → wall seconds.
@@ -311,6 +311,16 @@ def read_reports(root: Path) -> dict[str, dict[str, object]]:
 def last_report(root: Path) -> dict[str, object] | None:
     """Return the newest report that can be read, or None before the first run."""
     return next((report for name in reversed(_names(root)) if (report := _read(root, name)) is not None), None)
+
+
+def left_pending(report: Mapping[str, object]) -> str:
+    """Return why a run left something pending, a sentence; empty where it left nothing, or failed as a whole."""
+    if report.get("exit_code") != EXPECTED or report.get("error"):
+        return ""
+    model, warnings = report.get("model"), report.get("warnings")
+    failure = model.get("failure") if isinstance(model, dict) else None
+    first = warnings[0] if isinstance(warnings, list) and warnings else "it does not say why"
+    return str(failure or first)
 
 
 def was_cut_short(report: Mapping[str, object]) -> bool:

@@ -11,10 +11,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pipelines.errors import EXPECTED
 from pipelines.memory.history import changed_documents, named_run, run_commits, undone_by
 from pipelines.memory.standings import item_changes, understood
-from pipelines.report import read_reports
+from pipelines.report import left_pending, read_reports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -165,15 +164,11 @@ def _reported(ident: str, report: Mapping[str, object]) -> Run:
 
 
 def _ending(report: Mapping[str, object]) -> tuple[Ended, str]:
-    error, model = report.get("error"), report.get("model")
+    error = report.get("error")
     if isinstance(error, dict):
         return Ended.FAILED, str(error.get("sentence") or error.get("kind") or "it does not say why")
-    if report.get("exit_code") != EXPECTED:
-        return Ended.WELL, _sent(report)
-    failure = model.get("failure") if isinstance(model, dict) else None
-    warnings = report.get("warnings")
-    first = warnings[0] if isinstance(warnings, list) and warnings else "it does not say why"
-    return Ended.PENDING, str(failure or first)
+    why = left_pending(report)
+    return (Ended.PENDING, why) if why else (Ended.WELL, _sent(report))
 
 
 def _sent(report: Mapping[str, object]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespac
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from pipelines.errors import BadFile, BadSettings
 from pipelines.faults import faults_of, read_toml
@@ -164,6 +164,16 @@ class Settings(_Strict):
     review: Review = Review()
     weights: WeightSettings = WeightSettings()
     schedule: Schedule = Schedule()
+    _foreign: tuple[str, ...] = PrivateAttr(default=())
+
+    def model_post_init(self, foreign: tuple[str, ...] | None, /) -> None:
+        """Keep the names of the keys that were set aside, which are given as the context of reading the file."""
+        self._foreign = foreign or ()
+
+    @property
+    def ignored_note(self) -> list[str]:
+        """As a list of one, the sentence that names what only the user's settings can say; empty without any."""
+        return told_foreign(SETTINGS, self._foreign)
 
     @property
     def author(self) -> tuple[str, str]:
@@ -194,25 +204,16 @@ def load_settings(root: Path) -> Settings:
     path = root / SETTINGS
     if path.is_symlink():
         raise BadFile(SETTINGS, LINKED)
-    raw, _ = without_foreign(read_toml(path), Settings)
+    raw, foreign = without_foreign(read_toml(path), Settings)
     layout = raw.pop("layout", None)
     faults = _layout_faults(layout, root) if layout is not None else []
     try:
-        settings = Settings.model_validate(raw)
+        settings = Settings.model_validate(raw, context=foreign)
     except ValidationError as error:
         raise BadSettings(path, [*faults_of(error, raw), *faults]) from None
     if faults:
         raise BadSettings(path, faults)
     return settings
-
-
-def ignored_note(root: Path) -> list[str]:
-    """Return, as a list of one, the sentence that names what only the user's settings can say; empty without any.
-
-    Raises:
-        BadSettings: the file cannot be read.
-    """
-    return told_foreign(SETTINGS, without_foreign(read_toml(root / SETTINGS), Settings)[1])
 
 
 def _layout_faults(layout: object, root: Path) -> list[str]:

@@ -110,7 +110,8 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     """
     snapshot = read_snapshot(wish.root)
     stones = read_tombstones(snapshot.state.get(TOMBSTONES))
-    base = reconcile(snapshot.documents, last_run_baseline(git, snapshot.documents), wish.today, snapshot.shown)
+    baseline = last_run_baseline(git, snapshot.documents).without(snapshot.unreadable())
+    base = reconcile(snapshot.documents, baseline, wish.today, snapshot.shown)
     item = _item(wish.item, base.documents, stones) if wish.item else ""
     run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
     undone, stones = _turned(git, run, sides, item, base, snapshot, stones)

@@ -40,10 +40,11 @@ settings.load_profile("untimed")
 
 
 def pytest_configure() -> None:
-    """Heed the signals that whoever started the tests had them ignore (`nohup`, a job in the background)."""
+    """Live in UTC, and heed the signals that whoever started the tests had ignored (`nohup`, a background job)."""
     for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
+    os.environ["TZ"] = "UTC"  # the zone is looked up once a process, which a fixture of a module may do
 
 
 @pytest.fixture(autouse=True)

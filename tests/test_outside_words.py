@@ -96,9 +96,8 @@ def test_words_from_outside_close_nothing_of_the_agent_s(memory: Memory, line: s
 
 
 def pages(memory: Memory) -> dict[str, list[str]]:
-    """Return the lines of every Markdown file, but for the pointers to the newest days."""
-    found = {path: data.decode().splitlines() for path, data in memory.files().items() if path.endswith(".md")}
-    return {path: [line for line in lines if "<!-- p:" not in line] for path, lines in found.items()}
+    """Return the lines of every Markdown file."""
+    return {path: data.decode().splitlines() for path, data in memory.files().items() if path.endswith(".md")}
 
 
 def test_words_that_wait_change_nothing_but_the_queue(memory: Memory) -> None:

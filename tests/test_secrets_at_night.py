@@ -15,7 +15,8 @@ from pipelines.memory.edits import commit_edits
 from pipelines.memory.git import Author, Git
 from pipelines.memory.secrets import find_secrets
 from pipelines.memory.secrets.cleaner import TranscriptCleaner
-from pipelines.memory.snapshot import read_documents
+from pipelines.memory.secrets.held import without_held
+from pipelines.memory.snapshot import read_documents, read_snapshot
 from pipelines.models.prompts import load_prompt
 from pipelines.models.rules import RulesExtractor
 from pipelines.stages.meaning import vector_of
@@ -107,6 +108,13 @@ def test_a_persons_own_document_stays_as_it_is_uncommitted_and_named(memory: Mem
     memory.write(path, marked)
     assert night(memory, "2026-03-22T02:00+00:00").exit_code == 0
     assert OTHER in history(memory)
+
+
+def test_a_secret_that_looks_like_a_note_of_ours_is_found_in_a_document(memory: Memory) -> None:
+    memory.write("Areas/b.md", f"# B\n\ntoken = by=rules@{Planter(9).of('Kxfq23456789', 18)}\n")
+    found = without_held(read_snapshot(memory.root))
+    assert "Areas/b.md" not in found.documents
+    assert [told.path for told in found.warnings] == ["Areas/b.md"]
 
 
 def test_what_is_saved_between_the_look_and_the_commit_waits(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

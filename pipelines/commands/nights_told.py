@@ -86,7 +86,8 @@ def night_facts(root: Path, now: str | None, waiting: object, *, probe: bool) ->
 
 def night_lines(facts: NightFacts) -> list[str]:
     """Return them as a person reads them."""
-    lines = [f"Overdue   {facts.health.overdue} Run `curate run`."] if facts.health.overdue else []
+    advice = "" if facts.health.happens else " Run `curate run`."
+    lines = [f"Overdue   {facts.health.overdue}{advice}"] if facts.health.overdue else []
     lines += [f"Failed    {facts.health.failed}"] if facts.health.failed else []
     lines += [f"Note      {facts.health.ahead}"] if facts.health.ahead else []
     if facts.health.elsewhere:

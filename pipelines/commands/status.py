@@ -23,7 +23,7 @@ from pipelines.memory.snapshot import read_snapshot
 from pipelines.models.batching.standing import batch_lines, open_batches
 from pipelines.nights.health import moment_of
 from pipelines.report import last_report
-from pipelines.settings import ignored_note, load_settings
+from pipelines.settings import load_settings
 from pipelines.stages.capture import capture
 from pipelines.stages.extract import days_to_read
 
@@ -82,7 +82,7 @@ def status_facts(root: Path, now: str | None) -> dict[str, object]:
         "documents": len(snapshot.documents),
         "repository": Git(root).is_repository(),
         "batches": open_batches(root),
-        "warnings": [*ignored_note(root), *map(str, snapshot.warnings)],
+        "warnings": [*settings.ignored_note, *map(str, snapshot.warnings)],
         **_unread(root),
     }
 

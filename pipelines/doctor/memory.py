@@ -10,7 +10,7 @@ from pipelines.index.facts import index_facts
 from pipelines.memory.conservation import check_memory
 from pipelines.memory.git import Git
 from pipelines.memory.snapshot import read_snapshot
-from pipelines.settings import ignored_note, load_settings
+from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def settings(root: Path) -> Finding:
     """Read curate.toml, its time zone included; faults come as the error that names them all."""
     found = load_settings(root)
-    if ignored := ignored_note(root):
+    if ignored := found.ignored_note:
         return look("settings", ignored[0], "Put it into your own settings, if you want it; docs/models.md says where.")
     says = f"curate.toml is sound; days are cut in {found.timezone} at {found.day_end}."
     if found.timezone != (here := system_zone()):

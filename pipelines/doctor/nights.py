@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.doctor.findings import look, ok, wrong
@@ -27,14 +27,18 @@ if TYPE_CHECKING:
     from pipelines.doctor.findings import Finding
 
 
+_MEND: Final = "Mend that, then `curate run`; `curate runs` shows all of it."
+
+
 def last_nights(root: Path, now: datetime) -> Finding:
     """See whether a night is overdue, or the last one failed."""
     settings = load_settings(root)
     told = health(signs_of(root, _waiting(root, day_of(now, settings))), now, settings)
     if told.failed:
-        return wrong("nights", told.failed, "Mend that, then `curate run`; `curate runs` shows all of it.")
+        return wrong("nights", told.failed, _MEND)
     if told.overdue:
-        return wrong("nights", told.overdue, "`curate run`, and see below why none ran by itself.")
+        late = "`curate run`, and see below why none ran by itself."
+        return wrong("nights", told.overdue, _MEND if told.happens else late)
     if told.ahead:
         return look("nights", told.ahead, "Set the clock, and remove that report from .curate/runs.")
     when = f" at {told.last_well.isoformat(' ', timespec='minutes')}" if told.last_well else " once there is one"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Mapping
 
     from sqlite_utils import Database
 
@@ -23,6 +24,52 @@ SEPARATOR: Final = "\x1f"
 
 SHOWN, PAST, NEVER = 0, 1, 2
 """What `hidden` says: when a unit may be found: always; as of a day on which it held; never."""
+
+_FILES: Final[Mapping[str, type]] = {
+    "id": int,
+    "path": str,
+    "size": int,
+    "mtime_ns": int,
+    "ctime_ns": int,
+    "beside": str,
+    "checked_ns": int,
+    "sha256": str,
+    "reason": str,
+    "note": str,
+    "crc": int,
+}
+_PASSED: Final[Mapping[str, type]] = {"id": int, "path": str, "reason": str}
+# What ranking looks at stands first in a row, and the texts last: they need not be read to sort.
+_UNITS: Final[Mapping[str, type]] = {
+    "id": int,
+    "file": int,
+    "start_line": int,
+    "end_line": int,
+    "first_passage": int,
+    "last_passage": int,
+    "hidden": int,
+    "crc": int,
+    "key": bytes,
+    "date": str,
+    "until": str,
+    "types": str,
+    "project": str,
+    "tags": str,
+    "trust": str,
+    "confidence": str,
+    "status": str,
+    "item": str,
+    "record": str,
+    "title": str,
+    "headings": str,
+    "text": str,
+    "grams": str,
+    "about": str,
+    "around": str,
+}
+_PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "text": str}
+# A unit's number is never given twice, because its vector stands in the row of that number, in another file.
+_MARKS: Final[Mapping[str, type]] = {"id": int, "build": str, "last_unit": int, "tables": int}
 
 # Stems, so that `painted` finds `painting`; accents do not matter.
 TOKENIZE: Final = "porter unicode61 remove_diacritics 2"
@@ -51,48 +98,13 @@ def schema_sum(connection: sqlite3.Connection) -> int:
 
 
 def _first(db: Database) -> None:
-    _table(
-        db,
-        "files",
-        {"id": int, "path": str, "size": int, "mtime_ns": int, "ctime_ns": int, "beside": str, "checked_ns": int}
-        | {"sha256": str, "reason": str, "note": str, "crc": int},
-        (),
-    )
+    _table(db, "files", _FILES)
     db.table("files").create_index(["path"], unique=True)
     # What is not in the index is asked for without looking at what is.
     db.execute("CREATE INDEX files_skipped ON files(path, reason) WHERE reason != ''")
     db.execute("CREATE INDEX files_partial ON files(path, note) WHERE note != ''")
-    _table(db, "passed", {"id": int, "path": str, "reason": str}, ())
-    # What ranking looks at stands first in a row, and the texts last: they need not be read to sort.
-    _table(
-        db,
-        "units",
-        {"id": int, "file": int, "start_line": int, "end_line": int, "first_passage": int, "last_passage": int}
-        | {
-            "hidden": int,
-            "crc": int,
-            "key": bytes,
-            "date": str,
-            "until": str,
-            "types": str,
-            "project": str,
-            "tags": str,
-            "trust": str,
-            "confidence": str,
-        }
-        | {
-            "status": str,
-            "item": str,
-            "record": str,
-            "title": str,
-            "headings": str,
-            "text": str,
-            "grams": str,
-            "about": str,
-            "around": str,
-        },
-        ("text", "grams", "about", "around"),
-    )
+    _table(db, "passed", _PASSED)
+    _table(db, "units", _UNITS, ("text", "grams", "about", "around"))
     db.table("units").create_index(["file"])
     db.table("units").create_index(["item"])
     db.execute("CREATE INDEX idx_units_record ON units(record) WHERE record != ''")
@@ -103,15 +115,14 @@ def _first(db: Database) -> None:
     )
     # How many are not shown is asked often, and they are few.
     db.execute("CREATE INDEX idx_units_hidden ON units(hidden) WHERE hidden")
-    _table(db, "passages", {"id": int, "file": int, "text": str}, ("text",))
+    _table(db, "passages", _PASSAGES, ("text",))
     db.table("passages").create_index(["file"])
-    # A unit's number is never given twice, because its vector stands in the row of that number, in another file.
-    _table(db, "marks", {"id": int, "build": str, "last_unit": int, "tables": int}, ())
+    _table(db, "marks", _MARKS)
     db.table("marks").insert({"id": 1, "build": os.urandom(8).hex(), "last_unit": 0, "tables": 0})
 
 
-def _table(db: Database, name: str, columns: dict[str, type], searched: tuple[str, ...]) -> None:
+def _table(db: Database, name: str, columns: Mapping[str, type], searched: tuple[str, ...] = ()) -> None:
     table = db.table(name)
-    table.create(columns, pk="id", not_null=set(columns) - {"id", "first_passage", "last_passage"})
+    table.create(dict(columns), pk="id", not_null=set(columns) - {"id", "first_passage", "last_passage"})
     if searched:
         table.enable_fts(searched, create_triggers=True, tokenize=TOKENIZE)

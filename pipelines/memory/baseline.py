@@ -29,13 +29,13 @@ class Baseline:
 
     def without(self, paths: frozenset[str]) -> Baseline:
         """Return it without some documents: those that cannot be read now, of which nobody can say what became."""
-        unread = {path for path in (*self.changed, *self.same) if _stands_in(path, paths)}
+        unread = {path for path in (*self.changed, *self.same) if stands_in(path, paths)}
         changed = {path: one for path, one in self.changed.items() if path not in unread}
         return Baseline(changed, self.same - unread)
 
 
-def _stands_in(path: str, paths: frozenset[str]) -> bool:
-    """Whether a document is one of those, or stands behind one that is a link to a folder."""
+def stands_in(path: str, paths: frozenset[str]) -> bool:
+    """Return whether a document is one of those, or stands behind one that is a link to a folder."""
     parts = path.split("/")
     return any("/".join(parts[:depth]) in paths for depth in range(1, len(parts) + 1))
 

@@ -11,16 +11,18 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.baseline import baseline_at
+from pipelines.memory.baseline import baseline_at, stands_in
+from pipelines.memory.documents import Document
 from pipelines.memory.items import ID_PATTERN, parse_item
 from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER, kind_of
+from pipelines.memory.links import with_links_told_apart
 from pipelines.memory.names import names_of, real_path
 from pipelines.memory.tombstones import read_tombstones
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pipelines.memory.documents import Document, Placed
+    from pipelines.memory.documents import Placed
     from pipelines.memory.git import Git
     from pipelines.memory.items import Item
     from pipelines.memory.snapshot import Snapshot
@@ -85,7 +87,7 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
     """
     faults = [fault for path in sorted(snapshot.documents) for fault in _of_document(snapshot.documents[path])]
     faults += _duplicates(snapshot)
-    faults += _dangling(snapshot)
+    faults += _dangling(snapshot, buried_ids(snapshot) | hidden_ids(snapshot, git))
     faults += _circles(snapshot.documents)
     faults += [
         Fault(
@@ -102,7 +104,8 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
     if briefing and briefing.size > cap and any(placed.item.by for placed in briefing.items):
         what = f"has {briefing.size:,} bytes, over its cap of {cap:,}"
         faults.append(Fault(BRIEFING, 0, "", "over-cap", what, mendable=True))
-    faults += [Fault(w.path, 0, "", "unreadable", w.why, mendable=False) for w in snapshot.warnings if w.pending]
+    warnings = with_links_told_apart(snapshot, git).warnings
+    faults += [Fault(w.path, 0, "", "unreadable", w.why, mendable=False) for w in warnings if w.pending]
     shown = [replace(fault, path=real_path(snapshot.root, fault.path)) for fault in faults]
     return sorted(shown, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
 
@@ -139,8 +142,8 @@ def _duplicates(snapshot: Snapshot) -> list[Fault]:
     ]
 
 
-def _dangling(snapshot: Snapshot) -> list[Fault]:
-    known = {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot)
+def _dangling(snapshot: Snapshot, told: frozenset[str]) -> list[Fault]:
+    known = {placed.item.id for _, placed in snapshot.items()} | told
     return [
         Fault(
             document.path,
@@ -176,12 +179,25 @@ def buried_ids(snapshot: Snapshot) -> frozenset[str]:
     return frozenset(stone.id for stone in read_tombstones(snapshot.state.get(TOMBSTONES)))
 
 
+def hidden_ids(snapshot: Snapshot, git: Git) -> frozenset[str]:
+    """Return the ids that the last commit holds in documents which cannot be read now: those items are not gone."""
+    unread = snapshot.unreadable()
+    head = git.head() if unread else None
+    hidden = [path for path in git.tree(head) if kind_of(path) and stands_in(path, unread)]
+    texts = {path: (git.show(head, path) or b"").decode(errors="replace") for path in hidden if head}
+    return frozenset(ident for path, text in texts.items() for ident in Document(path, text).ids)
+
+
 def departed(snapshot: Snapshot, git: Git) -> list[Departed]:
-    """Return the items that a committed document once held and that are accounted for by nothing, oldest loss last."""
-    known = {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot)
+    """Return the items that a committed document once held and that are accounted for by nothing, oldest loss last.
+
+    What stood in a document that cannot be read now is not among them: nobody can say what became of it.
+    """
+    known = {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot) | hidden_ids(snapshot, git)
     found: dict[str, Departed] = {}
+    unread = snapshot.unreadable()
     for commit, path, line in _removed_lines(snapshot, git):
-        item = parse_item(line)
+        item = parse_item(line) if not stands_in(path, unread) else None
         if item and item.id and item.id not in known and item.id not in found:
             found[item.id] = Departed(item, path, commit)
     return list(found.values())

@@ -11,10 +11,12 @@ import hashlib
 import os
 import re
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 from pipelines.memory.files import making, read_bytes, writing
+from pipelines.memory.folders import holding
 from pipelines.memory.layout import PRIVATE
 from pipelines.memory.lock import log_lock
 from pipelines.memory.names import real_path
@@ -52,16 +54,16 @@ def keep_text(root: Path, path: str, swap: Swap) -> None:
 def carry_over(root: Path) -> list[str]:
     """Append to each log what came into the file that it replaced, and return the logs that grew."""
     grown = []
-    with _logs(root) as (folder, logs):
-        for name, size, digest, path in logs:
-            data = folder.read(name)
-            if len(data) > size and hashlib.sha256(data[:size]).hexdigest().startswith(digest):
+    with _logs(root) as logs:
+        for log in logs:
+            folder, data = log.folder, log.folder.read(log.name)
+            if len(data) > log.seen and hashlib.sha256(data[: log.seen]).hexdigest().startswith(log.digest):
                 with log_lock(root):
-                    _append(root, path, data[size:])
-                    folder.rename(name, folder, _name(path, data))
-                grown.append(path)
-            elif (there := folder.lstat(name)) and time.time() - there.st_ctime > KEPT_SECONDS:
-                folder.unlink(name)
+                    _append(root, log.path, data[log.seen :])
+                    folder.rename(log.name, folder, _name(log.path, data))
+                grown.append(log.path)
+            elif (there := folder.lstat(log.name)) and time.time() - there.st_ctime > KEPT_SECONDS:
+                folder.unlink(log.name)
     return grown
 
 
@@ -75,12 +77,13 @@ def mask(root: Path, masked: Callable[[str, bytes], bytes]) -> None:
         root: the memory.
         masked: a log's path and bytes → the bytes that it shall have, as many.
     """
-    with log_lock(root), _logs(root) as (folder, logs):
-        for old, _, _, path in logs:
+    with log_lock(root), _logs(root) as logs:
+        for log in logs:
+            folder, old = log.folder, log.name
             data = folder.read(old)
-            new = masked(path, data)
+            new = masked(log.path, data)
             if new != data:
-                name = _name(path, new)
+                name = _name(log.path, new)
                 folder.unlink(name)
                 folder.link(old, folder, name)
                 descriptor = folder.open(old, os.O_RDWR)
@@ -106,12 +109,27 @@ def _append(root: Path, path: str, tail: bytes) -> None:
         target.sync()
 
 
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """A displaced log: where it lies, how much of it was seen to, the hash of that, and whose place it had."""
+
+    folder: Folder
+    name: str
+    seen: int
+    digest: str
+    path: str
+
+
 @contextlib.contextmanager
-def _logs(root: Path) -> Iterator[tuple[Folder, list[tuple[str, int, str, str]]]]:
-    """Give the folder, and of each log in it the name, how much of it was seen to, the hash of that, and the path."""
-    with writing(_FOLDER), making(root, _FOLDER) as folder:
-        parts = [_LOG.fullmatch(name) for name in folder.names()]
-        yield folder, [(part[0], int(part[1]), part[2], unquote(part[3])) for part in parts if part]
+def _logs(root: Path) -> Iterator[list[_Log]]:
+    """Hold the folder, if there is one, and give the logs in it. To look makes nothing."""
+    logs: list[_Log] = []
+    with writing(_FOLDER), contextlib.ExitStack() as held:
+        with contextlib.suppress(FileNotFoundError):
+            folder = held.enter_context(holding(root, _FOLDER))
+            parts = [_LOG.fullmatch(name) for name in folder.names()]
+            logs = [_Log(folder, part[0], int(part[1]), part[2], unquote(part[3])) for part in parts if part]
+        yield logs
 
 
 def _name(path: str, data: bytes) -> str:

@@ -34,12 +34,14 @@ class Warned:
         why: the end of a sentence that begins with the path.
         pending: whether something stays unread because of it, so that the run ends with exit code 1.
         shown: what people call the file, where that is not what the program calls it.
+        is_link: whether it is a symbolic link among the documents; `memory.links` says what it leaves pending.
     """
 
     path: str
     why: str
     pending: bool
     shown: str = ""
+    is_link: bool = False
 
     def __str__(self) -> str:
         return f"{self.shown or self.path} {self.why}."
@@ -100,7 +102,8 @@ def read_snapshot(root: Path) -> Snapshot:
     warnings: list[Warned] = []
     documents = _read_documents(root, warnings)
     for folder in FOLDERS:
-        warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True) for path in list_links(root, folder)]
+        links = list_links(root, folder)
+        warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
     names = names_of(root)
     is_log = _is_log if names is None else day_of_log
     logs: dict[str, bytes] = {}

@@ -7,6 +7,7 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pipelines.context.health import OVERDUE_HOURS
+from pipelines.report import left_pending
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -24,11 +25,12 @@ class Health:
     """How the nights of a memory fare; an empty sentence is a good one.
 
     Args:
-        overdue: since when no night ended well, where that is more than a day and a half.
+        overdue: since when no night ended well, where that is more than a day and a half, and what the last one left.
         failed: how the last run failed, where days wait that it should have read, or it is not finished.
         ahead: that a run is dated later than now, so that the clock was set back.
         last_well: the moment of the newest run that ended well, here or elsewhere, or None.
         elsewhere: the moment of another machine's night that is newer than all of this one's, or None.
+        happens: whether nights are overdue though the last one came in time, for what it left pending.
     """
 
     overdue: str = ""
@@ -36,6 +38,7 @@ class Health:
     ahead: str = ""
     last_well: datetime | None = None
     elsewhere: datetime | None = None
+    happens: bool = False
 
     @property
     def is_bad(self) -> bool:
@@ -89,7 +92,11 @@ def health(signs: Signs, now: datetime, settings: Settings) -> Health:
     newest = max(past, key=lambda run: run[0])[1] if past else None
     lost = bool(signs.waiting) or signs.unfinished
     failed = _failure(newest) if newest and lost and not ended_well(newest) else ""
-    return Health(_overdue(since or end, well, now), failed, ahead, well, there)
+    overdue = _overdue(since or end, well, now)
+    left = left_pending(newest) if newest and own and now - own <= timedelta(hours=OVERDUE_HOURS) else ""
+    if overdue and left:
+        overdue = f"{overdue} The last one left something pending: {left.rstrip('.')}."
+    return Health(overdue, failed, ahead, well, there, happens=bool(overdue and left))
 
 
 def ended_well(report: Report) -> bool:

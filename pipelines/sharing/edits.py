@@ -37,7 +37,8 @@ def with_edits_understood(
     if last == there:
         return theirs
     documents = {path: one for path, data in theirs.items() if kind_of(path) and (one := _document(path, data))}
-    found = reconcile(documents, baseline_at(git, last, documents), today)
+    unread = frozenset(path for path in theirs if kind_of(path)) - documents.keys()
+    found = reconcile(documents, baseline_at(git, last, documents).without(unread), today)
     changed = {path: one.text.encode() for path, one in found.documents.items() if one is not documents.get(path)}
     stones = read_tombstones(theirs.get(TOMBSTONES)) | set(found.retracted)
     rows = {TOMBSTONES: render_tombstones(stones)} if found.retracted else {}

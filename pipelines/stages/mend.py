@@ -53,7 +53,7 @@ def mend(
         documents: every document as it is.
         baseline: the documents as the last run left them, for people's edits since.
         vanished: documents → the items that are accounted for by nothing in them.
-        buried: ids that have a tombstone; a link to one stays, as the story of what was.
+        buried: ids that have a tombstone, or stand where nothing can be read now; a link to one stays.
         today: the memory's day.
         shown: what people call the file at a path.
     """

@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.documents import HISTORY, SECTIONS, Document, insert_rows
-from pipelines.memory.items import ItemType, Status, fold
+from pipelines.memory.items import ACTIVE, ItemType, Status, fold
 from pipelines.memory.layout import Kind, log_path
 from pipelines.memory.markdown import line_end, read_headings
 
@@ -24,6 +24,8 @@ PROJECTS, DAYS, PEOPLE = "Projects", "Recent days", "People"
 _ORDER: Final = (*SECTIONS.values(), HISTORY, PROJECTS, DAYS, PEOPLE)
 _MOST: Final = {PROJECTS: 12, DAYS: 7, PEOPLE: 10}
 _MARKED: Final = re.compile(r"(?P<row>- .*) <!-- p:(?P<mark>[0-9a-f]{4}) -->\r?\n?")
+_NEWS: Final = ACTIVE | {Status.DONE, Status.ARCHIVED}
+"""What a day is told to have brought: what waits was never believed, and what was taken back is no more."""
 _CLOSED_STATUS: Final = frozenset({"done", "closed", "archived", "finished", "inactive"})
 _PERSON: Final = re.compile(
     r"(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?) (?:to|will|prefers?|likes|works|owns|leads|is (?:the|our|on|in)|wants|"
@@ -39,6 +41,7 @@ _NOT_PEOPLE: Final = frozenset(
 def pointer_rows(documents: Mapping[str, Document], link: Callable[[str], str] = str) -> list[tuple[str, str]]:
     """Return (section, row) of each pointer: active projects, the days with news of the last week, people.
 
+    A day's news are the items that it brought and that are believed, be they done or archived since.
     The last week is counted from the newest day that any item speaks of, not from the clock.
 
     Args:
@@ -79,8 +82,9 @@ def _days(documents: Mapping[str, Document], newest: str, link: Callable[[str], 
         if document.newest < first:
             continue
         for placed in document.items:
-            if placed.item.since >= first and placed.item.evidence:
-                news.setdefault(placed.item.since, Counter())[placed.item.type] += 1
+            item = placed.item
+            if item.since >= first and item.evidence and item.status in _NEWS:
+                news.setdefault(item.since, Counter())[item.type] += 1
     rows = []
     for day in sorted(news, reverse=True):
         told = [f"{news[day][kind]} {_plural(kind, news[day][kind])}" for kind in ItemType if news[day][kind]]

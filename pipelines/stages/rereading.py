@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.items import quote_digest
+from pipelines.memory.tombstones import Reason, wording_hash
 from pipelines.memory.wording import content_words, folded
 from pipelines.stages.review import Verdict, VerdictKind
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from pipelines.memory.entries import Entry
     from pipelines.memory.items import Item
     from pipelines.memory.progress import LogProgress
+    from pipelines.memory.tombstones import Tombstone
     from pipelines.models.extraction import Candidate
+    from pipelines.stages.extract import DayToRead
     from pipelines.stages.review import Filed
 
     Standing = tuple[Item, int, int]
@@ -40,6 +43,31 @@ def _is_due(record: LogProgress, today: str) -> bool:
         return date.fromisoformat(today) <= date.fromisoformat(record.night) + timedelta(days=NIGHTS)
     except (ValueError, OverflowError):
         return False  # no mark, or one that somebody changed
+
+
+def reread_in(days: Iterable[DayToRead], again: str) -> Callable[[Candidate], bool]:
+    """Return whether a candidate comes of an entry that was read before."""
+    known = {(day.path, entry.key) for day in days for entry in day.again}
+    return lambda one: one.entry.day == again or (one.entry.path, one.entry.key) in known
+
+
+def buried_by(
+    stones: frozenset[Tombstone], again: str, is_reread: Callable[[Candidate], bool]
+) -> Callable[[Candidate], bool]:
+    """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside.
+
+    What was forgotten stays so: the words may still stand in a log that is a person's own file.
+    What a model words anew in lines that the rules had read is known by its quote, too: the rules keep the log's words.
+    """
+    hashes = frozenset(stone.hash for stone in stones)
+    forgotten = frozenset(stone.hash for stone in stones if stone.reason is Reason.FORGOTTEN)
+
+    def is_buried(one: Candidate) -> bool:
+        texts = (one.text, one.quote) if is_reread(one) else (one.text,)
+        closed = hashes if one.entry.day != again else forgotten
+        return any(wording_hash(one.type, text) in closed for text in texts)
+
+    return is_buried
 
 
 def settle(

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import signal
 import time
 import traceback
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final
 
 from tests.fuzz.mutating import mutated
+from tests.processor_time import TooSlow, watched, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.fuzz.targets import Target
 
 SECOND: Final = 1.0
 _TRIES: Final = 300
 _MOST: Final = 20
-
-
-class TooSlow(BaseException):
-    """One input took more than a second of processor time; no reader may catch it."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +54,7 @@ def run(target: Target, seed: str, count: int, scratch: Path) -> Outcome:
     random = Random(f"{seed}/{target.name}")
     found: dict[str, Finding] = {}
     slowest, began, done = 0.0, time.process_time(), 0
-    with _watched():
+    with watched():
         while done < count and len(found) < _MOST:
             data, before = mutated(random, target.seeds), time.process_time()
             error = _error(target, data, scratch)
@@ -74,9 +67,9 @@ def run(target: Target, seed: str, count: int, scratch: Path) -> Outcome:
 
 def _error(target: Target, data: bytes, scratch: Path) -> str:
     """Return what a reader raised and where, without what tells one input from another; empty where all is well."""
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECOND)
     try:
-        target.feed(data, scratch)
+        with within(SECOND):
+            target.feed(data, scratch)
     except target.refuses:
         return ""
     except TooSlow:
@@ -85,8 +78,6 @@ def _error(target: Target, data: bytes, scratch: Path) -> str:
         places = traceback.extract_tb(error.__traceback__)
         own = [place for place in places if "pipelines" in place.filename] or places
         return f"{type(error).__name__} at {Path(own[-1].filename).name}:{own[-1].lineno} from line {places[1].lineno}"
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     return ""
 
 
@@ -105,15 +96,3 @@ def smaller(target: Target, data: bytes, error: str, scratch: Path) -> bytes:
         else:
             size //= 2
     return data
-
-
-@contextmanager
-def _watched() -> Iterator[None]:
-    def stop(_number: int, _frame: object) -> None:
-        raise TooSlow
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGVTALRM, before)

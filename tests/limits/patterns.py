@@ -17,19 +17,18 @@ import importlib
 import json
 import pkgutil
 import re
-import signal
 import sys
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.limits.sites import FOLDER, METHODS, find_sites
 from tests.limits.worst import worst_inputs
+from tests.processor_time import TooSlow, watched, within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from tests.limits.sites import Site
 
@@ -51,10 +50,6 @@ class Found:
     at: str
     pattern: re.Pattern[Any]
     methods: frozenset[str]
-
-
-class Slow(Exception):
-    """One input takes longer than any may."""
 
 
 def gather() -> tuple[list[Found], list[str]]:
@@ -129,7 +124,7 @@ def slowness(found: Found, screened: int = SCREENED, most: int = 10_000) -> str:
                     told := _growth(found.pattern, ask, at, screened)
                 ):
                     return f"{method} {text[:60]!r}…{text[-8:]!r}: {told}"
-            except Slow:
+            except TooSlow:
                 return f"{method} {text[:60]!r}…{text[-8:]!r}: more than {HANG} s"
     return ""
 
@@ -156,13 +151,10 @@ def _inputs(pattern: re.Pattern[Any], size: int) -> list[Any]:
 
 
 def _once(ask: Callable[[Any], object], text: Any) -> float:
-    signal.setitimer(signal.ITIMER_VIRTUAL, HANG)
-    try:
+    with within(HANG):
         began = time.perf_counter()
         ask(text)
         return time.perf_counter() - began
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 def _asking(pattern: re.Pattern[Any], method: str) -> Callable[[Any], object]:
@@ -171,24 +163,10 @@ def _asking(pattern: re.Pattern[Any], method: str) -> Callable[[Any], object]:
     return pattern.match if method == "match" else pattern.fullmatch
 
 
-@contextmanager
-def timed() -> Iterator[None]:
-    """Have an input that takes too long raise `Slow`."""
-
-    def stop(_number: int, _frame: object) -> None:
-        raise Slow
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGVTALRM, before)
-
-
 def main(screened: int = SCREENED, most: int = 10_000) -> None:
     """Print what was found, as JSON."""
     found, missed = gather()
-    with timed():
+    with watched():
         slow = {one.at: told for one in found if (told := slowness(one, screened, most))}
     print(json.dumps({"patterns": len(found), "missed": missed, "slow": slow}, indent=1, ensure_ascii=False))
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from pipelines.errors import BadSettings
 from pipelines.foreign import names_in
-from pipelines.settings import Settings, ignored_note, load_settings
+from pipelines.settings import Settings, load_settings
 from pipelines.user_settings import UserFile, load_user_settings
 
 if TYPE_CHECKING:
@@ -45,9 +45,10 @@ def test_no_key_of_the_users_settings_counts_in_a_memory(tmp_path: Path, value: 
     for table, key in keys:
         head = f"[{table}]\n" if table else ""
         (tmp_path / "curate.toml").write_text(f"{head}{key} = {value}\n")
-        assert load_settings(tmp_path) == Settings(), (table, key)
-        assert f"`{f'{table}.{key}'.removeprefix('.')}`" in ignored_note(tmp_path)[0]
-        assert value not in ignored_note(tmp_path)[0]
+        settings = load_settings(tmp_path)
+        assert settings.model_dump() == Settings().model_dump(), (table, key)
+        assert f"`{f'{table}.{key}'.removeprefix('.')}`" in settings.ignored_note[0]
+        assert value not in settings.ignored_note[0]
 
 
 def test_what_nobody_knows_is_a_fault_as_ever(tmp_path: Path) -> None:
@@ -60,7 +61,15 @@ def test_the_rest_of_the_file_counts(tmp_path: Path) -> None:
     (tmp_path / "curate.toml").write_text('timezone = "Europe/Zurich"\n[search]\nmode = "keyword"\nmodel = "x"\n')
     settings = load_settings(tmp_path)
     assert (settings.timezone, settings.search.mode) == ("Europe/Zurich", "keyword")
-    assert ignored_note(tmp_path)[0].startswith("curate.toml sets `search.model`, which only your own settings can;")
+    assert settings.ignored_note[0].startswith("curate.toml sets `search.model`, which only your own settings can;")
+
+
+def test_the_file_is_read_once(tmp_path: Path) -> None:
+    file = tmp_path / "curate.toml"
+    file.write_text('model = "x"\n')
+    settings = load_settings(tmp_path)
+    file.unlink()
+    assert settings.ignored_note
 
 
 def test_the_night_goes_on_and_run_status_and_doctor_name_the_keys(memory: Memory, tmp_path: Path) -> None:

@@ -123,6 +123,46 @@ def test_no_verb_reads_or_writes_behind_a_link(
     assert component == ".curate" or CANARY.encode() not in index.read_bytes()
 
 
+def test_a_link_where_the_memory_had_nothing_leaves_nothing_undone(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "canary.md").write_text(f"- Fact: {CANARY}\n")
+    (memory.root / "Resources").mkdir(exist_ok=True)
+    (memory.root / "Resources" / "notes").symlink_to(tmp_path / "notes")
+    for night in ("2026-03-12", "2026-03-13", "2026-03-14"):
+        said = memory.curate("run", "--now", f"{night}T02:00")
+        assert said.count("Resources/notes is a symbolic link, which is never followed; it was left alone.") == 1
+    assert "Overdue" not in memory.curate("status", "--now", "2026-03-14T08:00")
+    assert "Everything is accounted for" in memory.curate("check")
+
+
+@pytest.mark.parametrize("hidden", ["Projects/alpha.md", "Projects/sub", "bytes"])
+def test_what_hides_a_document_is_said_each_night_and_takes_nothing_out(
+    grown: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], hidden: str
+) -> None:
+    """Neither a night nor `check --fix` nor an undo takes for deleted what cannot be read."""
+    root = shutil.copytree(grown, tmp_path / "memory", symlinks=True)
+    memory, path = Memory(root, capsys), root / hidden
+    if hidden == "Projects/sub":
+        path.mkdir()
+        (root / "Projects" / "alpha.md").rename(path / "alpha.md")
+    memory.write("Logs/2026-03-11.md", "- Fact: The new printer stands in hall 4\n")
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    if hidden == "bytes":
+        (root / "Projects" / "alpha.md").write_bytes(b"\xff")
+    else:
+        path.rename(tmp_path / "outside")
+        path.symlink_to(tmp_path / "outside")
+    for night in ("2026-03-13", "2026-03-14"):
+        memory.curate("run", "--now", f"{night}T02:00", exits=1)
+    said = memory.curate("status", "--now", "2026-03-14T08:00", exits=1)
+    assert f"The last one left something pending: {hidden.replace('bytes', 'Projects/alpha.md')} is" in said
+    assert "Run `curate run`" not in said
+    for verb, exits in (("check --fix", 1), ("undo", 0)):
+        memory.curate(*verb.split(), "--now", "2026-03-14T09:00", exits=exits)
+        assert all("deleted" not in file.read_text() for file in (root / "State").glob("tombstones.jsonl")), verb
+        assert "gateway" not in memory.read("Review.md"), verb
+
+
 @pytest.mark.parametrize(
     "component", ["Projects", "Projects/alpha.md", "Logs", "Logs/2026-03-10.md", "State", ".curate"]
 )

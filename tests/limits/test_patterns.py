@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tests.limits import patterns
-from tests.limits.patterns import Found, slowness, timed
+from tests.limits.patterns import Found, slowness
+from tests.processor_time import watched
 
 _MINUTES = 10
 
@@ -54,11 +55,11 @@ def test_every_pattern_bears_its_worst_inputs() -> None:
 )
 def test_a_pattern_that_is_slow_is_found(pattern: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "HANG", 0.2)
-    with timed():
+    with watched():
         assert slowness(Found("here", re.compile(pattern), frozenset({method})))
 
 
 @pytest.mark.parametrize("pattern", [r"\d{4}-\d\d-\d\d", r"<!--.{0,300}?-->", r"(?<!\w)\w++\s*+:", r"[^\n]*\n|[^\n]+"])
 def test_a_pattern_that_is_not_slow_passes(pattern: str) -> None:
-    with timed():
+    with watched():
         assert not slowness(Found("here", re.compile(pattern), frozenset({"search"})))

@@ -190,6 +190,12 @@ def test_a_displaced_log_goes_when_nobody_can_be_writing_any_more(root: Path, mo
     assert list((root / ".curate" / "displaced").iterdir()) == []
 
 
+def test_to_look_for_displaced_logs_makes_nothing(root: Path) -> None:
+    before = sorted(root.rglob("*"))
+    assert carry_over(root) == []
+    assert sorted(root.rglob("*")) == before
+
+
 @pytest.mark.parametrize("step", ["swap_in", "swap_back", "_drop_unless_foreign"])
 def test_killed_while_somebody_saved_the_file(root: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     change = Change(DOCUMENT, OLD, NEW)

@@ -85,6 +85,21 @@ def test_a_clock_that_was_set_back_is_said_and_hides_nothing() -> None:
     assert told.is_bad
 
 
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ({"now": "2026-03-20T02:00+00:00", "warnings": ["A.md is odd.", "More."]}, "pending: A.md is odd."),
+        ({"now": "2026-03-20T02:00+00:00", "error": {"sentence": "Git refused."}}, "2 days ago."),
+        ({"now": "2026-03-18T02:00+00:00", "warnings": ["A.md is odd."]}, "2 days ago."),
+    ],
+)
+def test_nights_that_happen_and_leave_something_say_what(last: dict[str, object], told: str) -> None:
+    well: dict[str, object] = {"now": "2026-03-18T01:00+00:00", "exit_code": 0}
+    found = health(Signs([well, {**last, "exit_code": 1}], []), NOW.replace(hour=12), Settings())
+    assert found.overdue.endswith(told)
+    assert found.happens == ("pending" in told)
+
+
 def test_a_run_that_only_the_caps_ended_went_well() -> None:
     assert not health(Signs([{"now": NOW.isoformat(), "exit_code": 0}], ["2026-03-01"]), NOW, Settings()).is_bad
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pipelines.memory.documents import Document
 from pipelines.memory.git import Git
 from pipelines.memory.logs import parse_entries
+from pipelines.sharing.edits import with_edits_understood
 from pipelines.sharing.joining import join
 from pipelines.sharing.logs import join_logs, join_rows
 from tests.sharing.machines import append_log, git, shared
@@ -76,6 +77,17 @@ def test_both_ends_of_a_log_keep_their_headings_and_projects() -> None:
 
 def test_rows_of_both_and_none_that_either_took_out() -> None:
     assert join_rows(b"a\nb\n", b"b\nc\n", b"a\nb\nd\n") == b"b\nc\nd\n"
+
+
+def test_what_cannot_be_read_in_another_machine_s_commit_is_not_taken_for_deleted(memory: Memory) -> None:
+    memory.write("Logs/2026-03-10.md", "project: Kestrel\n\n- Fact: the cache keeps 40 entries\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    base = memory.git("rev-parse", "HEAD").strip()
+    (memory.root / "Projects/kestrel.md").write_bytes(b"\xff")
+    memory.git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qam", "Mine")
+    files = {path: data for path, data in memory.files().items() if path != "curate.toml"}
+    found = with_edits_understood(Git(memory.root), base, memory.git("rev-parse", "HEAD").strip(), files, "2026-03-12")
+    assert found == files
 
 
 def test_a_join_is_what_the_next_edits_are_seen_against(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.memory.documents import Block, Document, edited
-from pipelines.memory.items import Confidence, Item, ItemType, Status, Trust
+from pipelines.memory.items import Confidence, Evidence, Item, ItemType, Status, Trust
 from pipelines.settings import Caps, Settings
 from pipelines.stages.pointers import marked, pointer_rows, with_pointers, without_pointers
 from pipelines.stages.prune import prune
@@ -117,6 +118,23 @@ def test_pointers_name_projects_days_and_people() -> None:
         ("People", "- Ada Byron: Projects/p.md"),
         ("People", "- Bob: Projects/p.md"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("status", "counted"),
+    [
+        (Status.LIVE, True), (Status.OPEN, True), (Status.DONE, True), (Status.ARCHIVED, True),
+        (Status.WAITING, False), (Status.SUPERSEDED, False), (Status.RETRACTED, False), (Status.MERGED, False),
+        (Status.FORGOTTEN, False),
+    ],
+)  # fmt: skip
+def test_a_day_counts_what_is_believed(status: Status, *, counted: bool) -> None:
+    kind = ItemType.TODO if status in {Status.OPEN, Status.DONE} else ItemType.FACT
+    said = item(1, kind, status=status, since="2026-03-10", evidence=(Evidence("Logs/2026-03-10.md", 3, 3, "0" * 8),))
+    found = documents(said, path="Areas/a.md")
+    assert [placed.item.status for placed in found["Areas/a.md"].items] == [status]
+    told = [row for title, row in pointer_rows(found) if title == "Recent days"]
+    assert told == ([f"- [2026-03-10](Logs/2026-03-10.md): 1 {kind.lower()}"] if counted else [])
 
 
 def test_a_pointer_that_a_person_changed_is_theirs() -> None:

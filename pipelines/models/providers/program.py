@@ -15,8 +15,9 @@ import shlex
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Final
@@ -43,13 +44,17 @@ _running: set[int] = set()
 def end_programs() -> None:
     """End every program that runs still: an interrupted run leaves the threads behind that wait for them."""
     for process in tuple(_running):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process, signal.SIGKILL)  # with all that it started
+        _kill(process)
+
+
+def _kill(process: int) -> None:
+    """Kill a program with all that it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process, signal.SIGKILL)
 
 
 @contextlib.contextmanager
-def _ended_with_us(process: int) -> Iterator[None]:
-    _running.add(process)
+def _noted_till_the_end(process: int) -> Iterator[None]:
     try:
         yield
     finally:
@@ -117,16 +122,15 @@ class ProgramModel:
         end = time.monotonic() + self.timeout_seconds
         try:
             process = _started(self.command, request)
-        except (OSError, ValueError) as fault:
+        except (OSError, ValueError, RuntimeError) as fault:  # the last where there is no thread to be had
             why = f"could not start its program ({type(fault).__name__})"
             raise ModelFailed(PROVIDER, why, FailureKind.DOWN) from None
-        with process, _ended_with_us(process.pid):
+        with process, _noted_till_the_end(process.pid):
             try:
                 said = _read(process, end)
                 status = process.wait(max(0.0, end - time.monotonic()))
             except BaseException as fault:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)  # with all that it started
+                _kill(process.pid)
                 if isinstance(fault, subprocess.TimeoutExpired):
                     raise ModelFailed(PROVIDER, "gave no answer in time", FailureKind.TIMED_OUT) from None
                 raise
@@ -137,19 +141,31 @@ class ProgramModel:
 
 
 def _started(command: tuple[str, ...], request: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a program, by another thread: where a signal raises in the midst of starting one, nobody knows of it."""
+    """Start a program, by another thread: where a signal raises in the midst of starting one, nobody knows of it.
 
-    def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(command, stdin=request, stdout=subprocess.PIPE, start_new_session=True)
+    That thread notes it down, too, so that wherever a signal comes, it is ended at the latest when we are.
+    """
+    starting: Future[subprocess.Popen[bytes]] = Future()
 
-    with ThreadPoolExecutor(1, "starting") as starter:
-        starting = starter.submit(start)
+    def start() -> None:
+        if not starting.set_running_or_notify_cancel():
+            return
         try:
-            return starting.result()
-        except (KeyboardInterrupt, SystemExit):
-            with contextlib.suppress(OSError, ValueError):
-                os.killpg(starting.result().pid, signal.SIGKILL)
-            raise
+            process = subprocess.Popen(command, stdin=request, stdout=subprocess.PIPE, start_new_session=True)
+        except BaseException as fault:  # noqa: BLE001  it is raised in the caller's thread
+            starting.set_exception(fault)
+        else:
+            _running.add(process.pid)
+            starting.set_result(process)
+
+    try:
+        threading.Thread(target=start, name="starting").start()
+        return starting.result()
+    except (KeyboardInterrupt, SystemExit):
+        if not starting.cancel() and not starting.exception():
+            with starting.result() as process, _noted_till_the_end(process.pid):
+                _kill(process.pid)
+        raise
 
 
 def _request(call: Call) -> dict[str, object]:
