@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pipelines.index.sources import Stamp
     from pipelines.index.surroundings import Placed
 
+    Value = str | int | bytes | None
+
 _NEW_FILE: Final = (
     "INSERT INTO files(size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason, note, crc, path)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -35,8 +37,8 @@ _UNIT: Final = f"INSERT INTO units({', '.join(SUMMED_UNIT)}, crc) VALUES ({', '.
 def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, checked_ns: int) -> None:
     """Read a file and bring its rows up to date; one that cannot be read is recorded with the reason.
 
-    Rows stay as they are up to the first one that differs: logs grow at their ends, and handing a row to the full-text
-    search takes several times as long as making it. A file that vanished has no rows afterwards.
+    Rows stay as they are before the first one that differs and after the last: handing a row to the full-text search
+    takes several times as long as making it. A file that vanished has no rows afterwards.
 
     Args:
         connection: the index, in a transaction.
@@ -65,28 +67,64 @@ def _put_file(connection: sqlite3.Connection, row: tuple[str | int, ...]) -> int
 
 def _put_passages(connection: sqlite3.Connection, file: int, texts: Sequence[str]) -> list[int]:
     """Bring a file's passages up to date, and return their numbers in order."""
-    there = connection.execute("SELECT id, text FROM passages WHERE file = ? ORDER BY id", (file,)).fetchall()
-    same = _same(text == new for (_, text), new in zip(there, texts, strict=False))
-    connection.executemany("DELETE FROM passages WHERE id = ?", ((number,) for number, _ in there[same:]))
-    (last,) = connection.execute("SELECT max(id) FROM passages").fetchone()
-    fresh = list(enumerate(texts[same:], (last or 0) + 1))
-    connection.executemany(
-        "INSERT INTO passages(id, file, text) VALUES (?, ?, ?)", ((n, file, text) for n, text in fresh)
-    )
-    return [number for number, _ in (*there[:same], *fresh)]
+    there = connection.execute("SELECT id, text FROM passages WHERE file = ? ORDER BY place", (file,)).fetchall()
+    head, tail = _kept([text for _, text in there], texts)
+    gone, last = there[head : len(there) - tail], there[len(there) - tail :]
+    connection.executemany("DELETE FROM passages WHERE id = ?", ((number,) for number, _ in gone))
+    (highest,) = connection.execute("SELECT max(id) FROM passages").fetchone()
+    fresh = list(enumerate(texts[head : len(texts) - tail], (highest or 0) + 1))
+    new = ((number, file, place, text) for place, (number, text) in enumerate(fresh, head))
+    connection.executemany("INSERT INTO passages(id, file, place, text) VALUES (?, ?, ?, ?)", new)
+    if len(there) != len(texts):
+        moved = ((place, number) for place, (number, _) in enumerate(last, len(texts) - tail))
+        connection.executemany("UPDATE passages SET place = ? WHERE id = ?", moved)
+    return [number for number, _ in (*there[:head], *fresh, *last)]
+
+
+_THERE: Final = (
+    "SELECT id, file, start_line, end_line, first_passage, last_passage, crc FROM units WHERE file = ?"
+    " ORDER BY start_line, id"
+)
+_MOVE: Final = (
+    "UPDATE units SET file = ?, start_line = ?, end_line = ?, first_passage = ?, last_passage = ?, crc = ? WHERE id = ?"
+)
+_PLACED: Final = 5
+"""The first values of a unit's row, which say where it stands; what follows is what it says."""
 
 
 def _put_units(connection: sqlite3.Connection, file: int, placed: Sequence[Placed], passages: Sequence[int]) -> None:
     """Bring a file's units up to date.
 
-    Numbers rise within a file, so that they order its units in every index that holds it, and none is given twice.
+    Numbers rise within a line, so that they order what stands in it in every index that holds it, and none is given
+    twice.
     """
-    there = connection.execute("SELECT id, crc FROM units WHERE file = ? ORDER BY id", (file,)).fetchall()
+    there = connection.execute(_THERE, (file,)).fetchall()
     rows = [(file, *_values(one, passages)) for one in placed]
-    same = _same(row_sum((number, *row)) == crc for (number, crc), row in zip(there, rows, strict=False))
-    connection.executemany("DELETE FROM units WHERE id = ?", ((number,) for number, _ in there[same:]))
-    fresh = [(number, *row) for number, row in enumerate(rows[same:], _new_units(connection, len(rows) - same))]
-    connection.executemany(_UNIT, ((*row, row_sum(row)) for row in fresh))
+    head, tail = _kept_units(there, rows)
+    connection.executemany("DELETE FROM units WHERE id = ?", ((one[0],) for one in there[head : len(there) - tail]))
+    fresh = rows[head : len(rows) - tail]
+    numbered = [(number, *row) for number, row in enumerate(fresh, _new_units(connection, len(fresh)))]
+    connection.executemany(_UNIT, ((*row, row_sum(row)) for row in numbered))
+    last = zip(there[len(there) - tail :], rows[len(rows) - tail :], strict=True)
+    moved = ((number, row) for (number, *old, _), row in last if tuple(old) != row[:_PLACED])
+    connection.executemany(_MOVE, ((*row[:_PLACED], row_sum((number, *row)), number) for number, row in moved))
+
+
+def _kept_units(there: Sequence[tuple[int, ...]], rows: Sequence[tuple[Value, ...]]) -> tuple[int, int]:
+    """Return how many units at the head stay as they are, and how many at the end say what they said."""
+    head = _same(row_sum((one[0], *row)) == one[-1] for one, row in zip(there, rows, strict=False))
+    left = zip(reversed(there[head:]), reversed(rows[head:]), strict=False)
+    tail = _same(row_sum((*one[:-1], *row[_PLACED:])) == one[-1] for one, row in left)
+    while tail and len(rows) > tail and rows[-tail][1] == rows[-tail - 1][1]:
+        tail -= 1  # what comes new into a line has higher numbers than what stood there
+    return head, tail
+
+
+def _kept(there: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Return how many are the same at the head, and how many of the others at the end."""
+    head = _same(one == other for one, other in zip(there, new, strict=False))
+    left = zip(reversed(there[head:]), reversed(new[head:]), strict=False)
+    return head, _same(one == other for one, other in left)
 
 
 def _same(told: Iterable[bool]) -> int:
@@ -110,7 +148,7 @@ def _new_units(connection: sqlite3.Connection, count: int) -> int:
     return int(last) + 1
 
 
-def _values(placed: Placed, numbers: Sequence[int]) -> tuple[str | int | bytes | None, ...]:
+def _values(placed: Placed, numbers: Sequence[int]) -> tuple[Value, ...]:
     unit = placed.unit
     passages = (None if n is None else numbers[n] for n in (placed.first_passage, placed.last_passage))
     lists = (SEPARATOR.join(values) for values in (unit.types, unit.tags, unit.headings))

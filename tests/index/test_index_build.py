@@ -14,6 +14,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.index.build import rebuild_index, update_index
@@ -65,25 +67,64 @@ def rows(root: Path) -> dict[str, int]:
         return dict(connection.execute("SELECT text, id FROM units").fetchall())
 
 
-def test_of_a_log_that_grew_only_the_end_is_put_in_again(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ("- line 99 of fruit\n", "- line 99 of fruit\n- a line of nuts\n", 101),
+        ("- line 0 of fruit\n", "- a line of nuts\n- line 0 of fruit\n", 1),
+        ("- line 50 of fruit\n", "- a line of nuts\n", 51),
+        ("- line 50 of fruit\n- line 51 of fruit\n", "- a line of nuts\n", 51),
+    ],
+)
+def test_of_a_changed_file_only_what_changed_is_put_in_again(root: Path, old: str, new: str, where: int) -> None:
     lines = "".join(f"- line {number} of fruit\n" for number in range(100))
     write(root, "Logs/2026-01-01.md", lines)
     update_index(root)
     before = rows(root)
-    write(root, "Logs/2026-01-01.md", lines + "- a last line of nuts\n")
+    write(root, "Logs/2026-01-01.md", lines.replace(old, new))
     update_index(root)
     after = rows(root)
     assert sum(after.get(text) == number for text, number in before.items()) >= 90
-    assert found(root, "nuts")[0] == "Logs/2026-01-01.md:101"
-    write(root, "Logs/2026-01-01.md", lines.replace("line 50", "line fifty"))
-    update_index(root)
-    assert rows(root).keys() == (before.keys() - {"- line 50 of fruit"}) | {"- line fifty of fruit"}
-    assert sorted(rows(root).values()) == [number for _, number in sorted(by_line(root))]
+    assert found(root, "nuts")[0] == f"Logs/2026-01-01.md:{where}"
+    update_index(root)  # which compares every row with its checksum
+    assert rows(root) == after
+    there = {text: place[1:] for text, place in places(root).items()}
+    rebuild_index(root)
+    assert {text: place[1:] for text, place in places(root).items()} == there
 
 
-def by_line(root: Path) -> list[tuple[int, int]]:
+def places(root: Path) -> dict[str, tuple[int, ...]]:
+    """Return number and place of each unit; its passages by where they stand in the file."""
     with reading(root) as connection:
-        return connection.execute("SELECT start_line, id FROM units").fetchall()
+        order = [number for (number,) in connection.execute("SELECT id FROM passages ORDER BY place")]
+        found = connection.execute("SELECT text, id, start_line, end_line, first_passage, last_passage FROM units")
+        return {text: (*rest, order.index(first), order.index(last)) for text, *rest, first, last in found}
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    edits=st.lists(
+        st.tuples(st.integers(0, 12), st.integers(0, 3), st.lists(st.sampled_from(["pear", "plum", "", "# Later"]))),
+        max_size=4,
+    )
+)
+def test_what_was_put_in_bit_by_bit_stands_in_the_order_of_the_file(
+    root: Path, edits: list[tuple[int, int, list[str]]]
+) -> None:
+    long = "A sentence about apples goes on for long. " * 60  # cut into pieces that all stand in its one line
+    lines = ["# Day", "", "- pear", "- plum", long, "", "- fig"]
+    for at, gone, new in [(0, 0, []), *edits]:
+        lines[at : at + gone] = new
+        write(root, "Logs/2026-01-01.md", "\n".join(lines))
+        update_index(root)
+    with reading(root) as connection:
+        kept = connection.execute(_IN_ORDER).fetchall()
+    rebuild_index(root)
+    with reading(root) as connection:
+        assert kept == connection.execute(_IN_ORDER).fetchall()
+
+
+_IN_ORDER = "SELECT start_line, end_line, text, about, around FROM units ORDER BY start_line, id"
 
 
 def test_a_skipped_file_is_named_each_time_and_tried_again_when_it_changes(root: Path) -> None:
