@@ -98,13 +98,15 @@ def answer(
 ) -> list[Hit]:
     """Answer one of many questions, as `search` does, from an index that stays open between them.
 
+    The first one decides which state of the index all of them see.
+
     Args:
         root: the memory.
-        connection: its index, from `reading`: all questions see the same state.
-        query: as for `search`, and so are the rest.
-        limit: see there.
-        stale: see there.
-        asked: see there.
+        connection: its index, from `reading`.
+        query: a question, as for `search`.
+        limit: how many hits at most.
+        stale: files whose rows are not to be believed.
+        asked: ranking, filters and the question's vector.
 
     Raises:
         IndexUnusable: the index cannot be read.
