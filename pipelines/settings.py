@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from pipelines.errors import BadFile, BadSettings
 from pipelines.faults import faults_of, read_toml
-from pipelines.foreign import told_foreign, without_foreign
+from pipelines.foreign import foreign_keys, told_foreign, without_foreign
 from pipelines.memory.folders import LINKED
 from pipelines.memory.items import Confidence, ItemType, Trust
 from pipelines.memory.layout import SETTINGS
@@ -212,7 +212,14 @@ def ignored_note(root: Path) -> list[str]:
     Raises:
         BadSettings: the file cannot be read.
     """
-    return told_foreign(SETTINGS, without_foreign(read_toml(root / SETTINGS), Settings)[1])
+    raw = read_toml(root / SETTINGS)
+    return told_foreign(SETTINGS, (*without_foreign(raw, Settings)[1], *_foreign_in_layout(raw.get("layout"))))
+
+
+def _foreign_in_layout(layout: object) -> tuple[str, ...]:
+    from pipelines.memory.naming_rules import KEYS  # noqa: PLC0415  most memories have no layout
+
+    return tuple(f"layout.{key}" for key in foreign_keys(layout, KEYS)) if isinstance(layout, dict) else ()
 
 
 def _layout_faults(layout: object, root: Path) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.faults import fault_line
+from pipelines.foreign import foreign_keys
 from pipelines.memory.daynames import DayNames, name_fault
 from pipelines.memory.layout import BRIEFING, LOGS, USER
 from pipelines.memory.names import SOUL, Names
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
 _LONGEST_NAME: Final = 255
 _LONGEST: Final = 1024
-_KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
+KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
 
 
 def layout_names(told: Any) -> Names:  # noqa: ANN401  what TOML gives; `layout_faults` has found no fault in it
@@ -33,14 +34,16 @@ def _globs(told: Any) -> tuple[str, ...]:  # noqa: ANN401  as above
 
 
 def layout_faults(told: object, root: Path) -> list[str]:
-    """Return each fault of a layout as `key = value: what is wrong`."""
+    """Return each fault of a layout as `key = value: what is wrong`. What only the user's settings can say is none."""
     if not isinstance(told, dict):
         return [fault_line("layout", told, "it should be a table")]
     return [fault_line(f"layout.{key}", value, what) for key, value, what in _faults(told, root)]
 
 
 def _faults(told: dict[str, object], root: Path) -> Iterator[tuple[str, object, str]]:
-    yield from ((key, value, "there is no such key") for key, value in told.items() if key not in _KEYS)
+    set_aside = foreign_keys(told, KEYS)
+    unknown = [key for key in told if key not in KEYS and key not in set_aside]
+    yield from ((key, told[key], "there is no such key") for key in unknown)
     for key in ("home", "logs", *(role for role in _ROLES if role in told)):
         if what := _path_fault(told.get(key), root):
             yield key, told.get(key), what
