@@ -127,6 +127,17 @@ class GitMissing(GitFault):
         super().__init__("The program `git` was not found.", "Install git 2.30 or newer.")
 
 
+class TooMuchFromGit(GitFault):
+    """Raised when git's answer is more than can be held; nothing was begun with the part that came."""
+
+    def __init__(self, command: str, most: int) -> None:
+        super().__init__(
+            f"git {command} answers more than the {most:,} bytes that are read at once.",
+            "Something in the memory or in its history is far larger than notes are; `git count-objects -vH` in the"
+            " memory tells how much it comes to. Take it out of the memory's folders.",
+        )
+
+
 class LockHeld(CurateError):
     """Raised when another run works on the memory."""
 
