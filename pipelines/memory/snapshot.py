@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
 """Documents are held as lines and items, all of them at once; a larger one is no page that anybody reads."""
+MOST_BYTES: Final = 2 * 1024 * 1024 * 1024
+MOST_DOCUMENTS_BYTES: Final = 512 * 1024 * 1024
+"""What all logs, and all documents, may come to: a night decides on all of them together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +98,11 @@ def read_snapshot(root: Path) -> Snapshot:
 
     Raises:
         BadFile: one of the folders of the layout, or a file of its state, is a symbolic link or cannot be read: without
-            those nobody can say what was there before.
+            those nobody can say what was there before. Or there is more than can be held.
     """
     warnings: list[Warned] = []
     documents = _read_documents(root, warnings)
+    room = _Room("The logs and the state of the memory", MOST_BYTES)
     for folder in FOLDERS:
         warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True) for path in list_links(root, folder)]
     names = names_of(root)
@@ -113,11 +117,28 @@ def read_snapshot(root: Path) -> Snapshot:
                 why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
                 warnings.append(Warned(path, why, pending=False))
             elif (data := _read_log(root, path, warnings, below)) is not None:
+                room.take(len(data))
                 (partials if partial else logs)[path] = data
-    state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
+    state = {}
+    for path in list_files(root, STATE, ".jsonl"):
+        state[path] = read_bytes(root, path) or b""
+        room.take(len(state[path]))
     if names is not None:
         warnings = [replace(warned, shown=names.real(warned.path)) for warned in warnings] + _forsaken(root, names)
     return Snapshot(root, documents, logs, partials, state, tuple(warnings))
+
+
+class _Room:
+    """How much more is held of what is read together; with a part of it nobody could decide."""
+
+    def __init__(self, what: str, most: int) -> None:
+        self._what, self._most, self._held = what, most, 0
+
+    def take(self, size: int) -> None:
+        self._held += size
+        if self._held > self._most:
+            why = f"come to more than the {self._most:,} bytes that are held at once"
+            raise BadFile(self._what, why, "Move what is old out of the memory, then run again.")
 
 
 def _forsaken(root: Path, names: Names) -> list[Warned]:
@@ -140,7 +161,9 @@ def read_documents(root: Path) -> dict[str, Document]:
 
 def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     documents = {}
+    room = _Room("The documents of the memory", MOST_DOCUMENTS_BYTES)
     for path in document_paths(root):
+        data = None
         try:
             data = read_bytes(root, path, MAX_DOCUMENT_BYTES)
             if data is not None:
@@ -152,6 +175,7 @@ def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
             warnings.append(Warned(path, f"is not UTF-8 at byte {error.start}; it was left alone", pending=True))
         except BadFile as error:
             warnings.append(Warned(path, f"{error.why}; it was left alone", pending=True))
+        room.take(len(data or b""))
     return documents
 
 
