@@ -11,6 +11,8 @@ import signal
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from pipelines.plain import plain_line
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -89,14 +91,17 @@ class BadFile(CurateError):
 
     def __init__(self, path: str | Path, why: str, advice: str = "Mend or move the file, then run again.") -> None:
         self.path, self.why = path, why
-        super().__init__(f"{path} {why}.", advice)
+        super().__init__(f"{plain_line(str(path))} {why}.", advice)
 
 
 class NotWritable(CurateError):
     """Raised when the disk refuses a write: read-only, full, or no permission. Nothing is left half written."""
 
     def __init__(self, path: str | Path, why: str) -> None:
-        super().__init__(f"{path} cannot be written: {why}.", "Nothing was left half written; free it and run again.")
+        super().__init__(
+            f"{plain_line(str(path))} cannot be written: {why}.",
+            "Nothing was left half written; free it and run again.",
+        )
 
 
 class GitFault(CurateError):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.memory import files
 from pipelines.memory.files import read_bytes, too_many
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,8 +84,7 @@ def read_source(root: Path) -> Source:
 
 def shown(path: str) -> str:
     """Return a path as it can be printed: bytes that are no UTF-8, and line ends, become escapes."""
-    told = path.encode(errors="backslashreplace").decode()
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in told)
+    return plain_line(path)
 
 
 def note_text(root: Path, path: str) -> bytes:

@@ -16,6 +16,7 @@ from pipelines.memory.items import ID_PATTERN, parse_item
 from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER, kind_of
 from pipelines.memory.names import names_of, real_path
 from pipelines.memory.tombstones import read_tombstones
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,7 +52,7 @@ class Fault:
     mendable: bool
 
     def __str__(self) -> str:
-        place = f"{self.path}:{self.line}" if self.line else self.path
+        place = f"{plain_line(self.path)}:{self.line}" if self.line else plain_line(self.path)
         return f"{place}: {f'{self.item} ' if self.item else ''}{self.what}."
 
     def to_json(self) -> dict[str, object]:

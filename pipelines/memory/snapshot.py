@@ -12,6 +12,7 @@ from pipelines.memory.files import list_files, list_links, read_bytes
 from pipelines.memory.folders import LINKED, Below
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
 from pipelines.memory.names import names_of, real_path
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pipelines.memory.documents import Placed
     from pipelines.memory.names import Names
 
+_UNSOUND: Final = "has a name that cannot stand in a line of text"
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
 """Documents are held as lines and items, all of them at once; a larger one is no page that anybody reads."""
@@ -45,7 +47,7 @@ class Warned:
     shown: str = ""
 
     def __str__(self) -> str:
-        return f"{self.shown or self.path} {self.why}."
+        return f"{plain_line(self.shown or self.path)} {self.why}."
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,8 @@ def read_snapshot(root: Path) -> Snapshot:
             if not partial and not is_log(path):
                 why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
                 warnings.append(Warned(path, why, pending=False))
+            elif not _is_sound(path):
+                warnings.append(Warned(path, f"{_UNSOUND}; its entries stay pending", pending=True))
             elif (data := _read_log(root, path, warnings, below)) is not None:
                 room.take(len(data))
                 (partials if partial else logs)[path] = data
@@ -150,6 +154,11 @@ def _forsaken(root: Path, names: Names) -> list[Warned]:
     ]
 
 
+def _is_sound(path: str) -> bool:
+    """Whether a path can be a word of a line: links and evidence name it, and a line end in it would forge another."""
+    return plain_line(path) == path
+
+
 def _is_log(path: str) -> str:
     return log_day(path.removeprefix(f"{LOGS}/"))
 
@@ -163,6 +172,9 @@ def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     documents = {}
     room = _Room("The documents of the memory", MOST_DOCUMENTS_BYTES)
     for path in document_paths(root):
+        if not _is_sound(path):
+            warnings.append(Warned(path, f"{_UNSOUND}; it was left alone", pending=True))
+            continue
         data = None
         try:
             data = read_bytes(root, path, MAX_DOCUMENT_BYTES)
