@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
+from pipelines.memory.displaced import can_be_kept
 from pipelines.memory.documents import Document
 from pipelines.memory.files import list_files, list_links, read_bytes
 from pipelines.memory.folders import LINKED, Below
@@ -120,6 +121,8 @@ def read_snapshot(root: Path) -> Snapshot:
                 warnings.append(Warned(path, why, pending=False))
             elif not _is_sound(path):
                 warnings.append(Warned(path, f"{_UNSOUND}; its entries stay pending", pending=True))
+            elif partial and not can_be_kept(path):
+                warnings.append(Warned(path, "has a name that is too long; its entries stay pending", pending=True))
             elif (data := _read_log(root, path, warnings, below)) is not None:
                 room.take(len(data))
                 (partials if partial else logs)[path] = data
