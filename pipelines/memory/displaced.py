@@ -36,7 +36,7 @@ _LOG: Final = re.compile(r"(\d+)\.(\w{16})~(.+)")
 
 
 def can_be_kept(path: str) -> bool:
-    """Whether the file at that path can be kept: the name of one that is tells its whole path, and disks have a bound."""
+    """Whether the file at that path can be kept: its name there tells the whole path, and a disk has a bound."""
     return len(os.fsencode(_named(path, _SIZE, "0" * 16))) <= _LONGEST
 
 
