@@ -11,6 +11,8 @@ import signal
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from pipelines.plain import plain_line
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -89,14 +91,17 @@ class BadFile(CurateError):
 
     def __init__(self, path: str | Path, why: str, advice: str = "Mend or move the file, then run again.") -> None:
         self.path, self.why = path, why
-        super().__init__(f"{path} {why}.", advice)
+        super().__init__(f"{plain_line(str(path))} {why}.", advice)
 
 
 class NotWritable(CurateError):
     """Raised when the disk refuses a write: read-only, full, or no permission. Nothing is left half written."""
 
     def __init__(self, path: str | Path, why: str) -> None:
-        super().__init__(f"{path} cannot be written: {why}.", "Nothing was left half written; free it and run again.")
+        super().__init__(
+            f"{plain_line(str(path))} cannot be written: {why}.",
+            "Nothing was left half written; free it and run again.",
+        )
 
 
 class GitFault(CurateError):
@@ -125,6 +130,17 @@ class GitMissing(GitFault):
 
     def __init__(self) -> None:
         super().__init__("The program `git` was not found.", "Install git 2.30 or newer.")
+
+
+class TooMuchFromGit(GitFault):
+    """Raised when git's answer is more than can be held; nothing was begun with the part that came."""
+
+    def __init__(self, command: str, most: int) -> None:
+        super().__init__(
+            f"git {command} answers more than the {most:,} bytes that are read at once.",
+            "Something in the memory or in its history is far larger than notes are; `git count-objects -vH` in the"
+            " memory tells how much it comes to. Take it out of the memory's folders.",
+        )
 
 
 class LockHeld(CurateError):

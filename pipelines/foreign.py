@@ -2,19 +2,25 @@
 
 A memory may be somebody else's repository. So that none of its keys can stop a night, let alone run a command, name
 an address, a model, a remote or a key, or raise trust, those that belong to the user's settings are set aside before
-curate.toml is read.
+curate.toml is read; so is what would do such a thing if there were a setting of that name.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
 Table = dict[str, object]
+_MEANT: Final = (
+    "command", "commands", "program", "shell", "hook", "hooks", "editor", "pager", "endpoint", "endpoints", "address",
+    "host", "proxy", "webhook", "models", "remotes", "origin", "upstream", "key", "keys", "token", "secret", "password",
+    "credentials", "env", "environment", "trust", "trusted",
+)  # fmt: skip
+"""No settings have such keys: who writes one wants a program run, an address asked, a key used or words believed."""
 
 
 def without_foreign(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[Table, tuple[str, ...]]:
@@ -29,7 +35,7 @@ def without_foreign(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[
     for key, value in raw.items():
         field = known.model_fields.get(key)
         table = field.annotation if field else None
-        if field is None and key in _users():
+        if field is None and foreign_keys([key]):
             foreign.append(key)
         elif isinstance(value, dict) and isinstance(table, type) and issubclass(table, BaseModel):
             own[key], further = without_foreign(value, table)
@@ -49,11 +55,24 @@ def told_foreign(name: str, foreign: tuple[str, ...]) -> list[str]:
     return [f"{name} sets {keys}, which only your own settings can; they count for nothing there, so take them out."]
 
 
-def _users() -> frozenset[str]:
-    """Return the names of all keys and tables of the user's settings."""
+def foreign_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ...]:
+    """Return those keys of a table that belong to the user's settings, or that mean what only those can say.
+
+    Args:
+        keys: of a table; case, `-` and `_` make no difference.
+        own: keys that the table itself has, which are never foreign.
+    """
+    left = [key for key in keys if key not in own]
+    if not left:
+        return ()
     from pipelines.user_settings import UserFile  # noqa: PLC0415  it takes long, and few memories have such a key
 
-    return frozenset(names_in(UserFile))
+    users = {_folded(name) for name in (*names_in(UserFile), *_MEANT)}
+    return tuple(key for key in left if _folded(key) in users)
+
+
+def _folded(key: str) -> str:
+    return key.casefold().replace("_", "").replace("-", "")
 
 
 def names_in(table: type[BaseModel]) -> Iterator[str]:

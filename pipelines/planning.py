@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.decided import Decided, report_of
-from pipelines.errors import BrokenChangeSet
+from pipelines.errors import BrokenChangeSet, TooMuchFromGit
 from pipelines.memory.baseline import last_run_baseline
 from pipelines.memory.changes import Change, check_documents, document_changes
 from pipelines.memory.documents import Document
@@ -329,7 +329,10 @@ def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
 
     def find(path: str, digest: str) -> frozenset[str] | None:
         for commit in git.versions(path):
-            data = git.show(commit, path)
+            try:
+                data = git.show(commit, path)
+            except TooMuchFromGit:
+                continue  # no log was ever read that is so large
             keys = [entry.key for entry in parse_entries(path, "", (data or b"").decode(errors="replace"))]
             if entries_digest(keys) == digest:
                 return frozenset(keys)

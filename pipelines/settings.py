@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 
 from pipelines.errors import BadFile, BadSettings
 from pipelines.faults import faults_of, read_toml
-from pipelines.foreign import told_foreign, without_foreign
+from pipelines.foreign import foreign_keys, told_foreign, without_foreign
 from pipelines.memory.folders import LINKED
 from pipelines.memory.items import Confidence, ItemType, Trust
 from pipelines.memory.layout import SETTINGS
@@ -208,12 +208,20 @@ def load_settings(root: Path) -> Settings:
     layout = raw.pop("layout", None)
     faults = _layout_faults(layout, root) if layout is not None else []
     try:
-        settings = Settings.model_validate(raw, context=foreign)
+        settings = Settings.model_validate(raw, context=(*foreign, *_foreign_in_layout(layout)))
     except ValidationError as error:
         raise BadSettings(path, [*faults_of(error, raw), *faults]) from None
     if faults:
         raise BadSettings(path, faults)
     return settings
+
+
+def _foreign_in_layout(layout: object) -> tuple[str, ...]:
+    if not isinstance(layout, dict):
+        return ()
+    from pipelines.memory.naming_rules import KEYS  # noqa: PLC0415  most memories have no layout
+
+    return tuple(f"layout.{key}" for key in foreign_keys(layout, KEYS))
 
 
 def _layout_faults(layout: object, root: Path) -> list[str]:

@@ -20,6 +20,7 @@ _TEMPLATES: Final = ".obsidian/templates.json"
 _TOKEN: Final = re.compile(
     r"\[([^\]]{0,100})\]|(Y{4}|YY|M{1,4}|D{1,4}o?|d{1,4}|WW?|ww?|gggg|GGGG|[HhkmsSaAXxZQEe])|(.)", re.DOTALL
 )
+_WORD: Final = r"[^\W\d_]{1,20}"
 _PATTERNS: Final = {
     "YYYY": r"\d{4}",
     "YY": r"\d{2}",
@@ -27,16 +28,20 @@ _PATTERNS: Final = {
     "M": r"\d{1,2}",
     "DD": r"\d{2}",
     "D": r"\d{1,2}",
-    "MMMM": r"[^\W\d_]+",
-    "MMM": r"[^\W\d_]+",
+    "MMMM": _WORD,
+    "MMM": _WORD,
 }
 _IGNORED: Final = {
-    **dict.fromkeys(("dddd", "ddd", "dd"), r"[^\W\d_]+\.?"),
+    **dict.fromkeys(("dddd", "ddd", "dd"), rf"{_WORD}\.?"),
     **dict.fromkeys(("WW", "W", "ww", "w"), r"\d{1,2}"),
     **dict.fromkeys(("gggg", "GGGG"), r"\d{4}"),
     "d": r"\d",
     "Q": r"[1-4]",
 }
+_VARYING: Final = frozenset({"dddd", "ddd", "dd", "MMMM", "MMM", "WW", "W", "ww", "w", "M", "D"})
+_MOST_VARYING: Final = 4
+_LONGEST: Final = 200
+"""A format is somebody's: each more part of no fixed length multiplies the ways in which a name can be read by it."""
 _MONTHS: Final = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 _SUFFIXED: Final = re.compile(r"(\d{4}-\d{2}-\d{2})[-_ .T][^/]*\.md", re.IGNORECASE)
 
@@ -94,8 +99,11 @@ def begun_day(path: str) -> str:
 
 def moment_pattern(form: str) -> re.Pattern[str] | None:
     """Return what a date in a format of moment.js looks like, or None where it tells no day or is not understood."""
+    tokens = _TOKEN.findall(form) if len(form) <= _LONGEST else []
+    if sum(written.removesuffix("o") in _VARYING for _, written, _ in tokens) > _MOST_VARYING:
+        return None
     parts, seen = [], set()
-    for literal, written, other in _TOKEN.findall(form):
+    for literal, written, other in tokens:
         token = written.removesuffix("o")
         suffix = "(?:st|nd|rd|th)" if written != token else ""
         if token in seen:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.memory.files import read_bytes
+from pipelines.memory import files
+from pipelines.memory.files import read_bytes, too_many
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,28 +64,27 @@ def read_source(root: Path) -> Source:
     """Look at every file below a folder; links are not followed, and nothing hidden is looked into.
 
     Raises:
-        BadFile: the folder itself cannot be listed.
+        BadFile: the folder itself cannot be listed, or holds too many files.
     """
-    files: list[Found] = []
+    found: list[Found] = []
     left: list[LeftOut] = []
     for entry, path in _walk(root, left):
         if why := _unfit(entry, path):
             left.append(LeftOut(shown(path), why))
         else:
             try:
-                files.append(_read(root, path, entry.stat(follow_symlinks=False).st_size))
+                found.append(_read(root, path, entry.stat(follow_symlinks=False).st_size))
             except BadFile as fault:
                 left.append(LeftOut(path, fault.why))
             except OSError as error:
                 left.append(LeftOut(path, f"cannot be read: {(error.strerror or str(error)).lower()}"))
-    by_path = sorted(files, key=lambda found: found.path), sorted(left, key=lambda one: one.path)
+    by_path = sorted(found, key=lambda one: one.path), sorted(left, key=lambda one: one.path)
     return Source(root, tuple(by_path[0]), tuple(by_path[1]))
 
 
 def shown(path: str) -> str:
     """Return a path as it can be printed: bytes that are no UTF-8, and line ends, become escapes."""
-    told = path.encode(errors="backslashreplace").decode()
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in told)
+    return plain_line(path)
 
 
 def note_text(root: Path, path: str) -> bytes:
@@ -104,18 +106,21 @@ def note_text(root: Path, path: str) -> bytes:
 
 
 def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], str]]:
-    pending = [""]
+    pending, seen = [""], 0
     while pending:
         here = pending.pop()
         try:
             with os.scandir(root / here) as entries:
-                listed = list(entries)
+                listed = list(islice(entries, files.MOST_FILES + 1 - seen))
         except OSError as error:
             why = f"cannot be listed: {(error.strerror or str(error)).lower()}"
             if not here:
                 raise BadFile(root, why, "Name a folder that you may read.") from None
             left.append(LeftOut(shown(here), why))
             continue
+        seen += len(listed)
+        if seen > files.MOST_FILES:
+            raise BadFile(root, too_many(files.MOST_FILES), "Name a folder that holds notes, or move what is none.")
         for entry in listed:
             path = f"{here}/{entry.name}" if here else entry.name
             if entry.name.startswith("."):

@@ -7,7 +7,6 @@ names, which mean the same in every memory; in GraphML those on the disk.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from functools import partial
@@ -22,6 +21,7 @@ from pipelines.memory.exchange import document_record, header_record, to_record
 from pipelines.memory.files import read_bytes
 from pipelines.memory.names import real_path
 from pipelines.memory.snapshot import document_paths
+from pipelines.plain import plain_json, plain_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +61,7 @@ def json_lines(root: Path) -> Iterator[str]:
 
 
 def _line(record: dict[str, object]) -> str:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return plain_json(record, separators=(",", ":")) + "\n"
 
 
 # ---------------------------------------------------------------- GraphML
@@ -124,7 +124,7 @@ def _node(ident: str, one: Holding, shown: Callable[[str], str]) -> str:
         item.confidence, item.by, str(max(item.seen, len(item.evidence))), evidence,
     )  # fmt: skip
     told = "".join(
-        f'<data key="{key}">{escape(_fit(value))}</data>' for key, value in zip(_KEYS, values, strict=True) if value
+        f'<data key="{key}">{_text(value)}</data>' for key, value in zip(_KEYS, values, strict=True) if value
     )
     return f"    <node id={_attribute(ident)}>{told}</node>\n"
 
@@ -135,7 +135,11 @@ def _edge(edge: Edge) -> str:
 
 
 def _attribute(value: str) -> str:
-    return quoteattr(_fit(value))
+    return plain_xml(quoteattr(_fit(value)))
+
+
+def _text(value: str) -> str:
+    return plain_xml(escape(_fit(value)))
 
 
 def _fit(value: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.items import parse_item
@@ -14,7 +15,7 @@ from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, USER, kind_of
 from pipelines.memory.names import names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pipelines.memory.git import Git
     from pipelines.memory.items import Item
@@ -26,6 +27,7 @@ _FORMAT: Final = "%x00" + "%x1f".join(
     ["%H", "%cI", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS), "%an", "%s"]
 )
 _FIELDS: Final = 4 + len(_TRAILERS)
+_MARK: Final = b"\0"
 _OWNER: Final = "owner"
 
 
@@ -79,20 +81,29 @@ def commits_of(git: Git, ident: str) -> list[Commit]:
     if git.head() is None:
         return []
     names = names_of(git.root)
-    told = git.run(
+    told = git.rows(
         "log", f"--format={_FORMAT}", f"-G{ident}", "--text", "--patch", "--unified=0", "--no-color", "--no-ext-diff",
         "--no-textconv", "--no-renames", "--relative", "--", *(DOCUMENTS if names is None else names.pathspecs),
     )  # fmt: skip
-    found = [_commit(part, ident, names) for part in told.split(b"\0")[1:]]
-    return [one for one in reversed(found) if one and (one.removed or one.added)]
+    found = [_commit(part, ident, names) for part in _parts(told)]
+    return [one for one in reversed(found) if one.removed or one.added]
 
 
-def _commit(told: bytes, ident: str, names: Names | None) -> Commit | None:
-    """Return one commit of what git told, or None for the rest of a patch that holds the mark between two."""
-    head, _, patch = told.partition(b"\n")
-    fields = head.decode(errors="replace").split("\x1f", _FIELDS - 1)
-    if len(fields) < _FIELDS:
-        return None
+def _parts(told: Iterable[bytes]) -> Iterator[Iterator[bytes]]:
+    """Yield the head of each commit and the lines of its patch; the mark between two begins no line of a patch."""
+    heads = 0
+
+    def number(row: bytes) -> int:
+        nonlocal heads
+        heads += row.startswith(_MARK)
+        return heads
+
+    for _, part in groupby(told, number):
+        yield part
+
+
+def _commit(patch: Iterator[bytes], ident: str, names: Names | None) -> Commit:
+    fields = next(patch).removeprefix(_MARK).decode(errors="replace").split("\x1f", _FIELDS - 1)
     commit, when, run, undoes, reader, name, subject = fields
     removed: list[tuple[str, Item]] = []
     added: list[tuple[str, Item]] = []
@@ -113,10 +124,10 @@ def _holds_items(path: str, names: Names) -> bool:
     return path.endswith(".md") and (own is None or kind_of(own) is not None)
 
 
-def _lines(patch: bytes) -> Iterator[tuple[str, str, str]]:
+def _lines(patch: Iterable[bytes]) -> Iterator[tuple[str, str, str]]:
     """Yield path, sign and text of each line that a patch takes out or puts in."""
     paths, heading = {"-": "", "+": ""}, True
-    for raw in patch.split(b"\n"):
+    for raw in patch:
         if raw.startswith(b"diff --git "):
             heading = True
         elif heading and raw.startswith((b"--- a/", b"+++ b/")):

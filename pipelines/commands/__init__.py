@@ -13,6 +13,7 @@ import click
 
 from pipelines import __version__
 from pipelines.commands.ending import listen, why_ended
+from pipelines.commands.output import warn
 from pipelines.errors import BUG, EXPECTED, USAGE, CurateError, NotWritable
 
 if TYPE_CHECKING:
@@ -132,13 +133,8 @@ def run_command(arguments: Sequence[str]) -> int:
 def _say(sentence: str, code: int) -> int:
     from pipelines.memory.secrets import veil  # noqa: PLC0415  only what went wrong is looked through
 
-    print(f"curate: {_plain(veil(sentence))}", file=sys.stderr)  # noqa: T201  the command's own voice
+    warn(f"curate: {veil(sentence)}")
     return code
-
-
-def _plain(sentence: str) -> str:
-    """Return a sentence in which no name that somebody gave moves the cursor, or turns the direction of reading."""
-    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in sentence)
 
 
 def _say_unforeseen(fault: Exception, arguments: Sequence[str]) -> int:

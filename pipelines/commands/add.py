@@ -9,7 +9,7 @@ import click
 
 from pipelines.clock import day_of, moment
 from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
-from pipelines.commands.output import say
+from pipelines.commands.output import say, warn
 from pipelines.direct import direct_change
 from pipelines.errors import UsageFault
 from pipelines.memory.items import ItemType, fold
@@ -40,7 +40,7 @@ def command(kind: str, text: tuple[str, ...], document: str | None, memory: Path
     settings = load_settings(root)
     clean = load_redactor(root).redact(fold(words(text)))
     if clean.found:
-        click.echo(f"curate add: {told(clean.found)} redacted before it was filed.", err=True)
+        warn(f"curate add: {told(clean.found)} redacted before it was filed.")
     sentence = clean.text
     if not sentence:
         raise UsageFault("There is nothing to file.", "Give a TEXT.")

@@ -16,9 +16,10 @@ from pipelines.adopting.found import read_source, shown
 from pipelines.adopting.kinds import Kind, detect
 from pipelines.adopting.mapping import plan_adoption
 from pipelines.clock import moment, system_zone
-from pipelines.commands.output import on_terminal, say, say_json, say_table
+from pipelines.commands.output import on_terminal, say, say_json, say_table, warn
 from pipelines.errors import BadFile, UsageFault
 from pipelines.memory.layout import SETTINGS
+from pipelines.plain import plain_line
 from pipelines.resources import resource
 from pipelines.settings import Settings
 
@@ -108,7 +109,7 @@ def notes_folder(notes: Path) -> Path:
 def _agreed(wanted: Wanted, target: Path) -> bool:
     if wanted.as_json or not (sys.stdin.isatty() and on_terminal()):
         return False
-    return click.confirm(f"Copy this to {target}?", default=False)
+    return click.confirm(plain_line(f"Copy this to {target}?"), default=False)
 
 
 # ------------------------------------------------------------ what is shown
@@ -166,7 +167,7 @@ def left_rows(left: Sequence[LeftOut]) -> list[tuple[str, str, str]]:
 
 def _tell_lost(lost: Sequence[LeftOut]) -> None:
     for one in lost:
-        click.echo(f"{shown(one.path)} {one.why}, so it was left out.", err=True)
+        warn(f"{shown(one.path)} {one.why}, so it was left out.")
 
 
 def _end(plan: Plan, target: Path | None, *, going: bool) -> None:

@@ -15,11 +15,12 @@ from pipelines.adopting.kinds import Kind, base_of, detect
 from pipelines.adopting.moving_in import move_in, repository_of
 from pipelines.clock import moment, system_zone
 from pipelines.commands.adopting import left_rows, notes_folder
-from pipelines.commands.output import on_terminal, say, say_json, say_table
+from pipelines.commands.output import on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.memory.globs import is_matched
 from pipelines.memory.layout import SETTINGS
 from pipelines.memory.names import SOUL
+from pipelines.plain import plain_line
 from pipelines.resources import resource
 from pipelines.settings import Settings
 
@@ -86,7 +87,7 @@ def adopt_here_or_show(wanted: WantedHere) -> None:
 def _agreed(wanted: WantedHere, source: Path) -> bool:
     if wanted.as_json or not (sys.stdin.isatty() and on_terminal()):
         return False
-    return click.confirm(f"Make {source} a memory, where it lies?", default=False)
+    return click.confirm(plain_line(f"Make {source} a memory, where it lies?"), default=False)
 
 
 def _show(plan: InPlace, source: Path, top: Path | None) -> None:
@@ -129,7 +130,7 @@ def _end(source: Path, held: tuple[str, ...], *, going: bool) -> None:
         say("Nothing was written; --yes does it.")
         return
     for path in held:
-        click.echo(f"{shown(path)} holds a secret or something private, so it was not committed.", err=True)
+        warn(f"{shown(path)} holds a secret or something private, so it was not committed.")
     say(f"{source} is a memory now.")
     say(
         "`curate run` reads the days; with a model that costs money, `curate run --provider rules` reads them for none."

@@ -10,7 +10,7 @@ from pipelines.beliefs.audit import Question, audit
 from pipelines.commands.files import write_out
 from pipelines.commands.narrowing import Day
 from pipelines.commands.options import memory_option, memory_root, words
-from pipelines.commands.output import say, say_json
+from pipelines.commands.output import say, say_json, warn
 from pipelines.commands.telling import item_line, say_heading
 from pipelines.errors import UsageFault
 from pipelines.memory.git import Git
@@ -65,7 +65,7 @@ def command(
 
 def _tell(told: Audit) -> None:
     for note in told.notes:
-        click.echo(note, err=True)
+        warn(note)
     if not told.holdings:
         say(f"Nothing is believed about {told.question.topic}.")
         return

@@ -13,8 +13,9 @@ import click
 
 from pipelines.clock import moment
 from pipelines.commands.options import memory_option, memory_root, now_option
-from pipelines.commands.output import say, say_json
+from pipelines.commands.output import say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,12 +103,12 @@ def _transcripts(paths: Sequence[Path], agent: str | None) -> list[Path]:
 def _tell(found: Sequence[Captured]) -> None:
     for one in found:
         if one.fault:
-            click.echo(f"{one.source} {one.fault}.", err=True)
+            warn(f"{_named(one)} {one.fault}.")
         for fault in one.faults:
-            click.echo(f"{one.source}: {fault}; the rest was read.", err=True)
+            warn(f"{_named(one)}: {fault}; the rest was read.")
         if one.file and one.redacted:
             lines = "1 line" if one.redacted == 1 else f"{one.redacted:,} lines"
-            click.echo(f"{one.source}: secrets in {lines} are redacted in the copy.", err=True)
+            warn(f"{_named(one)}: secrets in {lines} are redacted in the copy.")
     new = [one for one in found if one.turns]
     turns, days = sum(one.turns for one in new), sorted({day for one in new for day in one.days})
     if not new:
@@ -116,6 +117,10 @@ def _tell(found: Sequence[Captured]) -> None:
         return
     span = days[0] if len(days) == 1 else f"{len(days)} days from {days[0]} to {days[-1]}"
     say(f"Captured {turns:,} turns of {len(new):,} {'session' if len(new) == 1 else 'sessions'}, {span}.")
+
+
+def _named(one: Captured) -> str:
+    return plain_line(str(one.source))
 
 
 def _from_hook(memory: Path | None, project: str, now: str | None) -> int:
@@ -128,9 +133,9 @@ def _from_hook(memory: Path | None, project: str, now: str | None) -> int:
         found = capture_sessions(_capture(memory_root(memory), project, "", now), [path], lambda _: None)
         for one in found:
             if one.fault:
-                click.echo(f"curate capture: {one.source} {one.fault}.", err=True)
+                warn(f"curate capture: {_named(one)} {one.fault}.")
     except (ValueError, TypeError, KeyError, RecursionError):
-        click.echo("curate capture: the hook's input names no transcript_path.", err=True)
+        warn("curate capture: the hook's input names no transcript_path.")
     except (CurateError, OSError) as fault:
-        click.echo(f"curate capture: {fault}", err=True)
+        warn(f"curate capture: {fault}")
     return 0

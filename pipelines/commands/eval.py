@@ -10,7 +10,7 @@ import click
 from pipelines.commands.eval_extract import command as extract_command
 from pipelines.commands.eval_review import command as review_command
 from pipelines.commands.options import memory_option, memory_root
-from pipelines.commands.output import say, say_json, say_table
+from pipelines.commands.output import say, say_json, say_table, warn
 
 if TYPE_CHECKING:
     from pipelines.index.measure import Measures
@@ -47,7 +47,7 @@ def search_command(file: Path, *, as_json: bool, memory: Path | None) -> None:
     who = asker(root, Filters())
     asked = [who.ask(question.query) for question in questions]
     for note in (*fresh.notes, *who.notes):
-        click.echo(note, err=True)
+        warn(note)
     found = measure(root, questions, asked, fresh.stale)
     if as_json:
         say_json({"questions": len(questions), "modes": {mode: one.to_json() for mode, one in found.items()}})

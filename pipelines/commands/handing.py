@@ -15,6 +15,7 @@ from pipelines.errors import UsageFault
 from pipelines.memory.layout import NOTES, REVIEW, Kind
 from pipelines.memory.names import told
 from pipelines.memory.naming import named_documents, named_item
+from pipelines.plain import plain
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
@@ -93,4 +94,4 @@ def confirm(question: str, *, yes: bool) -> None:
         return
     if not (on_terminal() and sys.stdin.isatty()):
         raise UsageFault("Nothing was done: this asks first, and there is no terminal.", "Give --yes.")
-    click.confirm(question, abort=True)
+    click.confirm(plain(question), abort=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from typing import TYPE_CHECKING
@@ -10,8 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.commands.options import memory_option, memory_root
+from pipelines.commands.output import say, say_json_line, warn
 from pipelines.commands.passed_over import passed_over
 from pipelines.errors import EXPECTED, FINE
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,15 +51,13 @@ def command(*, full: bool, describing: bool, as_json: bool, memory: Path | None)
     vectors, notes = embed(root, math.inf)
     if as_json:
         done = report.to_json() | ({"vectors": vectors} if vectors else {})
-        click.echo(json.dumps(done | ({"images": images.to_json()} if images else {}), ensure_ascii=False).encode())
+        say_json_line(done | ({"images": images.to_json()} if images else {}))
     else:
-        click.echo(_told(report))
+        say(_told(report))
         if vectors:
-            click.echo(
-                f"Vectors: {vectors['embedded']:,} new, {vectors['missing']:,} missing, by {vectors['embedder']}"
-            )
+            say(f"Vectors: {vectors['embedded']:,} new, {vectors['missing']:,} missing, by {vectors['embedder']}")
     for note in notes:
-        click.echo(note, err=True)
+        warn(note)
     return EXPECTED if images and (images.counts["failed"] or images.left) else FINE
 
 
@@ -79,13 +78,12 @@ def _describe(root: Path) -> DescribeReport:
         report = describe_images(root, describer, _say_image)
     counts = ", ".join(f"{report.counts[kind]:,} {kind}" for kind in ("described", "skipped", "failed"))
     left = f", {report.left:,} not asked about after so many failures alike" if report.left else ""
-    click.echo(f"Images: {counts}{left}, by {report.by}", err=True)
+    warn(f"Images: {counts}{left}, by {report.by}")
     return report
 
 
 def _say_image(looked: Looked) -> None:
-    path = "".join(c if c.isprintable() else "?" for c in looked.path)
-    click.echo(f"  {path} {looked.told}.", err=True)
+    warn(f"  {plain_line(looked.path)} {looked.told}.")
 
 
 def _told(report: IndexReport) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.commands.output import say
+from pipelines.commands.output import say, warn
 from pipelines.errors import UsageFault
 from pipelines.install import NIGHTLY, TARGETS
 from pipelines.install.files import carry_out, changes
@@ -81,7 +81,7 @@ def carry_out_or_show(target: str, asked: Asked, *, adding: bool, only_print: bo
     if not done:
         say(f"Nothing to do for {target}.")
     for note in plan.notes if done or adding else ():
-        click.echo(note, err=only_print)
+        (warn if only_print else say)(note)
 
 
 def show(plan: Plan) -> bool:
@@ -89,7 +89,7 @@ def show(plan: Plan) -> bool:
     found = changes(plan)
     table = crontab_change(plan)
     for told in [*(change.diff() for change in found), *([table.diff()] if table else [])]:
-        click.echo(told, nl=False)
+        say(told.removesuffix("\n"))
     for words in (*plan.before, *plan.after) if found else ():
         say(f"Would run: {shlex.join(words)}")
     return bool(found or table)

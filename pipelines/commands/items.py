@@ -11,7 +11,7 @@ from pipelines.beliefs.holdings import Beliefs
 from pipelines.beliefs.moments import days_updated, documents_on, first_day_note, holds_on
 from pipelines.commands.narrowing import Day
 from pipelines.commands.options import memory_option, memory_root
-from pipelines.commands.output import say_json, say_table
+from pipelines.commands.output import say_json, say_table, warn
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.git import Git
 from pipelines.memory.items import ItemType, Status
@@ -68,7 +68,7 @@ def command(  # noqa: PLR0913  what a list can be narrowed down by
     ]
     for told in (note, first_day_note(documents, as_of) if as_of and not found and not note else ""):
         if told:
-            click.echo(told, err=True)
+            warn(told)
     if as_json:
         quotes = Quotes(root)
         say_json([item_json(real_path(root, path), item, quotes) for path, item in found])

@@ -7,9 +7,7 @@ import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import click
-
-from pipelines.commands.output import say, say_json
+from pipelines.commands.output import say, say_json, warn
 from pipelines.errors import EXPECTED, FINE
 from pipelines.memory.secrets import load_redactor
 from pipelines.memory.secrets.scanners import ask_scanner, installed_scanner
@@ -38,7 +36,7 @@ def tell_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
         known = {(leak.path, leak.line) for leak in files}
         files += [leak for leak in more if (leak.path, leak.line) not in known]
         if fault:
-            click.echo(f"curate check: {fault}", err=True)
+            warn(f"curate check: {fault}")
     past = scan_history(git, redactor) if git else []
     if as_json:
         say_json([asdict(leak) for leak in (*files, *past)])

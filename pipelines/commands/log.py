@@ -9,6 +9,7 @@ import click
 
 from pipelines.clock import day_of, moment
 from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
+from pipelines.commands.output import warn
 from pipelines.errors import UsageFault
 from pipelines.memory.append import append_line, log_line
 from pipelines.memory.private import without_private
@@ -43,7 +44,7 @@ def command(text: tuple[str, ...], project: str, memory: Path | None, now: str |
     line = load_redactor(root).redact(log_line(f"{when:%H:%M}", without_private(told), project))
     append_line(root, day_of(when, settings), line.text)
     if line.found:
-        click.echo(f"curate log: {said(line.found)} redacted before it was written.", err=True)
+        warn(f"curate log: {said(line.found)} redacted before it was written.")
 
 
 def _standard_input() -> str:

@@ -6,10 +6,8 @@ import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
-import click
-
 from pipelines.clock import moment
-from pipelines.commands.output import dollars
+from pipelines.commands.output import dollars, warn
 from pipelines.memory.layout import REVIEW
 from pipelines.memory.names import real_path
 from pipelines.nights.health import health
@@ -114,7 +112,7 @@ def tell_person(root: Path, facts: NightFacts) -> None:
     """Tell a person that a night did not end well, and say on standard error how they were told."""
     how = tell(sentence(root, overdue=bool(facts.health.overdue)))
     told = f"You were told by {how}." if how else "There is neither a desktop nor a mail program to tell you by."
-    click.echo(told, err=True)
+    warn(told)
 
 
 def _next(facts: NightFacts) -> str:

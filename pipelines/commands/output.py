@@ -1,11 +1,18 @@
-"""How verbs speak: plain lines, JSON for scripts, tables and colour only on a terminal."""
+"""How verbs speak: plain lines, JSON for scripts, tables and colour only on a terminal.
+
+Whatever a verb prints is printed here, so that no name and no text of a memory can speak to the terminal itself.
+"""
 
 from __future__ import annotations
 
-import json
 import math
+import os
 import sys
 from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.plain import plain, plain_json, plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,12 +20,40 @@ if TYPE_CHECKING:
 
 def say(line: str = "") -> None:
     """Print a line for a person."""
-    print(line)  # noqa: T201  the command's own voice
+    print(plain(line))  # noqa: T201  the command's own voice
+
+
+def warn(line: str) -> None:
+    """Print a line for a person on standard error: what a program that reads the answer must not take for it."""
+    print(plain(line), file=sys.stderr)  # noqa: T201  as above
+
+
+def say_bold(heading: str, more: str = "") -> None:
+    """Print a line that begins with a heading, bold on a terminal."""
+    opening, closing = _bold()
+    print(f"{opening}{plain(heading)}{closing}{plain(more)}")  # noqa: T201  as above
+
+
+def say_marked(line: str, opens: str, closes: str) -> None:
+    """Print a line with what stands between two marks bold on a terminal; the marks are not shown."""
+    opening, closing = _bold()
+    parts = (closing.join(map(plain, part.split(closes))) for part in line.split(opens))
+    print(opening.join(parts))  # noqa: T201  as above
+
+
+def _bold() -> tuple[str, str]:
+    coloured = on_terminal() and "NO_COLOR" not in os.environ
+    return (click.style("", bold=True, reset=False), click.style("", reset=True)) if coloured else ("", "")
 
 
 def say_json(value: Any) -> None:  # noqa: ANN401  whatever JSON can hold
     """Print a value as JSON: indented on a terminal, on one line elsewhere."""
-    print(json.dumps(value, ensure_ascii=False, indent=1 if sys.stdout.isatty() else None))  # noqa: T201
+    print(plain_json(value, 1 if on_terminal() else None))  # noqa: T201  as above
+
+
+def say_json_line(value: Any) -> None:  # noqa: ANN401  as above
+    """Print a value as one line of JSON in UTF-8, whatever the terminal's own encoding is."""
+    click.echo(plain_json(value).encode())
 
 
 def on_terminal() -> bool:
@@ -35,7 +70,7 @@ def say_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows under titles: a table on a terminal, tab-separated lines elsewhere."""
     if not on_terminal():
         for row in rows:
-            say("\t".join(row))
+            say("\t".join(map(plain_line, row)))
         return
     from rich.console import Console  # noqa: PLC0415  50 ms that a script need not pay
     from rich.table import Table  # noqa: PLC0415
@@ -45,5 +80,5 @@ def say_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for title in titles:
         table.add_column(title, overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(plain_line(cell)) for cell in row))
     Console().print(table)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pipelines.plain import plain_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -22,10 +24,6 @@ def passed_over(files: Iterable[Mapping[str, str]]) -> Iterator[str]:
         groups.setdefault(one["reason"], []).append(one["path"])
     for reason, paths in groups.items():
         named = paths if len(paths) == SHOWN + 1 else paths[:SHOWN]
-        yield from (f"{_shown(path)} {reason}." for path in named)
+        yield from (f"{plain_line(path)} {reason}." for path in named)
         if left := len(paths) - len(named):
             yield f"and {left:,} more, of which each {reason}."
-
-
-def _shown(path: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in path)

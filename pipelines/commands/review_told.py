@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.commands.items import item_json
-from pipelines.commands.output import say
+from pipelines.commands.output import say, say_bold
 from pipelines.memory.cleaning import clean
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.names import real_path
@@ -50,7 +50,9 @@ def go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, s
     """
     quotes, left = Quotes(root), len(waiting)
     for question in waiting:
-        for line in told(question, quotes, left):
+        say()
+        say_bold(clean(question.entry.title), f"   ({question.entry.kind}, since {question.entry.day}; {left} left)")
+        for line in told(question, quotes):
             say(line)
         keys = keys_of(question.choices)
         key = _key({*keys, "s", "q"})
@@ -64,11 +66,9 @@ def go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, s
     )
 
 
-def told(question: Question, quotes: Quotes, left: int) -> Iterator[str]:
+def told(question: Question, quotes: Quotes) -> Iterator[str]:
     """Yield what a person needs to decide: what and why, the items with the words they rest on, the choices."""
     entry = question.entry
-    yield ""
-    yield click.style(clean(entry.title), bold=True) + f"   ({entry.kind}, since {entry.day}; {left} left)"
     yield from (f"  {clean(line)}" for line in entry.why)
     for item in question.items[:_SHOWN]:
         yield from _item("  ", item, quotes)

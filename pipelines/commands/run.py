@@ -11,7 +11,7 @@ import click
 from pipelines.clock import day_of, moment
 from pipelines.commands.diff import diff_of
 from pipelines.commands.options import memory_option, memory_root, now_option
-from pipelines.commands.output import dollars, on_terminal, say, say_json
+from pipelines.commands.output import dollars, on_terminal, say, say_json, warn
 from pipelines.commands.progress import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.memory.files import list_files
@@ -159,7 +159,7 @@ def _tell(report: RunReport, briefing: str) -> None:
     for line in said if isinstance(said, list) else ():
         say(line)
     if report.failure:  # on standard error, which cron mails
-        click.echo(f"{report.failure} {report.entries_pending} entries stay pending for the next run.", err=True)
+        warn(f"{report.failure} {report.entries_pending} entries stay pending for the next run.")
     if report.over_budget:
         say(f"{report.over_budget} {report.entries_pending} entries stay pending; the next run takes the oldest first.")
     if report.usd:

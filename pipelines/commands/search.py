@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +10,9 @@ import click
 
 from pipelines.commands.narrowing import Day, filter_options
 from pipelines.commands.options import memory_option, memory_root
+from pipelines.commands.output import say, say_json_line, say_marked, warn
 from pipelines.errors import IndexUnusable
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +108,7 @@ def _memory_of(root: Path, day: str) -> Iterator[Path]:
     git = Git(root)
     known = known_on(root, git, day)
     if note := known.note(day):
-        click.echo(note, err=True)
+        warn(note)
     with laid_out(root, git, known.commit) as folder:
         yield folder
 
@@ -125,7 +125,7 @@ def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) ->
 
     asked = who.ask(query)
     while who.notes:
-        click.echo(who.notes.pop(0), err=True)
+        warn(who.notes.pop(0))
     try:
         return search(root, query, limit, fresh.stale, asked)
     except IndexUnusable as error:
@@ -145,38 +145,37 @@ def _tell_first_day(root: Path, day: str) -> None:
     from pipelines.index.facts import first_day  # noqa: PLC0415  only after an empty answer
 
     if day < (first := first_day(root)):
-        click.echo(f"The first day that the memory tells of is {first}.", err=True)
+        warn(f"The first day that the memory tells of is {first}.")
 
 
 def _tell(fresh: Freshness) -> None:
     for note in fresh.notes:
-        click.echo(note, err=True)
+        warn(note)
 
 
 def _print_json(query: str, hits: list[Hit]) -> None:
     found = {"query": query, "results": [hit.to_json() for hit in hits]}
-    click.echo(json.dumps(found, ensure_ascii=False).encode())
+    say_json_line(found)
 
 
 def _print_hits(query: str, hits: list[Hit]) -> None:
     from pipelines.index.marks import CLOSE, OPEN, snippets  # noqa: PLC0415  programs need no snippets
 
-    coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    opening, closing = (click.style("", bold=True, reset=False), click.style("", reset=True)) if coloured else ("", "")
     for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
-        click.echo(_place(hit))
-        click.echo(f"    {snippet.replace(OPEN, opening).replace(CLOSE, closing)}")
+        say(_place(hit))
+        say_marked(f"    {snippet}", OPEN, CLOSE)
         if hit.factors:
             told = ", ".join(f"{name} {value:.4g}" for name, value in hit.factors.items())
-            click.echo(f"    score {hit.score:.4g}: {told}")
+            say(f"    score {hit.score:.4g}: {told}")
     if not hits:
-        click.echo("Nothing was found.")
+        say("Nothing was found.")
 
 
 def _place(hit: Hit) -> str:
     lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"
     quality = [*hit.types, hit.status if hit.status not in {"", "live"} else "", f"trust {hit.trust}"]
     quality += [f"confidence {hit.confidence}" if hit.confidence else ""]
-    path = "".join(c if c.isprintable() else "?" for c in hit.path)
     days = f"{hit.date} until {hit.until}" if hit.until else hit.date
-    return "  ".join(part for part in (f"{path}:{lines}", days, ", ".join(filter(None, quality))) if part)
+    return "  ".join(
+        part for part in (f"{plain_line(hit.path)}:{lines}", days, ", ".join(filter(None, quality))) if part
+    )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Final
 
-import click
-
 from pipelines.beliefs.links import Mark
-from pipelines.commands.output import on_terminal, say
+from pipelines.commands.output import say, say_bold
 from pipelines.memory.pointers import without_pointer
 from pipelines.memory.secrets import veil
+from pipelines.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,12 +28,12 @@ _MARKS: Final = {
 
 def say_heading(text: str) -> None:
     """Print a heading, bold on a terminal."""
-    say(click.style(text, bold=True) if on_terminal() and "NO_COLOR" not in os.environ else text)
+    say_bold(text)
 
 
 def safe(text: str) -> str:
     """Return a text of the memory as it may be printed: without secrets, and without what would steer a terminal."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in veil(text))
+    return plain(veil(text))
 
 
 def item_line(item: Item) -> str:

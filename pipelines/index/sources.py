@@ -12,13 +12,16 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.memory.files import read_bytes
+from pipelines.memory import files
+from pipelines.memory.files import read_bytes, too_many
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
 from pipelines.memory.names import names_of
 
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_TRANSCRIPT_BYTES: Final = 1024 * 1024 * 1024
 """A transcript is read line by line, and most of it is what tools gave back."""
+_LEFT_OUT: Final = "; the others are not in the index"
 UNDESCRIBED: Final = "has no description yet; `curate index --describe-images` writes one"
 
 
@@ -101,10 +105,12 @@ class Source:
 
 def scan(root: Path) -> Scan:
     """Return the files of a memory that belong in the index. Nothing on the disk makes this fail."""
-    files: dict[str, Stamp] = {}
+    found: dict[str, Stamp] = {}
     skipped: list[Skipped] = []
-    beside = _Beside(root)
+    beside, room = _Beside(root), _Room(skipped)
     for entry, path, form, sidecar in _candidates(root, skipped):
+        if not room.has(path):
+            continue
         if reason := _unfit(entry, path):
             skipped.append(Skipped(_shown(path), reason))
         elif form is Form.IMAGE and sidecar is None:
@@ -114,8 +120,23 @@ def scan(root: Path) -> Scan:
             if stamp.size > most:
                 skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
             else:
-                files[path] = stamp
-    return Scan(dict(sorted(files.items())), tuple(sorted(skipped, key=lambda one: one.path)))
+                found[path] = stamp
+    return Scan(dict(sorted(found.items())), tuple(sorted(skipped, key=lambda one: one.path)))
+
+
+class _Room:
+    """How many more files of each top folder are taken; that a folder holds too many is told once."""
+
+    def __init__(self, skipped: list[Skipped]) -> None:
+        self._skipped = skipped
+        self._taken: Counter[str] = Counter()
+
+    def has(self, path: str) -> bool:
+        top = path.partition("/")[0]
+        self._taken[top] += 1
+        if self._taken[top] == files.MOST_FILES + 1:
+            self._skipped.append(Skipped(top, too_many(files.MOST_FILES) + _LEFT_OUT))
+        return self._taken[top] <= files.MOST_FILES
 
 
 class _Beside:
@@ -147,17 +168,21 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
     """Yield every file, link and oddity that has a name to be indexed, and an image's sidecar with it."""
     names = names_of(root)
     wanted = _wanted if names is None else _wanted_in_place
-    pending = [""]
-    while pending:
+    pending, left = [""], files.MOST_SEEN
+    while pending and left >= 0:
         here = pending.pop()
         try:
             with os.scandir(root / here) as entries:
-                listed = [entry for entry in entries if wanted(here, entry.name)]
+                seen = list(islice(entries, left + 1))
         except OSError as error:
             if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
                 listed_as = here if names is None else f"{NOTES}/{here}"
                 skipped.append(Skipped(_shown(listed_as), f"cannot be listed: {_why(error)}"))
             continue
+        left -= len(seen)
+        if left < 0:
+            skipped.append(Skipped(_shown(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
+        listed = [entry for entry in seen if wanted(here, entry.name)]
         sidecars = {entry.name: entry for entry in listed if entry.name.endswith(SIDECAR)}
         for entry in listed:
             real, name = f"{here}/{entry.name}" if here else entry.name, entry.name

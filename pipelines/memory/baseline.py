@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pipelines.errors import TooMuchFromGit
 from pipelines.memory.documents import Document
 from pipelines.memory.git import blob_id
 from pipelines.memory.layout import kind_of
@@ -20,7 +21,7 @@ class Baseline:
     """The documents as a commit has them, against those of now.
 
     Args:
-        changed: path → document as it was, for those that are different now, or gone, and that are UTF-8.
+        changed: path → document as it was, for those that are different now, or gone, and that could be read.
         same: paths of those that are as they were.
     """
 
@@ -58,6 +59,6 @@ def baseline_at(git: Git, commit: str, documents: Mapping[str, Document]) -> Bas
             continue
         try:
             changed[path] = Document(path, (git.show(commit, path) or b"").decode())
-        except UnicodeDecodeError:
+        except (UnicodeDecodeError, TooMuchFromGit):  # neither was ever read as a document
             continue
     return Baseline(changed, frozenset(same))

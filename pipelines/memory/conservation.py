@@ -18,6 +18,7 @@ from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER,
 from pipelines.memory.links import with_links_told_apart
 from pipelines.memory.names import names_of, real_path
 from pipelines.memory.tombstones import read_tombstones
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +54,7 @@ class Fault:
     mendable: bool
 
     def __str__(self) -> str:
-        place = f"{self.path}:{self.line}" if self.line else self.path
+        place = f"{plain_line(self.path)}:{self.line}" if self.line else plain_line(self.path)
         return f"{place}: {f'{self.item} ' if self.item else ''}{self.what}."
 
     def to_json(self) -> dict[str, object]:
@@ -216,12 +217,12 @@ def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str
         for placed in document.items:
             yield head, path, document.lines[placed.line]
     names = names_of(snapshot.root)
-    told = git.run(
+    told = git.rows(
         "log", "-m", "--format=%x00%H", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
         "--no-renames", "--relative", "--", *(_DOCUMENTS if names is None else names.pathspecs),
     )  # fmt: skip
     commit = path = ""
-    for raw in told.split(b"\n"):
+    for raw in told:
         if raw.startswith(b"\0"):
             commit = os.fsdecode(raw[1:])
         elif raw.startswith(b"--- a/"):

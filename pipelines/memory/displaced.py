@@ -32,7 +32,14 @@ KEPT_SECONDS: Final = 3 * 86400.0
 """Longer than a session that keeps its log open; a log's day is closed by then."""
 
 _FOLDER: Final = f"{PRIVATE}/displaced"
+_LONGEST: Final = 255
+_SIZE: Final = 99_999_999
 _LOG: Final = re.compile(r"(\d+)\.(\w{16})~(.+)")
+
+
+def can_be_kept(path: str) -> bool:
+    """Whether the file at that path can be kept: its name there tells the whole path, and a disk has a bound."""
+    return len(os.fsencode(_named(path, _SIZE, "0" * 16))) <= _LONGEST
 
 
 def keep_log(root: Path, path: str, swap: Swap, data: bytes) -> None:
@@ -48,7 +55,7 @@ def keep_text(root: Path, path: str, swap: Swap) -> None:
     with making(root, _FOLDER) as folder:
         swap.folder.chmod(swap.name, 0o600)
         with contextlib.suppress(FileExistsError):
-            swap.folder.link(swap.name, folder, f"{digest}-{quote(path, safe='')}")
+            swap.folder.link(swap.name, folder, f"{digest}-{quote(path, safe='')}"[:_LONGEST])
 
 
 def carry_over(root: Path) -> list[str]:
@@ -133,4 +140,8 @@ def _logs(root: Path) -> Iterator[list[_Log]]:
 
 
 def _name(path: str, data: bytes) -> str:
-    return f"{len(data)}.{hashlib.sha256(data).hexdigest()[:16]}~{quote(path, safe='')}"
+    return _named(path, len(data), hashlib.sha256(data).hexdigest()[:16])
+
+
+def _named(path: str, size: int, digest: str) -> str:
+    return f"{size}.{digest}~{path.replace('%', '%25').replace('/', '%2F')}"

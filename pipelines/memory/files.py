@@ -28,11 +28,20 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """No file of a memory that is read whole is larger; what is longer by nature, as a transcript, is read in pieces."""
+MOST_FILES: Final = 200_000
+"""How many files of one kind may stand below a folder of the memory: fifty for each day of ten years."""
+MOST_SEEN: Final = 2_000_000
+"""How many names below a folder are looked at for them: of other files, and of folders."""
 
 
 def too_large(size: int, most: int) -> str:
     """Return what is wrong with a file of that size, as the end of a sentence that begins with its path."""
     return f"has {size:,} bytes, more than the {most:,} that are read"
+
+
+def too_many(most: int) -> str:
+    """Return what is wrong with a folder that holds more than so many files, as the end of a sentence as above."""
+    return f"holds more than the {most:,} files that are looked at"
 
 
 def open_regular(root: Path, path: str, below: Below | None = None) -> BinaryIO | None:
@@ -96,7 +105,8 @@ def list_files(root: Path, folder: str, suffix: str) -> list[str]:
     """Return the regular files below a folder whose names end so, sorted; hidden ones and links are passed over.
 
     Raises:
-        BadFile: the folder itself, or one above it, is a symbolic link, or it cannot be listed.
+        BadFile: the folder itself, or one above it, is a symbolic link, or it cannot be listed, or holds too many: of a
+            part of them nobody could say which of the others are gone.
     """
     return _listed(root, folder, lambda entry: entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False))
 
@@ -125,13 +135,16 @@ def _walk(
     root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool], leads: Callable[[str], bool]
 ) -> list[str]:
     found: list[str] = []
-    pending = [folder]
+    pending, seen = [folder], 0
     refuse_links(root, folder)
     while pending:
         here = pending.pop()
         try:
             with os.scandir(root / here) as entries:
                 for entry in entries:
+                    seen += 1
+                    if len(found) > MOST_FILES or seen > MOST_SEEN:
+                        raise BadFile(folder or root, too_many(MOST_FILES), "Move what is no memory out of it.")
                     if entry.name.startswith("."):
                         continue
                     path = f"{here}/{entry.name}" if here else entry.name

@@ -6,24 +6,30 @@ in an index of our own, so that the person's staged changes stay as they are.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
 
-from pipelines.errors import DetachedHead, GitFault, GitMissing, NotARepository
+from pipelines.errors import DetachedHead, GitFault, GitMissing, NotARepository, TooMuchFromGit
+from pipelines.memory import git_answers
 from pipelines.memory.files import making, read_bytes, sync_folder, write_synced, writing
-from pipelines.memory.git_answers import as_bytes, given, last_line, signal_name
+from pipelines.memory.git_answers import TooMuch, given, last_line, lines_of, signal_name, whole
 from pipelines.memory.git_hardening import hardened
 from pipelines.memory.layout import PRIVATE
 from pipelines.memory.names import names_of
 from pipelines.memory.stale_locks import Repository, clear_stale_locks, wait_for_locks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
     from hashlib import _Hash
     from pathlib import Path
+    from subprocess import Popen
 
+MOST_FILES: Final = 1_000_000
+"""What the tree of one commit may hold below the memory."""
+_APART: Final = "Let the memory have a repository of its own, without what is no memory."
 _NOT_FOUND: Final = 127
 _PIECE: Final = 1 << 20
 _LAG: Final = f"{PRIVATE}/index-base"
@@ -78,6 +84,8 @@ class Git:
         listed = self.run("ls-tree", "-r", "-z", "--full-tree", commit, *([prefix] if prefix else []))
         out: dict[str, tuple[str, str]] = {}
         own = self._own_names()
+        if listed.count(b"\0") > MOST_FILES:
+            raise GitFault(f"{commit[:10]} holds more than the {MOST_FILES:,} files that are looked through.", _APART)
         for row in listed.split(b"\0"):
             if row:
                 about, _, path = row.partition(b"\t")
@@ -295,6 +303,7 @@ class Git:
 
         Raises:
             GitFault: it failed; the sentence holds git's own last line.
+            TooMuchFromGit: it printed more than is held at once.
         """
         code, out, error = self._call(list(arguments), data=data, env=env)
         if code:
@@ -305,27 +314,53 @@ class Git:
         code, out, _ = self._call(list(arguments))
         return os.fsdecode(out).rstrip("\n") if code == 0 else None
 
+    def rows(self, *arguments: str) -> Iterator[bytes]:
+        """Yield the lines that one git command prints, as they come: those of a whole history are too many to be held.
+
+        Of a line that is longer than any with an item, the first part stands for it.
+
+        Raises:
+            GitFault: it failed, as in `run`; what came before that was yielded.
+        """
+        error = bytearray()
+        process = self._started(list(arguments), None, {})
+        with contextlib.closing(git_answers.pieces_of(process, error)) as pieces:
+            yield from lines_of(pieces, git_answers.MOST_LINE)
+        if code := _checked(arguments[0], process.returncode):
+            raise GitFault(f"git {arguments[0]} failed: {last_line(bytes(error)) or f'exit code {code}'}")
+
     def _call(
         self, arguments: list[str], *, data: bytes = b"", env: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, bytes]:
-        """Run git behind `env -i`, the one way to give GitPython's children an environment that is an allow-list."""
-        command_interface = _git_python()
-        command = hardened(self.root, env or {}, arguments)
+        """Run git and return its exit code, what it printed, and the end of what it said on standard error."""
+        error = bytearray()
         with given(data) as stream:
-            answer: Any = command_interface(str(self.root)).execute(
-                command,
-                istream=cast("BinaryIO | None", stream),
-                with_extended_output=True,
-                with_exceptions=False,
-                stdout_as_string=False,
-                strip_newline_in_stdout=False,
-            )
-        code, out, error = answer
-        if code == _NOT_FOUND:
-            raise GitMissing
-        if code < 0:
-            raise GitFault(f"git {arguments[0]} was ended by {signal_name(-code)}.", "Nothing is lost; run again.")
-        return code, as_bytes(out), as_bytes(error)
+            process = self._started(arguments, stream, env or {})
+            try:
+                with contextlib.closing(git_answers.pieces_of(process, error)) as pieces:
+                    out = whole(pieces, git_answers.MOST_BYTES)
+            except TooMuch:
+                raise TooMuchFromGit(arguments[0], git_answers.MOST_BYTES) from None
+        return _checked(arguments[0], process.returncode), out, bytes(error)
+
+    def _started(self, arguments: list[str], stream: IO[bytes] | None, env: Mapping[str, str]) -> Popen[bytes]:
+        """Start git behind `env -i`, the one way to give GitPython's children an environment that is an allow-list."""
+        command = hardened(self.root, env, arguments)
+        started: Any = _git_python()(str(self.root)).execute(
+            command, istream=cast("BinaryIO | None", stream), as_process=True
+        )
+        process: Popen[bytes] = started.proc
+        started.proc = None  # GitPython would end it when we are interrupted; a git that writes may finish
+        return process
+
+
+def _checked(command: str, code: int) -> int:
+    """Return git's exit code where it is an answer."""
+    if code == _NOT_FOUND:
+        raise GitMissing
+    if code < 0:
+        raise GitFault(f"git {command} was ended by {signal_name(-code)}.", "Nothing is lost; run again.")
+    return code
 
 
 class Author:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault
 from pipelines.memory.files import writing
-from pipelines.memory.git_answers import last_line
+from pipelines.memory.git_answers import TooMuch, last_line, pieces_of, whole
 from pipelines.memory.lock import private_folder
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ _SETTINGS: Final = (
     "protocol.https.allow=always", "protocol.http.allow=always", "protocol.ssh.allow=always",
     "protocol.file.allow=always", "core.fsync=all",
 )  # fmt: skip
+MOST_ANSWERED: Final = 1024 * 1024
+"""What a remote may tell of its one branch; what that holds goes into the repository, not through us."""
 _ADDRESS: Final = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]+@)?[\w][\w.-]*:(?!:|//)[^\s-]\S*")
 
 
@@ -108,16 +110,20 @@ class Remote:
             stderr=subprocess.PIPE,
             start_new_session=True,  # ssh and the helpers of git belong to the same group, and end with it
         ) as process:
+            error = bytearray()
             try:
-                out, error = process.communicate(timeout=self.seconds)
+                with contextlib.closing(pieces_of(process, error, self.seconds)) as pieces:
+                    out = whole(pieces, MOST_ANSWERED)
             except subprocess.TimeoutExpired:
                 raise GitFault(f"The remote did not answer within {self.seconds:g} seconds.") from None
+            except TooMuch:
+                raise GitFault(f"The remote answers more than the {MOST_ANSWERED:,} bytes that are read.") from None
             finally:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
         if process.returncode:
             told = next((line for line in out.decode(errors="replace").splitlines() if "[rejected]" in line), "")
-            raise GitFault(f"git {arguments[0]} failed: {told or last_line(error) or process.returncode}")
+            raise GitFault(f"git {arguments[0]} failed: {told or last_line(bytes(error)) or process.returncode}")
         return out
 
     def _folder(self) -> Path:

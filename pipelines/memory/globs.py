@@ -29,13 +29,22 @@ def may_hold(folder: str, globs: Iterable[str]) -> bool:
 
 
 def _matches(parts: Sequence[str], shape: Sequence[str]) -> bool:
-    if not shape:
-        return not parts
-    if shape[0] == "**":
-        if len(shape) == 1:
-            return bool(parts)
-        return any(_matches(parts[skipped:], shape[1:]) for skipped in range(len(parts) + 1))
-    return bool(parts) and fnmatchcase(parts[0], shape[0]) and _matches(parts[1:], shape[1:])
+    """Whether parts have a shape, in time in proportion to both: of several `**` only the last is tried again."""
+    at = here = 0
+    again: tuple[int, int] | None = None
+    while at < len(parts):
+        if here < len(shape) and shape[here] == "**":
+            if here == len(shape) - 1:
+                return True
+            again, here = (at, here + 1), here + 1
+        elif here < len(shape) and fnmatchcase(parts[at], shape[here]):
+            at, here = at + 1, here + 1
+        elif again is None:
+            return False
+        else:
+            again = (again[0] + 1, again[1])
+            at, here = again
+    return here == len(shape)
 
 
 def _leads(parts: Sequence[str], shape: Sequence[str]) -> bool:

@@ -148,7 +148,7 @@ class Names:
         return told.replace(" ", "%20")
 
     def _is_note(self, real: str) -> bool:
-        hidden = any(part.startswith(".") for part in real.split("/"))
+        hidden = any(not part or part.startswith(".") for part in real.split("/"))
         return not hidden and (is_matched(real, self.notes) or self.is_opted_in(real))
 
 

@@ -5,11 +5,14 @@ Its paths are paths of the memory: none leads out of it, into what is hidden, or
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.faults import fault_line
+from pipelines.foreign import foreign_keys
 from pipelines.memory.daynames import DayNames, name_fault
-from pipelines.memory.layout import BRIEFING, LOGS, USER
+from pipelines.memory.layout import BRIEFING, LOGS, SETTINGS, USER, can_stand
 from pipelines.memory.names import SOUL, Names
 
 if TYPE_CHECKING:
@@ -17,9 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
+_ALIAS: Final = re.compile(r"git~\d", re.IGNORECASE)
+"""What `.git` is called on some disks; git commits no such name."""
+_MOST_GLOBS: Final = 200
 _LONGEST_NAME: Final = 255
 _LONGEST: Final = 1024
-_KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
+KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
 
 
 def layout_names(told: Any) -> Names:  # noqa: ANN401  what TOML gives; `layout_faults` has found no fault in it
@@ -33,22 +39,30 @@ def _globs(told: Any) -> tuple[str, ...]:  # noqa: ANN401  as above
 
 
 def layout_faults(told: object, root: Path) -> list[str]:
-    """Return each fault of a layout as `key = value: what is wrong`."""
+    """Return each fault of a layout as `key = value: what is wrong`. What only the user's settings can say is none."""
     if not isinstance(told, dict):
         return [fault_line("layout", told, "it should be a table")]
     return [fault_line(f"layout.{key}", value, what) for key, value, what in _faults(told, root)]
 
 
 def _faults(told: dict[str, object], root: Path) -> Iterator[tuple[str, object, str]]:
-    yield from ((key, value, "there is no such key") for key, value in told.items() if key not in _KEYS)
+    set_aside = foreign_keys(told, KEYS)
+    unknown = [key for key in told if key not in KEYS and key not in set_aside]
+    yield from ((key, told[key], "there is no such key") for key in unknown)
     for key in ("home", "logs", *(role for role in _ROLES if role in told)):
         if what := _path_fault(told.get(key), root):
             yield key, told.get(key), what
+    if isinstance(home := told.get("home"), str) and not _odd(home) and not all(map(_can_be_made, home.split("/"))):
+        yield "home", home, "a folder of that name cannot be made on every disk, or not be committed"
     if isinstance(logs := told.get("logs"), str) and logs and (what := name_fault(logs)):
         yield "logs", logs, what
     for key in ("notes", "opted_in"):
         yield from _glob_faults(key, told.get(key, []))
     yield from _overlaps(told)
+
+
+def _can_be_made(name: str) -> bool:
+    return can_stand(name) and unicodedata.is_normalized("NFC", name) and not _ALIAS.fullmatch(name)
 
 
 def _path_fault(value: object, root: Path) -> str:
@@ -71,12 +85,17 @@ def _odd(value: str) -> str:
         return "it is no plain path; write it with single / between folders and none at its ends"
     if len(value.encode()) > _LONGEST or any(len(part.encode()) > _LONGEST_NAME for part in parts):
         return "it is longer than a file can be called"
+    if parts[0].casefold() == SETTINGS:
+        return "the settings have that name"
     return "it is hidden, and what is hidden is left alone" if any(part.startswith(".") for part in parts) else ""
 
 
 def _glob_faults(key: str, value: object) -> Iterator[tuple[str, object, str]]:
     if not isinstance(value, list):
         yield key, value, "it should be a list of globs"
+        return
+    if len(value) > _MOST_GLOBS:
+        yield key, value, f"it has more than {_MOST_GLOBS} globs"
         return
     for number, glob in enumerate(value):
         plain = glob.removeprefix("!") if isinstance(glob, str) else ""

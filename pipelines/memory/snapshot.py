@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
+from pipelines.memory.displaced import can_be_kept
 from pipelines.memory.documents import Document
 from pipelines.memory.files import list_files, list_links, read_bytes
 from pipelines.memory.folders import LINKED, Below
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
 from pipelines.memory.names import names_of, real_path
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,9 +22,13 @@ if TYPE_CHECKING:
     from pipelines.memory.documents import Placed
     from pipelines.memory.names import Names
 
+_UNSOUND: Final = "has a name that cannot stand in a line of text"
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
 """Documents are held as lines and items, all of them at once; a larger one is no page that anybody reads."""
+MOST_BYTES: Final = 2 * 1024 * 1024 * 1024
+MOST_DOCUMENTS_BYTES: Final = 512 * 1024 * 1024
+"""What all logs, and all documents, may come to: a night decides on all of them together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ class Warned:
     is_link: bool = False
 
     def __str__(self) -> str:
-        return f"{self.shown or self.path} {self.why}."
+        return f"{plain_line(self.shown or self.path)} {self.why}."
 
 
 @dataclass(frozen=True)
@@ -97,10 +103,11 @@ def read_snapshot(root: Path) -> Snapshot:
 
     Raises:
         BadFile: one of the folders of the layout, or a file of its state, is a symbolic link or cannot be read: without
-            those nobody can say what was there before.
+            those nobody can say what was there before. Or there is more than can be held.
     """
     warnings: list[Warned] = []
     documents = _read_documents(root, warnings)
+    room = _Room("The logs and the state of the memory", MOST_BYTES)
     for folder in FOLDERS:
         links = list_links(root, folder)
         warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
@@ -115,12 +122,33 @@ def read_snapshot(root: Path) -> Snapshot:
             if not partial and not is_log(path):
                 why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
                 warnings.append(Warned(path, why, pending=False))
+            elif not _is_sound(path):
+                warnings.append(Warned(path, f"{_UNSOUND}; its entries stay pending", pending=True))
+            elif partial and not can_be_kept(path):
+                warnings.append(Warned(path, "has a name that is too long; its entries stay pending", pending=True))
             elif (data := _read_log(root, path, warnings, below)) is not None:
+                room.take(len(data))
                 (partials if partial else logs)[path] = data
-    state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
+    state = {}
+    for path in list_files(root, STATE, ".jsonl"):
+        state[path] = read_bytes(root, path) or b""
+        room.take(len(state[path]))
     if names is not None:
         warnings = [replace(warned, shown=names.real(warned.path)) for warned in warnings] + _forsaken(root, names)
     return Snapshot(root, documents, logs, partials, state, tuple(warnings))
+
+
+class _Room:
+    """How much more is held of what is read together; with a part of it nobody could decide."""
+
+    def __init__(self, what: str, most: int) -> None:
+        self._what, self._most, self._held = what, most, 0
+
+    def take(self, size: int) -> None:
+        self._held += size
+        if self._held > self._most:
+            why = f"come to more than the {self._most:,} bytes that are held at once"
+            raise BadFile(self._what, why, "Move what is old out of the memory, then run again.")
 
 
 def _forsaken(root: Path, names: Names) -> list[Warned]:
@@ -130,6 +158,11 @@ def _forsaken(root: Path, names: Names) -> list[Warned]:
         for path, real in names.forsaken.items()
         if os.path.lexists(root / path)
     ]
+
+
+def _is_sound(path: str) -> bool:
+    """Whether a path can be a word of a line: links and evidence name it, and a line end in it would forge another."""
+    return plain_line(path) == path
 
 
 def _is_log(path: str) -> str:
@@ -143,7 +176,12 @@ def read_documents(root: Path) -> dict[str, Document]:
 
 def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     documents = {}
+    room = _Room("The documents of the memory", MOST_DOCUMENTS_BYTES)
     for path in document_paths(root):
+        if not _is_sound(path):
+            warnings.append(Warned(path, f"{_UNSOUND}; it was left alone", pending=True))
+            continue
+        data = None
         try:
             data = read_bytes(root, path, MAX_DOCUMENT_BYTES)
             if data is not None:
@@ -155,6 +193,7 @@ def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
             warnings.append(Warned(path, f"is not UTF-8 at byte {error.start}; it was left alone", pending=True))
         except BadFile as error:
             warnings.append(Warned(path, f"{error.why}; it was left alone", pending=True))
+        room.take(len(data or b""))
     return documents
 
 

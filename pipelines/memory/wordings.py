@@ -48,12 +48,12 @@ def wordings(git: Git, ident: str) -> tuple[str, ...]:
 
 def _lines(git: Git, ident: str) -> Iterator[tuple[Item, str]]:
     names = names_of(git.root)
-    told = git.run(
+    told = git.rows(
         "log", "-m", "--format=", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
         "--no-renames", f"-G{ident}", "--", *(_DOCUMENTS if names is None else names.pathspecs),
     )  # fmt: skip
     seen = set()
-    for raw in told.split(b"\n"):
+    for raw in told:
         if raw[:1] in {b"+", b"-"} and ident.encode() in raw and raw not in seen:
             seen.add(raw)
             line = raw[1:].decode(errors="replace").rstrip("\r")

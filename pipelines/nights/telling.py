@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from pipelines.install.nights import call
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,4 +63,4 @@ def _user() -> str:
 
 
 def _shown(root: Path) -> str:
-    return "".join(char if char.isprintable() else "?" for char in str(root))
+    return plain_line(str(root))

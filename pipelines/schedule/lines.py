@@ -7,6 +7,8 @@ import re
 import sys
 from typing import Final
 
+from pipelines.plain import plain_line
+
 _PRIORITIES: Final = {"error": 3, "warning": 4, "info": 6}
 
 
@@ -18,5 +20,5 @@ def log(event: str, *, level: str = "info", **values: object) -> None:
 
 
 def _value(value: object) -> str:
-    text = str(value)
+    text = plain_line(str(value))
     return text if re.fullmatch(r"[^\s\"=]+", text) else '"' + re.sub(r"[\"\\\x00-\x1f]", " ", text) + '"'

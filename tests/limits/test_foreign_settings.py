@@ -8,7 +8,9 @@ import pytest
 from pydantic import BaseModel
 
 from pipelines.errors import BadSettings
-from pipelines.foreign import names_in
+from pipelines.foreign import _MEANT, names_in
+from pipelines.memory.names import names_of
+from pipelines.memory.naming_rules import KEYS
 from pipelines.settings import Settings, load_settings
 from pipelines.user_settings import UserFile, load_user_settings
 
@@ -49,6 +51,50 @@ def test_no_key_of_the_users_settings_counts_in_a_memory(tmp_path: Path, value: 
         assert settings.model_dump() == Settings().model_dump(), (table, key)
         assert f"`{f'{table}.{key}'.removeprefix('.')}`" in settings.ignored_note[0]
         assert value not in settings.ignored_note[0]
+
+
+_LAYOUT = '[layout]\nhome = "Curated"\nlogs = "Daily/{YYYY}-{MM}-{DD}.md"\n'
+
+
+@pytest.mark.parametrize("value", _VALUES)
+def test_nor_does_one_in_a_layout(tmp_path: Path, value: str) -> None:
+    keys = sorted({*names_in(UserFile), *_MEANT, "API-Key", "baseUrl"} - {*KEYS})
+    told = _LAYOUT + "".join(f"{key} = {value}\n" for key in keys)
+    (tmp_path / "curate.toml").write_text(told)
+    assert load_settings(tmp_path).model_dump() == Settings().model_dump()
+    names = names_of(tmp_path)
+    assert names is not None
+    assert (names.home, names.theirs, names.notes, names.opted_in) == ("Curated", {}, (), ())
+    (note,) = load_settings(tmp_path).ignored_note
+    assert all(f"`layout.{key}`" in note for key in keys)
+    assert value not in note
+
+
+@pytest.mark.parametrize("key", ["homes", "log", "opted-in", "note", "colour"])
+def test_what_is_misspelt_in_a_layout_is_a_fault_as_ever(tmp_path: Path, key: str) -> None:
+    (tmp_path / "curate.toml").write_text(f'{_LAYOUT}{key} = "x"\nmodel = "m"\n')
+    for read in (load_settings, names_of):
+        with pytest.raises(BadSettings, match=rf'a fault:\n  layout.{key} = "x": there is no such key'):
+            read(tmp_path)
+
+
+@pytest.mark.parametrize("key", _MEANT)
+def test_what_would_do_harm_if_there_were_such_a_key_is_named_and_ignored(tmp_path: Path, key: str) -> None:
+    for head in ("", "[caps]\n", "[commit]\n"):
+        (tmp_path / "curate.toml").write_text(f'{head}{key} = "touch x"\n')
+        assert load_settings(tmp_path).model_dump() == Settings().model_dump()
+        assert f"{key}`, which only your own settings can" in load_settings(tmp_path).ignored_note[0]
+
+
+def test_a_night_of_a_memory_in_place_goes_on_and_names_them(memory: Memory) -> None:
+    settings = memory.read("curate.toml")
+    memory.write("curate.toml", f'{settings}\n{_LAYOUT}endpoint = "http://127.0.0.1:9"\nmodel = "m"\n')
+    memory.write("Daily/2026-03-18.md", "- 09:14 Decision: use SQLite for the index\n")
+    for verb in ("run", "status"):
+        told = " ".join(memory.curate(verb, "--now", "2026-03-20T02:00").split())
+        assert "curate.toml sets `layout.endpoint`, `layout.model`, which only your own settings can" in told
+        assert "127.0.0.1" not in told
+    assert "use SQLite for the index" in memory.read("Curated/Areas/general.md")
 
 
 def test_what_nobody_knows_is_a_fault_as_ever(tmp_path: Path) -> None:

@@ -230,6 +230,18 @@ def test_a_second_stranger_in_the_same_moment_is_kept_aside(root: Path, monkeypa
     assert [file.read_bytes() for file in (root / ".curate" / "displaced").iterdir()] == [NEW + b"second\n"]
 
 
+def test_so_it_is_where_the_name_is_as_long_as_a_disk_takes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = f"Areas/{'é' * 126}.md"
+    (root / path).parent.mkdir(exist_ok=True)
+    (root / path).write_bytes(OLD)
+    in_the_moment_of(monkeypatch, "exchange", lambda: (root / path).write_bytes(OLD + b"first\n"), swap)
+    in_the_moment_of(monkeypatch, "swap_back", lambda: (root / path).write_bytes(NEW + b"second\n"))
+    change = Change(path, OLD, NEW)
+    put(root, hold(root), 0, change)
+    settle(root, hold(root), [change])
+    assert [file.read_bytes() for file in (root / ".curate" / "displaced").iterdir()] == [NEW + b"second\n"]
+
+
 def test_a_link_that_came_in_that_moment_is_put_back(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = root / DOCUMENT
 

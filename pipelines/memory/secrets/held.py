@@ -12,6 +12,7 @@ from pipelines.memory.secrets.files import inspect
 from pipelines.memory.secrets.finding import find_secrets
 from pipelines.memory.secrets.redacting import Found, told
 from pipelines.memory.snapshot import Warned
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,7 +51,7 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
         if file:
             with file:
                 secrets, shown = inspect(file).secrets, real_path(root, path)
-            if secrets and not any(sentence.startswith(f"{shown} holds ") for sentence in said):
+            if secrets and not any(sentence.startswith(f"{plain_line(shown)} holds ") for sentence in said):
                 found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
     return tuple(found)
 

@@ -13,6 +13,7 @@ from pipelines.memory.names import real_path
 from pipelines.memory.secrets.finding import find_secrets
 from pipelines.memory.secrets.redacting import told_of
 from pipelines.memory.tracked import own_files, tracked_files
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +52,7 @@ class Leak:
     def __str__(self) -> str:
         tag = f" ({self.tag})" if self.tag else ""
         where = f" in commit {self.commit[:10]}" if self.commit else f" in {self.blob[:10]}" if self.blob else ""
-        return f"{self.path}:{self.line}{where}: {self.rule}{tag}"
+        return f"{plain_line(self.path)}:{self.line}{where}: {self.rule}{tag}"
 
 
 def scan_files(root: Path, redactor: Redactor) -> Iterator[Leak]:

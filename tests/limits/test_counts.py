@@ -1,0 +1,134 @@
+"""Bounds of number: a memory of too many files, or of too much in all, is named; a night over it changes nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.adopting.found import read_source
+from pipelines.errors import BadFile
+from pipelines.index.sources import Skipped, scan
+from pipelines.memory import files, snapshot
+from pipelines.memory.files import list_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+NIGHT = ("run", "--now", "2026-03-19T02:00")
+
+
+def fill(folder: Path, count: int, ending: str = ".md") -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(count):
+        (folder / f"{number:04}{ending}").write_text("x\n")
+
+
+def test_a_folder_of_exactly_the_bound_is_listed_and_one_more_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_FILES", 6)
+    fill(tmp_path / "Logs", 3)
+    fill(tmp_path / "Logs/old", 3)
+    fill(tmp_path / "Logs/other", 9, ".txt")
+    assert len(list_files(tmp_path, "Logs", ".md")) == 6
+    fill(tmp_path / "Logs/old", 5)
+    with pytest.raises(BadFile, match=r"Logs holds more than the 6 files that are looked at\. Move what is no memory"):
+        list_files(tmp_path, "Logs", ".md")
+
+
+def test_other_names_and_folders_have_a_bound_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_SEEN", 10)
+    fill(tmp_path / "Logs", 9, ".txt")
+    assert list_files(tmp_path, "Logs", ".md") == []
+    (tmp_path / "Logs/a/b").mkdir(parents=True)
+    with pytest.raises(BadFile, match="Logs holds more than"):
+        list_files(tmp_path, "Logs", ".md")
+
+
+@pytest.mark.parametrize("folder", ["Logs", "Projects", "Archives/deep/deeper", "State"])
+def test_a_night_over_too_many_files_is_refused_and_loses_nothing(
+    memory: Memory, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.write("Logs/2026-03-18.md", "- Fact: The printer stands in hall 4\n")
+    memory.curate(*NIGHT)
+    memory.write("Logs/2026-03-19.md", "- Fact: The scanner stands in hall 5\n")
+    fill(memory.root / folder, 30, ".jsonl" if folder == "State" else ".md")
+    before, head = memory.files(), memory.git("rev-parse", "HEAD")
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "MOST_FILES", 20)
+        for verb in (("run", "--now", "2026-03-20T02:00"), ("status",), ("add", "fact", "So it is"), ("undo",)):
+            said = memory.curate(*verb, exits=1)
+            assert f"{folder.partition('/')[0]} holds more than the 20 files that are looked at." in said, verb
+    assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
+
+
+def test_the_index_takes_what_fits_and_names_the_folder_of_the_rest(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(memory.root / "Resources", 30)
+    memory.write("Areas/a.md", "# Printers\n\nThe printer stands in hall 4.\n")
+    monkeypatch.setattr(files, "MOST_FILES", 20)
+    found = scan(memory.root)
+    assert sum(path.startswith("Resources/") for path in found.files) == 20
+    reason = "holds more than the 20 files that are looked at; the others are not in the index"
+    assert found.skipped == (Skipped("Resources", reason),)
+    assert f"Resources {reason}" in " ".join(memory.curate("index").split())
+    assert "hall 4" in memory.curate("search", "printer hall")
+
+
+def test_the_index_looks_at_no_more_names_than_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path / "Logs", 9, ".svg")
+    monkeypatch.setattr(files, "MOST_SEEN", 10)
+    assert scan(tmp_path).skipped == ()  # with the folder itself, ten
+    fill(tmp_path / "Logs", 30)
+    found = scan(tmp_path)
+    assert len(found.files) <= 10
+    assert found.skipped == (
+        Skipped("Logs", "holds more than the 10 files that are looked at; the others are not in the index"),
+    )
+
+
+def test_a_folder_that_is_adopted_has_the_same_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path / "notes", 5)
+    monkeypatch.setattr(files, "MOST_FILES", 5)
+    assert len(read_source(tmp_path / "notes").files) == 5
+    (tmp_path / "notes/more").mkdir()
+    with pytest.raises(BadFile, match="holds more than the 5 files"):
+        read_source(tmp_path / "notes")
+
+
+@pytest.mark.parametrize(("bound", "path", "what"), [
+    ("MOST_BYTES", "Logs/2026-03-18.md", "The logs and the state"),
+    ("MOST_DOCUMENTS_BYTES", "Areas/a.md", "The documents"),
+])  # fmt: skip
+def test_what_is_held_together_has_a_bound(
+    memory: Memory, bound: str, path: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.curate(*NIGHT)
+    memory.write(path, "- Fact: The printer stands in hall 4\n" + "x" * 20_000)
+    before = memory.files()
+    with monkeypatch.context() as patch:
+        patch.setattr(snapshot, bound, 20_000)
+        said = memory.curate("run", "--now", "2026-03-20T02:00", exits=1)
+    assert f"{what} of the memory come to more than the 20,000 bytes that are held at once. Move what is old" in said
+    assert memory.files() == before
+    memory.curate("run", "--now", "2026-03-20T02:00")
+    assert "hall 4 <!-- k" in "".join(data.decode() for name, data in memory.files().items() if name.endswith(".md"))
+
+
+def test_folders_without_end_are_named(memory: Memory) -> None:
+    above = os.open(memory.root / "Projects", os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("a" * 250, dir_fd=above)
+        inner = os.open("a" * 250, os.O_RDONLY, dir_fd=above)
+        os.close(above)
+        above = inner
+    os.close(above)
+    said = memory.curate(*NIGHT, exits=1)
+    assert "cannot be listed: File name too long" in said
+    assert "bug" not in said
+    assert "cannot be listed: file name too long" in memory.curate("index")
