@@ -150,7 +150,8 @@ class _Places:
 
     def __init__(self, connection: sqlite3.Connection, question: Question) -> None:
         self.connection, self.question = connection, question
-        self._known: dict[int, Place | None] = {}
+        self._looked_up = set[int]()
+        self._there: dict[int, Place] = {}
 
     def look_up(self, units: Iterable[int]) -> None:
         """Look up all of some units whose places are not known yet.
@@ -158,19 +159,20 @@ class _Places:
         Raises:
             IndexUnusable: what stands there cannot have been written.
         """
-        new = [unit for unit in units if unit not in self._known]
+        new = set(units) - self._looked_up
         if new:
-            self._known |= dict.fromkeys(new) | _places(self.connection, new, self.question)
+            self._looked_up |= new
+            self._there |= _places(self.connection, new, self.question)
 
-    def of(self, units: Iterable[int]) -> dict[int, Place]:
+    def of(self, units: Collection[int]) -> dict[int, Place]:
         """Return the places of those of some units that have one.
 
         Raises:
             IndexUnusable: what stands there cannot have been written.
         """
-        wanted = list(units)
-        self.look_up(wanted)
-        return {unit: place for unit in wanted if (place := self._known[unit])}
+        self.look_up(units)
+        there = self._there
+        return {unit: there[unit] for unit in units if unit in there}
 
 
 def _holding(places: _Places, count: int) -> dict[int, float]:

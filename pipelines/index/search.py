@@ -116,22 +116,20 @@ def answer(
     found = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
     twice = told_in_logs(connection, found.places, question.filters)
     fused = _fused(found, asked.ranking) if question.matrix else found.words
-    used, ranked = _used(connection, fused, asked), _prioritised(connection, fused, asked)
-    left = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
-    scored: dict[int, _Explained] = {unit: (score, {}) for unit, score in left.items()}
+    scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
+    factors: dict[int, dict[str, float]] = {}
     if asked.explain or asked.ranking.adjusts:
-        scored = {
-            unit: _adjusted(
-                found.places[unit], _factors(unit, score, found) | ranked.get(unit, {}), used.get(unit), asked
-            )
-            for unit, score in left.items()
-        }
+        factors = _factors(connection, scores, found, asked)
+        scores = {unit: _product(told) for unit, told in factors.items()}
     places = dict(found.places)
     if named := _named(connection, query):
         places |= (there := add_places(connection, named, question))
-        scored |= {unit: (_NAMED_SCORE, {"named": _NAMED_SCORE}) for unit in there}
-    order = _ordered(scored, places, limit, question, asked.ranking)
-    told = {unit: scored[unit] if asked.explain else (scored[unit][0], {}) for unit in order}
+        scores |= dict.fromkeys(there, _NAMED_SCORE)
+        factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
+    if asked.ranking.day_bonus:
+        _add_bonus(scores, factors, places, asked.ranking.day_bonus)
+    order = _ordered(scores, places, limit, question, asked.ranking)
+    told = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
     hits = read_hits(connection, told)
     names = names_of(root)
     return hits if names is None else [replace(hit, path=names.real(hit.path), own_path=hit.path) for hit in hits]
@@ -156,11 +154,16 @@ def _fused(found: Candidates, ranking: Ranking) -> dict[int, float]:
     return weighted(found.words, found.meaning, ranking.vector_weight)
 
 
-_Explained = tuple[float, dict[str, float]]
-
-
-def _factors(unit: int, score: float, found: Candidates) -> dict[str, float]:
-    return {"words": found.words.get(unit, 0.0), "meaning": found.meaning.get(unit, 0.0), "fused": score}
+def _factors(
+    connection: sqlite3.Connection, scores: Mapping[int, float], found: Candidates, asked: Asked
+) -> dict[int, dict[str, float]]:
+    """Return by unit all that its score comes of: what was found, and what is known of it."""
+    used, ranked = _used(connection, scores, asked), _prioritised(connection, scores, asked)
+    factors = {}
+    for unit, score in scores.items():
+        told = {"words": found.words.get(unit, 0.0), "meaning": found.meaning.get(unit, 0.0), "fused": score}
+        factors[unit] = told | ranked.get(unit, {}) | _known(found.places[unit], used.get(unit), asked)
+    return factors
 
 
 def _used(connection: sqlite3.Connection, units: Iterable[int], asked: Asked) -> dict[int, tuple[int, float]]:
@@ -181,40 +184,45 @@ def _prioritised(connection: sqlite3.Connection, units: Iterable[int], asked: As
     return {unit: {"priority": 1 + weight * known[item]} for unit, item, _ in rows if item in known}
 
 
-def _adjusted(place: Place, factors: dict[str, float], used: tuple[int, float] | None, asked: Asked) -> _Explained:
-    """Return a candidate's score after what is known of it, and what that came of."""
-    ranking, score = asked.ranking, factors["fused"]
+def _known(place: Place, used: tuple[int, float] | None, asked: Asked) -> dict[str, float]:
+    """Return the factors by what is known of a candidate, beside what it says."""
+    ranking, factors = asked.ranking, dict[str, float]()
     if ranking.half_life and asked.today and place.date:
         factors["recency"] = recency(days_between(place.date, asked.today), ranking.half_life)
     if ranking.trust or ranking.confidence:
         factors["belief"] = belief(place.trust, place.confidence, ranking)
     if used:
         factors["use"] = use(*used, ranking.access)
-    return score * math.prod(factors.get(name, 1.0) for name in ("recency", "belief", "use", "priority")), factors
+    return factors
+
+
+def _product(factors: Mapping[str, float]) -> float:
+    return factors["fused"] * math.prod(factors.get(name, 1.0) for name in ("recency", "belief", "use", "priority"))
 
 
 def _ordered(
-    scored: dict[int, _Explained], places: Mapping[int, Place], limit: int, question: Question, ranking: Ranking
+    scores: Mapping[int, float], places: Mapping[int, Place], limit: int, question: Question, ranking: Ranking
 ) -> list[int]:
-    if ranking.day_bonus:
-        _add_bonus(scored, places, ranking.day_bonus)
     wanted = 3 * limit if ranking.diversity else limit
-    bar = min(heapq.nlargest(wanted, (score for score, _ in scored.values())), default=0.0)
-    best = ((-score, *places[unit][:2], unit) for unit, (score, _) in scored.items() if score >= bar)
+    bar = min(heapq.nlargest(wanted, scores.values()), default=0.0)
+    best = ((-score, *places[unit][:2], unit) for unit, score in scores.items() if score >= bar)
     order = [unit for *_, unit in sorted(best)[:wanted]]
     if ranking.diversity and question.matrix is not None:
-        scores = {unit: scored[unit][0] for unit in order}
-        order = diverse(order, scores, _likeness(question.matrix, order), ranking.diversity, limit)[:limit]
+        chosen = {unit: scores[unit] for unit in order}
+        order = diverse(order, chosen, _likeness(question.matrix, order), ranking.diversity, limit)[:limit]
     return order[:limit]
 
 
-def _add_bonus(scored: dict[int, _Explained], places: Mapping[int, Place], share: float) -> None:
+def _add_bonus(
+    scores: dict[int, float], factors: dict[int, dict[str, float]], places: Mapping[int, Place], share: float
+) -> None:
     best: dict[str, float] = {}
-    for unit, (score, _) in scored.items():
+    for unit, score in scores.items():
         best[places[unit].path] = max(score, best.get(places[unit].path, 0.0))
-    for unit, (score, factors) in scored.items():
+    for unit in scores:
         bonus = share * best[places[unit].path]
-        scored[unit] = (score + bonus, factors | {"day": bonus})
+        scores[unit] += bonus
+        factors[unit] = factors.get(unit, {}) | {"day": bonus}
 
 
 def _likeness(matrix: Matrix, units: list[int]) -> Callable[[int, int], float]:
