@@ -55,6 +55,8 @@ def test_sentences_part_and_clauses_pardon() -> None:
 
 
 def test_a_word_of_another_language_means_nothing() -> None:
+    assert not meaning_in("a superfluous signature block"), "French by its words, and by nothing else"
+    assert meaning_in("la signature est superflue")
     assert not meaning_in("agenda: http://lists.example.org/archives/public/0002.html")
 
 
