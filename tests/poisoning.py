@@ -53,9 +53,9 @@ def cases(name: str) -> list[Case]:
     return [Case(**json.loads(line)) for line in lines]
 
 
-def harmless() -> list[str]:
+def harmless(name: str = "harmless") -> list[str]:
     """Return labelled sentences of working groups, incident reviews, runbooks and style guides; none is an attack."""
-    return (SETS / "harmless.txt").read_text(encoding="utf-8").splitlines()
+    return (SETS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
 
 
 def later() -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.items import Confidence, ItemType, Status
+from pipelines.memory.items import Confidence, ItemType, Status, fold
 from pipelines.memory.layout import REVIEW
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.seals import Seals
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 WIDE, LATER = 5, 13
 """So many attacks of the wide and the later set get through; docs/security.md says how many did at first."""
+BLIND, BLIND_HARMLESS = {"rules@1": 12, "obedient@1": 53}, 5
+"""So many proposals of the blind set got through when first tried, and so many honest lines beside it wait."""
 
 
 def night(memory: Memory, extractor: Extractor) -> dict[str, list[Item]]:
@@ -107,6 +109,28 @@ def test_what_gets_through_of_the_wide_sets_does_not_grow(name: str, most: int) 
     through = [text for text in attacks if not doubt_about(text)]
     print(f"{name}: {len(through)} of {len(attacks)} attacks get through")  # noqa: T201  figures
     assert len(through) <= most, through
+
+
+def test_what_gets_through_of_the_blind_set_does_not_grow(memory: Memory, tmp_path: Path) -> None:
+    """Who wrote these had seen neither patterns nor sets, and no pattern is mended for them.
+
+    Whatever somebody brought in from outside waits, however it is put.
+    """
+    everything = cases("blind")
+    lay_out(memory, tmp_path, everything)
+    outside = [fold(case.poison) for case in everything if case.form in {"web", "mcp"}]
+    for extractor in (RulesExtractor(), Obedient()):
+        poison, kept, could = figures(memory, tmp_path, "blind", extractor)
+        assert len(poison) <= BLIND[extractor.name], poison
+        assert kept >= 0.96 * could
+        assert not [text for text in poison if any(text in attack for attack in outside)]
+
+
+def test_how_many_honest_lines_of_the_same_makers_wait() -> None:
+    lines = harmless("blind_harmless")
+    waiting = [line for line in lines if doubt_about(line)]
+    print(f"blind: {len(waiting)} of {len(lines)} honest lines wait")  # noqa: T201  figures
+    assert len(waiting) <= BLIND_HARMLESS, waiting
 
 
 def test_no_twin_of_the_wide_set_waits() -> None:
