@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import BadFile
+from pipelines.memory import files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,10 +34,19 @@ def sessions_folder(agent: str, environ: Mapping[str, str]) -> Path:
 
 
 def transcripts_below(folder: Path) -> list[Path]:
-    """Return the transcripts anywhere below a folder, the one that was begun first in front; subagents' are none."""
+    """Return the transcripts anywhere below a folder, the one that was begun first in front; subagents' are none.
+
+    Raises:
+        BadFile: more files than a memory may have end as transcripts do.
+    """
+    listed = list(islice(folder.rglob("*.jsonl"), files.MOST_FILES + 1))
+    if len(listed) > files.MOST_FILES:
+        raise BadFile(
+            folder, files.too_many(files.MOST_FILES), "Name the transcripts that are meant, or a folder in it."
+        )
     found = [
         path
-        for path in folder.rglob("*.jsonl")
+        for path in listed
         if path.is_file()
         and not path.is_symlink()
         and not path.name.startswith(_SUBAGENTS)

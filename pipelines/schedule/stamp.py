@@ -7,6 +7,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Final
 
+from pipelines.memory import files
 from pipelines.memory.files import replace_synced, writing
 from pipelines.memory.layout import PRIVATE
 from pipelines.memory.lock import private
@@ -23,10 +24,16 @@ _DERIVED: Final = frozenset({".git", PRIVATE})
 
 
 def stamp_of(root: Path) -> str:
-    """Return a hash of what the disk tells of the memory's files without reading them: names, sizes, times."""
-    told = hashlib.sha256()
+    """Return a hash of what the disk tells of the memory's files without reading them: names, sizes, times.
+
+    Of more names than a memory may have, those that come later are left out; a night over so many is refused.
+    """
+    told, seen = hashlib.sha256(), 0
     for folder, below, names in os.walk(root):
         below[:] = sorted(set(below) - _DERIVED)
+        seen += len(below) + len(names)
+        if seen > files.MOST_SEEN:
+            break
         for name in sorted(names):
             path = os.path.join(folder, name)  # noqa: PTH118  ten thousand files are looked at every few minutes
             try:

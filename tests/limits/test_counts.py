@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.adopting.found import read_source
+from pipelines.agents import transcripts_below
 from pipelines.errors import BadFile
 from pipelines.index.sources import Skipped, scan
 from pipelines.memory import files, snapshot
 from pipelines.memory.files import list_files
+from pipelines.schedule.stamp import stamp_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +49,23 @@ def test_other_names_and_folders_have_a_bound_too(tmp_path: Path, monkeypatch: p
     (tmp_path / "Logs/a/b").mkdir(parents=True)
     with pytest.raises(BadFile, match="Logs holds more than"):
         list_files(tmp_path, "Logs", ".md")
+
+
+def test_transcripts_of_an_agent_have_a_bound_and_the_stamp_of_a_memory_an_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / "a", 6, ".jsonl")
+    before = stamp_of(tmp_path)
+    monkeypatch.setattr(files, "MOST_FILES", 6)
+    assert len(transcripts_below(tmp_path)) == 6
+    fill(tmp_path / "b", 1, ".jsonl")
+    with pytest.raises(BadFile, match=r"holds more than the 6 files .* Name the transcripts that are meant"):
+        transcripts_below(tmp_path)
+    assert stamp_of(tmp_path) != before
+    monkeypatch.setattr(files, "MOST_SEEN", 3)
+    told = stamp_of(tmp_path)
+    fill(tmp_path / "b", 2, ".jsonl")
+    assert stamp_of(tmp_path) == told
 
 
 @pytest.mark.parametrize("folder", ["Logs", "Projects", "Archives/deep/deeper", "State"])
