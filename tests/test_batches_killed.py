@@ -91,7 +91,7 @@ def die_at_steps(memory: Memory, monkeypatch: pytest.MonkeyPatch, kind: str, fir
 
 
 @pytest.mark.parametrize("first", [3, pytest.param(7, marks=pytest.mark.torture)])
-@pytest.mark.parametrize("kind", ["anthropic", "gemini"])
+@pytest.mark.parametrize("kind", ["anthropic", pytest.param("gemini", marks=pytest.mark.torture)])
 def test_at_a_quarter_of_the_steps(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, kind: str, first: int, tmp_path: Path
 ) -> None:

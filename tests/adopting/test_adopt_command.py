@@ -349,6 +349,7 @@ def test_the_kind_can_be_said(adoption: Adoption) -> None:
     assert adoption.told("--as", "obsidian")["kind"] == "obsidian"
 
 
+@pytest.mark.torture
 def test_thousands_of_notes_take_seconds(adoption: Adoption) -> None:
     lay(adoption.old, {f"{n % 50}/note {n}.md": f"note {n}" for n in range(2000)} | {"2026-02-01.md": "- a day"})
     told = adoption.adopt()

@@ -205,7 +205,13 @@ def test_without_it_the_page_of_that_name_is_the_runs_own(place: Place) -> None:
 # ---------------------------------------------------------------- killed
 
 
-@pytest.mark.parametrize("step", range(1, STEPS + 1))
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(step, marks=[pytest.mark.torture] * (step not in {1, STEPS // 2, STEPS}))
+        for step in range(1, STEPS + 1)
+    ],
+)
 def test_killed_while_it_writes_the_next_night_comes_to_the_same(place: Place, tmp_path: Path, step: int) -> None:
     vault(place.root)
     place.adopt("--yes", "--opt-in", "Projects/*.md")

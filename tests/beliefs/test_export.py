@@ -8,6 +8,8 @@ import tracemalloc
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from pipelines.beliefs.exporting import graphml, json_lines
 from pipelines.beliefs.holdings import Beliefs
 from pipelines.memory.exchange import check_header, from_record, placement_of
@@ -71,6 +73,7 @@ def test_a_file_is_there_whole_and_for_its_owner_alone_or_not_at_all(memory: Mem
         assert "Name one of" in memory.curate("export", *wrong, exits=2)
 
 
+@pytest.mark.torture
 def test_a_large_memory_takes_no_more_room_than_its_largest_document(memory: Memory) -> None:
     row = "- Fact: Number {0}. <!-- k{0:010x} since=2026-03-01 trust=self confidence=high by=rules@1 -->\n"
     for part in range(40):

@@ -54,7 +54,7 @@ def start(words: list[str], **more: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("target", ["cron", "launchd"])
+@pytest.mark.parametrize("target", ["cron", pytest.param("launchd", marks=pytest.mark.torture)])
 def test_a_good_night_says_nothing_and_a_bad_one_is_told(
     memory: Memory, system: System, asked: Asked, target: str
 ) -> None:

@@ -179,6 +179,7 @@ def test_names_in_transcripts(watched: Watched, tmp_path_factory: pytest.TempPat
     assert len(list((watched.root / "Sessions").rglob("*.jsonl"))) >= 50
 
 
+@pytest.mark.torture
 def test_names_in_an_import(watched: Watched, tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("export") / "export.jsonl"
     (path, document) = next(one for one in read_documents(watched.root).items() if one[1].items)

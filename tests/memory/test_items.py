@@ -80,6 +80,7 @@ def test_an_item_is_one_line_with_one_comment(item: Item) -> None:
     assert line.endswith("-->")
 
 
+@settings(max_examples=40)
 @given(st.lists(items(), max_size=5, unique_by=lambda item: item.id))
 def test_a_document_gives_back_the_items_that_were_put_in(some: list[Item]) -> None:
     document = edited(Document("Areas/a.md", "# A\n"), add=[Block(item) for item in some])

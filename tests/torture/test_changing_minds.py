@@ -122,6 +122,7 @@ def assert_nothing_old_is_told(memory: Memory, topics: list[Topic]) -> None:
         assert not [text for text in told if text.partition(": ")[2] in old], topic
 
 
+@pytest.mark.torture
 def test_twenty_five_nights(memory: Memory) -> None:
     assert live(memory, seed=11, count=25)["corrections"]
 

@@ -134,6 +134,7 @@ def test_faults_in_git(prepared: Prepared, part: int) -> None:
     )
 
 
+@pytest.mark.torture
 def test_some_faults(prepared: Prepared) -> None:
     some = [
         Fault(0, "write", "6", "ENOSPC"),
