@@ -20,7 +20,9 @@ help:
 	@sed -n 's/^#   //p' Makefile
 
 # The stamp is newer than the locks exactly when the environment holds what they name.
+# An editable install leaves the bytecode to whoever runs a command first, where that one may write it.
 install: .venv/.installed
+	@$(BIN)/python -m compileall -q pipelines
 
 .venv/.installed: requirements/dev.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("memcurate needs Python 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'

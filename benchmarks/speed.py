@@ -200,7 +200,7 @@ def beside(root: Path, rows: NDArray[np.float32], embedder: Made, pythons: Seque
 
 def asking(root: Path, code: str = "") -> list[str]:
     """Return the command of one search as a whole process, which runs some code first."""
-    code += "from pipelines.commands import main; main()"
+    code += "from pipelines.start import main; main()"
     return [sys.executable, "-c", code, "search", "w00120 w00345 w02222", "--memory", str(root)]
 
 

@@ -75,16 +75,46 @@ def test_a_vector_depends_on_its_text_alone(folder: Path, models: Path, precisio
     one = embedder(folder, models, precision)
     together = one.embed_documents(TEXTS)
     for at, text in enumerate(TEXTS):
-        assert np.allclose(one.embed_query(text), together[at], atol=1e-5)
+        assert np.allclose(one.embed_documents([text])[0], together[at], atol=1e-5)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_a_brief_text_alone_is_the_same_as_one_among_many(folder: Path, models: Path, precision: Precision) -> None:
-    planned = embedder(folder, models, precision)
-    planned.embed_documents(TEXTS)  # from here on every text is run by the session whose memory is planned
-    for text in TEXTS:
-        brief = embedder(folder, models, precision).embed_query(text)
-        assert brief.tobytes() == planned.embed_query(text).tobytes()
+def test_a_question_is_computed_in_full_whatever_the_precision(
+    folder: Path, models: Path, precision: Precision
+) -> None:
+    one = embedder(folder, models, precision)
+    for text, wanted in zip(TEXTS, expected(), strict=True):
+        found = one.embed_query(text)
+        assert found.dtype == np.float32
+        assert found.shape == (tiny_bert.WIDTH,)
+        assert np.allclose(found, wanted, atol=2e-6)
+
+
+def test_a_question_needs_no_runtime(folder: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = embedder(folder, models)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert one.embed_query("the cat").shape == (tiny_bert.WIDTH,)
+    with pytest.raises(EmbeddingFailed, match="needs a library that is not here"):
+        one.embed_documents(["the cat"])
+
+
+@pytest.mark.parametrize("damage", [lambda _: b"", lambda data: data[:30], lambda data: data[: len(data) - 5]])
+def test_weights_damaged_after_the_graph_was_built_fail_a_question(
+    folder: Path, models: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    one = embedder(folder, models)
+    path = folder / "model.safetensors"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(EmbeddingFailed, match=r"cannot be loaded.*curate models fetch"):
+        one.embed_query("the cat")
+
+
+def test_a_question_without_direction_is_said(folder: Path, models: Path) -> None:
+    nothing = {name: tensor * np.float32("nan") for name, tensor in tiny_bert.weights().items()}
+    one = embedder(folder, models)
+    (folder / "model.safetensors").write_bytes(tiny_bert.safetensors(nothing))
+    with pytest.raises(EmbeddingFailed, match="has no direction"):
+        one.embed_query("the cat")
 
 
 def test_the_limit_of_the_folder_cuts_a_text(folder: Path, models: Path) -> None:

@@ -31,7 +31,7 @@ class BuiltModel:
     Args:
         name: model, weights and precision, as the index records them.
         graph: the ONNX file.
-        tokenizer: the tokenizer's file.
+        folder: what it was built from: tokenizer, shape and weights.
         dimension: how many numbers a vector has.
         limit: the most tokens of a text that are read.
         prompts: what is put before a document and before a query.
@@ -39,10 +39,15 @@ class BuiltModel:
 
     name: str
     graph: Path
-    tokenizer: Path
+    folder: Path
     dimension: int
     limit: int
     prompts: tuple[str, str] = ("", "")
+
+    @property
+    def tokenizer(self) -> Path:
+        """The tokenizer's file."""
+        return self.folder / TOKENIZER
 
 
 def built_model(folder: Path, models: Path, precision: Precision, pinned: PinnedModel | None = None) -> BuiltModel:
@@ -80,9 +85,7 @@ def _ready(stamp: Path, folder: Path) -> BuiltModel | None:
         if told["sources"] != _states(folder) or told["builder"] != BUILDER or graph.stat().st_size != told["size"]:
             return None
         document, query = told["prompts"]
-        return BuiltModel(
-            told["name"], graph, folder / TOKENIZER, int(told["dimension"]), int(told["limit"]), (document, query)
-        )
+        return BuiltModel(told["name"], graph, folder, int(told["dimension"]), int(told["limit"]), (document, query))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -102,7 +105,7 @@ def _build(stamp: Path, folder: Path, precision: Precision, pinned: PinnedModel 
     model = BuiltModel(
         name=f"local:{label}@{precision}",
         graph=stamp.parent / f"{weights[:16]}-{precision}-{BUILDER}.onnx",
-        tokenizer=folder / TOKENIZER,
+        folder=folder,
         dimension=shape.width,
         limit=shape.limit,
         prompts=shape.prompts,

@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pipelines.models.embedders.built import BuiltModel
+    from pipelines.models.embedders.encoder import Encoder
 
 PROVIDER: Final = "the local model"
 _BATCH: Final = 8  # more rows leave the processor's cache, and are slower
 _QUIET: Final = 3  # onnxruntime's errors, without its warnings about the machine
-_BRIEF: Final = 64
-"""Tokens up to which a single text is run without a plan for its memory, which takes some MB more."""
 
 
 @dataclass(slots=True)
 class LocalEmbedder:
-    """Embeds on this machine. Runtime and model are loaded by the first call and kept.
+    """Embeds on this machine. What that takes is loaded by the first call and kept.
 
-    For one brief text, as a question is, the model is loaded without a plan of which numbers may share their memory:
-    that plan takes two thirds of the loading. The vectors are the same.
+    Documents are many, and go through the graph; a question is one, and goes through the weights themselves, in full
+    precision: their vectors are those of one model, up to the graph's rounding (a cosine of 0.99 and more).
     """
 
     model: BuiltModel
     threads: int = 2
     _tokenizer: Any = field(default=None, init=False, repr=False)
-    _sessions: dict[bool, Any] = field(default_factory=dict, init=False, repr=False)
+    _session: Any = field(default=None, init=False, repr=False)
+    _encoder: Encoder | None = field(default=None, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -61,16 +61,16 @@ class LocalEmbedder:
         Raises:
             EmbeddingFailed: as above.
         """
-        vector: NDArray[np.float32] = self._embed([self.model.prompts[1] + text])[0]
+        (ids,) = self._ids([self.model.prompts[1] + text])
+        encoder = self._loaded_encoder()
+        with _running():
+            vector: NDArray[np.float32] = unit_rows([encoder.vector(ids)], 1, self.dimension)[0]
         return vector
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np  # noqa: PLC0415  70 ms that a search without vectors need not pay
 
-        tokenizer = self._loaded_tokenizer()
-        # A lone surrogate, as a command line can hold, is no UTF-8.
-        ids = [tokenizer.encode(text.encode("utf-8", "replace").decode()).ids for text in texts]
-        session = self._session(planned=len(ids) != 1 or len(ids[0]) > _BRIEF)
+        ids, session = self._ids(texts), self._loaded_session()
         found = np.empty((len(texts), self.dimension), np.float32)
         # Of like length together: what is padded is computed for nothing.
         order = sorted(range(len(ids)), key=lambda at: len(ids[at]))
@@ -79,6 +79,11 @@ class LocalEmbedder:
             found[part] = self._run(session, [ids[at] for at in part])
         return found
 
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        tokenizer = self._loaded_tokenizer()
+        # A lone surrogate, as a command line can hold, is no UTF-8.
+        return [tokenizer.encode(text.encode("utf-8", "replace").decode()).ids for text in texts]
+
     def _run(self, session: Any, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:  # noqa: ANN401  untyped library
         import numpy as np  # noqa: PLC0415  as above
 
@@ -86,13 +91,9 @@ class LocalEmbedder:
         mask = np.zeros(table.shape, np.float32)
         for at, row in enumerate(rows):
             table[at, : len(row)], mask[at, : len(row)] = row, 1
-        try:
+        with _running():
             (answer,) = session.run(None, {"ids": table, "mask": mask})
             return unit_rows(answer, len(rows), self.dimension)
-        except BadVectors as fault:
-            raise EmbeddingFailed(PROVIDER, str(fault)) from None
-        except Exception as fault:  # noqa: BLE001  the runtime raises kinds of its own; search goes on by words
-            raise EmbeddingFailed(PROVIDER, f"failed in its runtime ({type(fault).__name__})") from None
 
     def _loaded_tokenizer(self) -> Any:  # noqa: ANN401  as above
         if self._tokenizer is None:
@@ -100,12 +101,19 @@ class LocalEmbedder:
                 self._tokenizer = _tokenizer(self.model)
         return self._tokenizer
 
-    def _session(self, *, planned: bool) -> Any:  # noqa: ANN401  as above
-        """Return the model ready to run; one whose memory is planned does for all texts."""
-        if planned not in self._sessions and True not in self._sessions:
+    def _loaded_session(self) -> Any:  # noqa: ANN401  as above
+        if self._session is None:
             with _loading():
-                self._sessions[planned] = _session(self.model, self.threads, planned=planned)
-        return self._sessions.get(True) or self._sessions[planned]
+                self._session = _session(self.model, self.threads)
+        return self._session
+
+    def _loaded_encoder(self) -> Encoder:
+        if self._encoder is None:
+            with _loading():
+                from pipelines.models.embedders.encoder import read_encoder  # noqa: PLC0415  brings in numpy
+
+                self._encoder = read_encoder(self.model.folder)
+        return self._encoder
 
 
 @contextlib.contextmanager
@@ -119,6 +127,16 @@ def _loading() -> Iterator[None]:
         raise EmbeddingFailed(PROVIDER, why) from None
 
 
+@contextlib.contextmanager
+def _running() -> Iterator[None]:
+    try:
+        yield
+    except BadVectors as fault:
+        raise EmbeddingFailed(PROVIDER, str(fault)) from None
+    except Exception as fault:  # noqa: BLE001  the runtime raises kinds of its own; search goes on by words
+        raise EmbeddingFailed(PROVIDER, f"failed in its runtime ({type(fault).__name__})") from None
+
+
 def _tokenizer(model: BuiltModel) -> Any:  # noqa: ANN401  the library's own kind, imported late
     from tokenizers import Tokenizer  # noqa: PLC0415  only what embeds pays for it
 
@@ -129,12 +147,11 @@ def _tokenizer(model: BuiltModel) -> Any:  # noqa: ANN401  the library's own kin
     return tokenizer
 
 
-def _session(model: BuiltModel, threads: int, *, planned: bool) -> Any:  # noqa: ANN401  an untyped library
+def _session(model: BuiltModel, threads: int) -> Any:  # noqa: ANN401  an untyped library
     import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415  only what embeds pays for it
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = _QUIET
-    options.enable_mem_reuse = planned
     return onnxruntime.InferenceSession(str(model.graph), options, providers=["CPUExecutionProvider"])
