@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import functools
 import heapq
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import IndexUnusable
 from pipelines.index.legs import allowed_units, by_words, passage_scores
 from pipelines.index.matrix import open_matrix
+from pipelines.index.places import Standings
 from pipelines.index.scanning import exact, nearest, scan
 from pipelines.index.vectors import Model
-from pipelines.memory.layout import SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from pipelines.index.filters import Filters
     from pipelines.index.matrix import Matrix
+    from pipelines.index.places import Standing
 
 # Below this many rows, handing the scan to another thread takes longer than it saves.
 _LARGE: Final = 5_000
@@ -33,23 +33,11 @@ MOST_MISSING: Final = 0.5
 _NO_COSINE: Final = 1.01
 
 
-class Place(NamedTuple):
-    """Where a candidate stands, and what its rank may hang on."""
-
-    path: str
-    line: int
-    date: str
-    trust: str
-    confidence: str
-    first_passage: int | None
-    last_passage: int | None
-
-
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Units with their raw scores: BM25 with surroundings, cosine. Each of both has a place; others have none."""
+    """Units with their raw scores: BM25 with surroundings, cosine. Each of both stands somewhere; others do not."""
 
-    places: dict[int, Place]
+    standings: dict[int, Standing]
     words: dict[int, float]
     meaning: dict[int, float]
 
@@ -92,20 +80,21 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     Raises:
         IndexUnusable: what is there cannot have been written.
     """
-    places = _Places(connection, question)
+    standings = Standings(connection, question.filters, question.stale)
+    words = _Words(connection, question)
     if question.vector is None or question.matrix is None:
-        return _by_words(places, _holding(places, count), count)
+        return _by_words(words, standings, words.holding(count), count)
     allowed = allowed_units(connection, question.filters)
     meaning = _Meaning(question.matrix, question.vector, allowed)
     if len(question.matrix.rows) < _LARGE or not question.terms:
         near = meaning.nearest(count)
-        own = _holding(places, count)
+        own = words.holding(count)
     else:
         scanning = _scanner().submit(meaning.nearest, count)
-        own = _holding(places, count)
+        own = words.holding(count)
         near = scanning.result()
-    places.look_up((*own, *near.units))  # both legs' at once
-    return _with_meaning(places, _by_words(places, own, count), meaning, near, count)
+    standings.look_up((*own, *near.units))  # both legs' at once
+    return _with_meaning(standings, _by_words(words, standings, own, count), meaning, near, count)
 
 
 @functools.cache
@@ -145,62 +134,44 @@ class _Near(NamedTuple):
     all: bool
 
 
-class _Places:
-    """Where candidates stand; each is looked up once. Those that are hidden, no more or stale have no place."""
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """A question's words, and the index in which they are looked for."""
 
-    def __init__(self, connection: sqlite3.Connection, question: Question) -> None:
-        self.connection, self.question = connection, question
-        self._looked_up = set[int]()
-        self._there: dict[int, Place] = {}
+    connection: sqlite3.Connection
+    question: Question
 
-    def look_up(self, units: Iterable[int]) -> None:
-        """Look up all of some units whose places are not known yet.
+    def holding(self, count: int) -> dict[int, float]:
+        """Return the `count` units that hold the words best, and all that are as good as the last."""
+        asked = self.question
+        return by_words(self.connection, asked.terms, asked.filters, count, asked.neighbours)
 
-        Raises:
-            IndexUnusable: what stands there cannot have been written.
-        """
-        new = set(units) - self._looked_up
-        if new:
-            self._looked_up |= new
-            self._there |= _places(self.connection, new, self.question)
-
-    def of(self, units: Collection[int]) -> dict[int, Place]:
-        """Return the places of those of some units that have one.
-
-        Raises:
-            IndexUnusable: what stands there cannot have been written.
-        """
-        self.look_up(units)
-        there = self._there
-        return {unit: there[unit] for unit in units if unit in there}
+    def around(self, standings: Iterable[Standing]) -> dict[int, float]:
+        """Return the scores of the passages that units stand in."""
+        around = {passage for standing in standings for passage in standing[1:] if passage is not None}
+        return passage_scores(self.connection, self.question.terms, around)
 
 
-def _holding(places: _Places, count: int) -> dict[int, float]:
-    question = places.question
-    return by_words(places.connection, question.terms, question.filters, count, question.neighbours)
-
-
-def _by_words(places: _Places, own: dict[int, float], count: int) -> Candidates:
+def _by_words(words: _Words, standings: Standings, own: dict[int, float], count: int) -> Candidates:
     """Return those that hold the words, given the best `count` of all that do, with what stands around them."""
-    question, wanted = places.question, count
+    wanted = count
     # What is hidden or stale takes up room among the best: look further where it did.
-    while len(there := places.of(own)) < count and len(own) >= wanted:
+    while len(there := standings.of(own)) < count and len(own) >= wanted:
         wanted *= 4
-        own = _holding(places, wanted)
-    around = {passage for place in there.values() for passage in (place.first_passage, place.last_passage) if passage}
-    passages = passage_scores(places.connection, question.terms, around)
-    words = {
-        unit: own[unit] + question.passages * max(passages.get(place[-2] or 0, 0.0), passages.get(place[-1] or 0, 0.0))
-        for unit, place in there.items()
+        own = words.holding(wanted)
+    passages, share = words.around(there.values()), words.question.passages
+    scores = {
+        unit: own[unit] + share * max(passages.get(first or 0, 0.0), passages.get(last or 0, 0.0))
+        for unit, (_, first, last) in there.items()
     }
-    return Candidates(there, words, {})
+    return Candidates(there, scores, {})
 
 
-def _with_meaning(places: _Places, found: Candidates, meaning: _Meaning, near: _Near, count: int) -> Candidates:
+def _with_meaning(standings: Standings, found: Candidates, meaning: _Meaning, near: _Near, count: int) -> Candidates:
     """Return those found by words and, with theirs, the cosines of the nearest, given the first `count` of these."""
     wanted = count
     # Rows of units that are no more take up room among the nearest: look further where they did.
-    while len(there := places.of(near.cosines)) < count and not near.all:
+    while len(there := standings.of(near.cosines)) < count and not near.all:
         wanted *= 4
         near = meaning.nearest(wanted)
     cosines = near.cosines | exact(meaning.matrix, meaning.vector, list(found.words.keys() - near.cosines.keys()))
@@ -210,50 +181,11 @@ def _with_meaning(places: _Places, found: Candidates, meaning: _Meaning, near: _
         bar = heapq.nlargest(count, living.values())[-1]
         living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
     living |= {unit: cosines[unit] for unit in found.words if unit in cosines}
-    return Candidates(found.places | there, found.words, living)
+    return Candidates(found.standings | there, found.words, living)
 
 
-_PLACES: Final = """
-    SELECT units.id, files.path, start_line, date, trust, confidence, first_passage, last_passage
-    FROM units INDEXED BY idx_units_placed JOIN files ON files.id = units.file
-    WHERE units.id IN (SELECT value FROM json_each(?)) AND
-"""
-
-
-def _places(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> dict[int, Place]:
-    """Return where units stand; those that are hidden, no more, or in a file that changed since have no place.
-
-    Raises:
-        IndexUnusable: what stands there cannot have been written.
-    """
-    listed = f"[{','.join(map(str, units))}]"
-    rows = connection.execute(_PLACES + question.filters.told, (listed,)).fetchall()
-    if any(set(map(type, column)) != {kind} for column, kind in zip(list(zip(*rows, strict=True))[1:], _KINDS)):  # noqa: B905  what follows is not ranked by
-        raise IndexUnusable("it is damaged (a row is not as it was written)")
-    return {row[0]: Place._make(row[1:]) for row in rows if row[1] not in question.stale}
-
-
-_KINDS: Final = (str, int, str, str, str)
-
-
-def told_in_logs(connection: sqlite3.Connection, places: Mapping[int, Place], filters: Filters) -> set[int]:
-    """Return those of some units that are turns of which a log tells: who finds the log's line need not find them.
-
-    They are found by who does not ask for logs.
-    """
-    turns = {unit: place for unit, place in places.items() if place.path.startswith(f"{SESSIONS}/")}
-    if not turns or (filters.sources and "log" not in filters.sources):
-        return set()
-    asked = json.dumps(sorted({f"{place.path}:{place.line}" for place in turns.values()}))
-    found = {record for (record,) in connection.execute(_TOLD, (asked,))}
-    return {unit for unit, place in turns.items() if f"{place.path}:{place.line}" in found}
-
-
-_TOLD: Final = "SELECT record FROM units WHERE record != '' AND record IN (SELECT value FROM json_each(?))"
-
-
-def add_places(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> dict[int, Place]:
-    """Return where units stand that neither leg has to bring, as far as they fit what is asked."""
+def standing_units(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> list[int]:
+    """Return those of some units, which neither leg has to bring, that stand in the index and fit what is asked."""
     allowed = allowed_units(connection, question.filters)
     wanted = units if allowed is None else set(units) & set(allowed)
-    return _places(connection, wanted, question)
+    return list(Standings(connection, question.filters, question.stale).of(list(wanted)))

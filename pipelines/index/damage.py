@@ -29,9 +29,15 @@ _BETWEEN: Final = "\x1e"
 
 
 def row_sum(values: Sequence[str | int | bytes | None]) -> int:
-    """Return the checksum of a row's values, as `told_by` has SQLite put them together."""
-    told = ("" if one is None else one.hex().upper() if isinstance(one, bytes) else str(one) for one in values)
+    """Return the checksum of a row's values, as `_told_by` has SQLite put them together."""
+    told = [one if type(one) is str else _told(one) for one in values]  # most are, and there are many
     return zlib.crc32(_BETWEEN.join(told).encode())
+
+
+def _told(value: str | int | bytes | None) -> str:
+    if value is None:
+        return ""
+    return value.hex().upper() if isinstance(value, bytes) else str(value)
 
 
 def _told_by(columns: Sequence[str]) -> str:
@@ -40,11 +46,8 @@ def _told_by(columns: Sequence[str]) -> str:
     return f"CAST({' || char(30) || '.join(told)} AS BLOB)"
 
 
-UNIT_TOLD: Final = _told_by(SUMMED_UNIT)
-"""SQL: what a unit's `crc` is the checksum of."""
-
 _ROWS: Final = (
-    f"SELECT crc, {UNIT_TOLD} FROM units",  # noqa: S608  our own columns
+    f"SELECT crc, {_told_by(SUMMED_UNIT)} FROM units",  # noqa: S608  our own columns
     f"SELECT crc, {_told_by(_SUMMED_FILE)} FROM files",  # noqa: S608  as above
 )
 # Rows that lead nowhere, or to one another's file. Numbers are never given twice, so none is past the last one given.
@@ -79,16 +82,11 @@ def check_whole(connection: sqlite3.Connection) -> None:
         connection.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608  ours
     for query in _ROWS:
         for crc, told in connection.execute(query):
-            check_row(crc, told)
+            _check_row(crc, told)
     if connection.execute(_ASTRAY).fetchone():
         raise IndexUnusable("it is damaged (rows that belong together are apart)")
 
 
-def check_row(crc: object, told: object) -> None:
-    """Compare a row with its checksum.
-
-    Raises:
-        IndexUnusable: they differ.
-    """
+def _check_row(crc: object, told: object) -> None:
     if not isinstance(told, bytes) or zlib.crc32(told) != crc:
         raise IndexUnusable("it is damaged (a row is not as it was written)")

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipelines.errors import IndexUnusable
-from pipelines.index.damage import UNIT_TOLD, check_row
+from pipelines.index.damage import SUMMED_UNIT, row_sum
 from pipelines.index.schema import SEPARATOR
 from pipelines.memory.layout import LOGS, SESSIONS
 
@@ -16,11 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SHOWN: Final = f"""
-    SELECT units.id, files.path, start_line, end_line, text, date, headings, types, project, tags, trust, confidence,
-    status, item, until, hex(key), units.crc, told FROM
-    (SELECT *, {UNIT_TOLD} AS told FROM units WHERE id IN (SELECT value FROM json_each(?))) AS units
-    JOIN files ON files.id = units.file
+    SELECT units.id, files.path, units.crc, {", ".join(f"units.{column}" for column in SUMMED_UNIT)}
+    FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?))
 """  # noqa: S608  our own columns
+_AS_WRITTEN: Final = (
+    "start_line",
+    "end_line",
+    "text",
+    "date",
+    "project",
+    "trust",
+    "confidence",
+    "status",
+    "item",
+    "until",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +106,23 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, 
 
 
 def _hit(found: tuple[Any, ...] | None, score: float, factors: Mapping[str, float]) -> Hit:
-    if found is None:
+    if found is None or row_sum(found[2:]) != found[1]:
         raise IndexUnusable("it is damaged (a row is not as it was written)")
-    check_row(*found[-2:])
-    path, start, end, text, date, headings, types, project, tags, *rest, until, key, _, _ = found
-    lists = [tuple(value.split(SEPARATOR)) if value else () for value in (headings, types, tags)]
-    names = {"until": until, "known_as": known_as(rest[-1], key), "factors": factors}
-    return Hit(path, start, end, text, score, date, lists[0], lists[1], project, lists[2], *rest, **names)
+    told = dict(zip(SUMMED_UNIT, found[2:], strict=True))
+    return Hit(
+        path=found[0],
+        score=score,
+        headings=_several(told["headings"]),
+        types=_several(told["types"]),
+        tags=_several(told["tags"]),
+        known_as=known_as(told["item"], told["key"].hex().upper()),
+        factors=factors,
+        **{name: told[name] for name in _AS_WRITTEN},
+    )
+
+
+def _several(joined: str) -> tuple[str, ...]:
+    return tuple(joined.split(SEPARATOR)) if joined else ()
 
 
 def known_as(item: str, key: str) -> str:

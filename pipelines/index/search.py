@@ -8,9 +8,10 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.index.candidates import Question, add_places, candidates, matrix_for, told_in_logs
+from pipelines.index.candidates import Question, candidates, matrix_for, standing_units
 from pipelines.index.filters import Filters, resolved
 from pipelines.index.hits import Hit, known_as, read_hits
+from pipelines.index.places import read_places, told_in_logs
 from pipelines.index.ranking import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
 from pipelines.index.store import reading
 from pipelines.index.words import identifiers, match_expression
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.index.candidates import Candidates, Place
+    from pipelines.index.candidates import Candidates
     from pipelines.index.matrix import Matrix
+    from pipelines.index.places import Place
 
     Uses = Callable[[Collection[str]], Mapping[str, tuple[int, float]]]
     Priorities = Callable[[], Mapping[str, float]]
@@ -114,21 +116,20 @@ def answer(
     asked = asked or Asked()
     question = _question(root, connection, query, stale, asked)
     found = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
-    twice = told_in_logs(connection, found.places, question.filters)
+    twice = told_in_logs(connection, found.standings, question.filters)
     fused = _fused(found, asked.ranking) if question.matrix else found.words
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     factors: dict[int, dict[str, float]] = {}
     if asked.explain or asked.ranking.adjusts:
         factors = _factors(connection, scores, found, asked)
         scores = {unit: _product(told) for unit, told in factors.items()}
-    places = dict(found.places)
     if named := _named(connection, query):
-        places |= (there := add_places(connection, named, question))
+        there = standing_units(connection, named, question)
         scores |= dict.fromkeys(there, _NAMED_SCORE)
         factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
     if asked.ranking.day_bonus:
-        _add_bonus(scores, factors, places, asked.ranking.day_bonus)
-    order = _ordered(scores, places, limit, question, asked.ranking)
+        _add_bonus(scores, factors, read_places(connection, scores), asked.ranking.day_bonus)
+    order = _ordered(connection, scores, limit, question, asked.ranking)
     told = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
     hits = read_hits(connection, told)
     names = names_of(root)
@@ -159,10 +160,10 @@ def _factors(
 ) -> dict[int, dict[str, float]]:
     """Return by unit all that its score comes of: what was found, and what is known of it."""
     used, ranked = _used(connection, scores, asked), _prioritised(connection, scores, asked)
-    factors = {}
+    places, factors = read_places(connection, scores), {}
     for unit, score in scores.items():
         told = {"words": found.words.get(unit, 0.0), "meaning": found.meaning.get(unit, 0.0), "fused": score}
-        factors[unit] = told | ranked.get(unit, {}) | _known(found.places[unit], used.get(unit), asked)
+        factors[unit] = told | ranked.get(unit, {}) | _known(places[unit], used.get(unit), asked)
     return factors
 
 
@@ -201,11 +202,12 @@ def _product(factors: Mapping[str, float]) -> float:
 
 
 def _ordered(
-    scores: Mapping[int, float], places: Mapping[int, Place], limit: int, question: Question, ranking: Ranking
+    connection: sqlite3.Connection, scores: Mapping[int, float], limit: int, question: Question, ranking: Ranking
 ) -> list[int]:
     wanted = 3 * limit if ranking.diversity else limit
     bar = min(heapq.nlargest(wanted, scores.values()), default=0.0)
-    best = ((-score, *places[unit][:2], unit) for unit, score in scores.items() if score >= bar)
+    places = read_places(connection, [unit for unit, score in scores.items() if score >= bar])
+    best = ((-scores[unit], place.path, place.line, unit) for unit, place in places.items())
     order = [unit for *_, unit in sorted(best)[:wanted]]
     if ranking.diversity and question.matrix is not None:
         chosen = {unit: scores[unit] for unit in order}

@@ -1,0 +1,127 @@
+"""Where candidates stand: by numbers for all of them, and by name for those few whose order hangs on it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pipelines.errors import IndexUnusable
+from pipelines.memory.layout import SESSIONS
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from pipelines.index.filters import Filters
+
+_DAMAGED: Final = "it is damaged (a row is not as it was written)"
+
+
+Standing = tuple[int, int | None, int | None]
+"""Where a candidate stands, by numbers: its file, and the first and the last passage that it belongs to."""
+
+
+class Place(NamedTuple):
+    """Where a candidate stands, and what its rank may hang on."""
+
+    path: str
+    line: int
+    date: str
+    trust: str
+    confidence: str
+
+
+class Standings:
+    """Where candidates stand; each is looked up once. Those that are hidden, no more or stale stand nowhere."""
+
+    def __init__(self, connection: sqlite3.Connection, filters: Filters, stale: Collection[str]) -> None:
+        """Look nothing up yet."""
+        self._connection = connection
+        self._query = _STANDINGS + filters.told
+        self._stale = _files(connection, stale) if stale else frozenset[int]()
+        self._looked_up = set[int]()
+        self._there: dict[int, Standing] = {}
+
+    def look_up(self, units: Iterable[int]) -> None:
+        """Look up all of some units of which it is not known yet.
+
+        Raises:
+            IndexUnusable: what stands there cannot have been written.
+        """
+        new = set(units) - self._looked_up
+        if new:
+            self._looked_up |= new
+            rows = self._connection.execute(self._query, (_listed(new),)).fetchall()
+            _check(rows, _NUMBERS)
+            self._there |= {row[0]: row[1:] for row in rows if row[1] not in self._stale}
+
+    def of(self, units: Collection[int]) -> dict[int, Standing]:
+        """Return where those of some units stand that stand anywhere.
+
+        Raises:
+            IndexUnusable: what stands there cannot have been written.
+        """
+        self.look_up(units)
+        there = self._there
+        return {unit: there[unit] for unit in units if unit in there}
+
+
+def read_places(connection: sqlite3.Connection, units: Iterable[int]) -> dict[int, Place]:
+    """Return the places of units.
+
+    Raises:
+        IndexUnusable: what stands there cannot have been written.
+    """
+    rows = connection.execute(_PLACES, (_listed(units),)).fetchall()
+    _check(rows, _NAMES)
+    return {row[0]: Place._make(row[1:]) for row in rows}
+
+
+def told_in_logs(connection: sqlite3.Connection, standings: Mapping[int, Standing], filters: Filters) -> set[int]:
+    """Return those of some units that are turns of which a log tells: who finds the log's line need not find them.
+
+    They are found by who does not ask for logs.
+    """
+    files = _listed({file for file, _, _ in standings.values()})
+    sessions = {file for (file,) in connection.execute(_SESSIONS, (files,))}
+    if not sessions or (filters.sources and "log" not in filters.sources):
+        return set()
+    turns = read_places(connection, (unit for unit, (file, _, _) in standings.items() if file in sessions))
+    asked = json.dumps(sorted({f"{place.path}:{place.line}" for place in turns.values()}))
+    found = {record for (record,) in connection.execute(_TOLD, (asked,))}
+    return {unit for unit, place in turns.items() if f"{place.path}:{place.line}" in found}
+
+
+def _files(connection: sqlite3.Connection, paths: Collection[str]) -> frozenset[int]:
+    return frozenset(file for (file,) in connection.execute(_PATHS, (json.dumps(list(paths)),)))
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return f"[{','.join(map(str, numbers))}]"
+
+
+def _check(rows: Sequence[tuple[object, ...]], kinds: Sequence[frozenset[type]]) -> None:
+    columns = list(zip(*rows, strict=True))[1:]
+    if columns and not all(kind.issuperset(map(type, column)) for column, kind in zip(columns, kinds, strict=True)):
+        raise IndexUnusable(_DAMAGED)
+
+
+_WHOLE: Final = frozenset({int})
+_PASSAGE: Final = frozenset({int, type(None)})
+_TEXT: Final = frozenset({str})
+_NUMBERS: Final = (_WHOLE, _PASSAGE, _PASSAGE)
+_NAMES: Final = (_TEXT, _WHOLE, _TEXT, _TEXT, _TEXT)
+
+# All from the index that holds what ranking and filters ask for: the texts beside it are a hundred times as much.
+_STANDINGS: Final = """
+    SELECT id, file, first_passage, last_passage FROM units INDEXED BY idx_units_placed
+    WHERE id IN (SELECT value FROM json_each(?)) AND
+"""
+_PLACES: Final = """
+    SELECT units.id, files.path, start_line, date, trust, confidence
+    FROM units INDEXED BY idx_units_placed JOIN files ON files.id = units.file
+    WHERE units.id IN (SELECT value FROM json_each(?))
+"""
+_PATHS: Final = "SELECT id FROM files WHERE path IN (SELECT value FROM json_each(?))"
+_SESSIONS: Final = f"SELECT id FROM files WHERE id IN (SELECT value FROM json_each(?)) AND path GLOB '{SESSIONS}/*'"  # noqa: S608  ours
+_TOLD: Final = "SELECT record FROM units WHERE record != '' AND record IN (SELECT value FROM json_each(?))"
