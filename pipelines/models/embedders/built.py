@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -146,6 +145,8 @@ def _stamped(model: BuiltModel, states: list[list[int]], size: int) -> bytes:
 
 def _put(path: Path, data: bytes) -> None:
     """Put a file in place whole: a process that reads the old one keeps it."""
+    import tempfile  # noqa: PLC0415  only who builds needs it
+
     descriptor, name = tempfile.mkstemp(prefix=".build-", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
