@@ -51,11 +51,12 @@ def found(root: str, query: str, oldest: str = "") -> list[tuple[str, str]]:
         query: what is looked for.
         oldest: of a memory that was adopted in place, logs of earlier days are left out; of others, whoever asks does.
     """
-    from pipelines.asking import asker  # noqa: PLC0415  only a session that asks
+    from pipelines.asking import asker, spare_threads  # noqa: PLC0415  only a session that asks
     from pipelines.index.filters import Filters  # noqa: PLC0415  as above
     from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
     from pipelines.index.search import search  # noqa: PLC0415  as above
 
+    spare_threads()
     place = Path(root)
     fresh = freshen(place)
     asked = asker(place, Filters()).ask(query)

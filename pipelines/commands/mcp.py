@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from pipelines.asking import spare_threads
 from pipelines.commands.options import memory_option
 from pipelines.errors import CurateError
 
@@ -27,6 +28,7 @@ def command(context: click.Context, memory: Path | None) -> None:
 
     An agent's client starts it; `curate install` tells the client so.
     """
+    spare_threads()
     try:
         from pipelines.mcp_server import serve  # noqa: PLC0415  an extra, and slow to import
     except ImportError as fault:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -76,12 +75,10 @@ def _search(  # noqa: PLR0913  the verb's own options
     used: bool,
 ) -> None:
     """Search a memory and print what was found; `used` counts that as a use of it."""
-    from pipelines.asking import asker  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.asking import asker, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
 
-    if query != ("-",):
-        # Its threads wait in a spin: for one question that gains nothing, and costs much where others work, too.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    spare_threads()
     fresh = freshen(root)
     _tell(fresh)
     who = asker(root, filters, explain=explain)

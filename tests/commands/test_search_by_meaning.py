@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -145,3 +146,16 @@ def test_without_vectors_a_search_brings_in_no_numpy(bare_memory: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # this one builds the index
     told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert told.stdout.endswith("[]\n")
+
+
+def test_one_question_wakes_no_thread_for_each_processor(memory: Memory) -> None:
+    code = (
+        "import os, sys; from pipelines.commands import run_command;"
+        " run_command(sys.argv[1:]); print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    command = [sys.executable, "-c", code, "search", "boat", "--memory", str(memory.root)]
+    for given, used in ((None, "1"), ("3", "3")):
+        environ = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+        environ |= {"OPENBLAS_NUM_THREADS": given} if given else {}
+        told = subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout
+        assert told.splitlines()[-1] == used
