@@ -132,7 +132,7 @@ class Git:
             until: a commit; only it and what came before it.
         """
         commits = f"{since}..{until}" if since else until
-        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", commits) or None
+        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", commits, "--") or None
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that the repository's ignore rules leave out."""
