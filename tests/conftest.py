@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 from datetime import datetime
@@ -50,15 +51,18 @@ def pytest_configure() -> None:
 @pytest.fixture(autouse=True)
 def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take away what the machine's user has set."""
+    _cut_off(monkeypatch, tmp_path_factory.mktemp("home"))
+
+
+def _cut_off(patch: pytest.MonkeyPatch, home: Path) -> None:
     for key in list(os.environ):
         if key.startswith(_FOREIGN):
-            monkeypatch.delenv(key)
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("TZ", "UTC")
+            patch.delenv(key)
+    patch.setenv("HOME", str(home))
+    patch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    patch.setenv("TZ", "UTC")
 
 
 class Memory:
@@ -104,11 +108,21 @@ class Memory:
         }
 
 
+@pytest.fixture(scope="session")
+def _new(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a memory once a process: `curate init` starts git some twenty times, and a copy of what it makes none."""
+    root = tmp_path_factory.mktemp("new") / "memory"
+    with pytest.MonkeyPatch.context() as patch:
+        _cut_off(patch, tmp_path_factory.mktemp("home"))
+        assert run_command(["init", str(root), "--now", "2026-03-01T12:00"]) == 0
+    return root
+
+
 @pytest.fixture
-def memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Memory:
+def memory(_new: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Memory:
     """Return a fresh memory as `curate init` makes it."""
     root = tmp_path / "memory"
-    assert run_command(["init", str(root), "--now", "2026-03-01T12:00"]) == 0
+    shutil.copytree(_new, root, symlinks=True)
     return Memory(root, capsys)
 
 

@@ -1,6 +1,6 @@
 """Every failure of a wire at a call of a three-day night, with the real SDKs: nothing wrong is kept or paid twice.
 
-Here each failure comes at one of the three calls; `make torture` has it come at each of them, in one memory.
+Here the telling ones come at one of the three calls; `make torture` has each come at each of them, in one memory.
 """
 
 from __future__ import annotations
@@ -166,6 +166,16 @@ def fail_at(memory: Memory, provider: str, name: str, calls: Sequence[int]) -> N
     assert usd == pytest.approx(nights.paid * USD[provider] + unanswered)
 
 
-@pytest.mark.parametrize(("number", "provider", "name"), [(at, *case) for at, case in enumerate(CASES)])
+# One for each way in which an answer is none: refused for good or for now, broken off, half of one, of another shape.
+TELLING = {
+    "anthropic": ("401", "429 for long", "529", "cut", "a proxy's page", "refused", "truncated", "another shape"),
+    "gemini": ("400", "429", "reset", "empty", "blocked", "safety", "prose"),
+}
+
+
+@pytest.mark.parametrize(
+    ("number", "provider", "name"),
+    [(at, *case) for at, case in enumerate((of, name) for of, names in TELLING.items() for name in names)],
+)
 def test_a_failure_at_one_call(memory: Memory, number: int, provider: str, name: str) -> None:
     fail_at(memory, provider, name, [number % 3])

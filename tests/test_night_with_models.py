@@ -98,10 +98,16 @@ def scripted(said: Callable[[int, Call], str | Kind]) -> Scripted:
 # ---------------------------------------------------------------- failures
 
 
+# Each kind at one of the three calls, and at the others behind `make torture`.
 @pytest.mark.parametrize(
-    "kind", [kind for kind in Kind if kind not in {Kind.NOT_ASKED, Kind.OVER_BUDGET, Kind.IN_BATCH}]
+    ("kind", "fails_at"),
+    [
+        pytest.param(kind, call, marks=[pytest.mark.torture] * (call != number % 3 + 1))
+        for number, kind in enumerate(Kind)
+        if kind not in {Kind.NOT_ASKED, Kind.OVER_BUDGET, Kind.IN_BATCH}
+        for call in (1, 2, 3)
+    ],
 )
-@pytest.mark.parametrize("fails_at", [1, 2, 3])
 def test_a_failure_at_any_call_harms_nothing_and_the_next_night_completes_it(
     memory: Memory, kind: Kind, fails_at: int
 ) -> None:

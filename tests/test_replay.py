@@ -70,8 +70,14 @@ def test_nights_of_the_rules_with_peoples_edits_between(memory: Memory) -> None:
     assert said.startswith(f"Same: run {runs[0]} comes to commit ")
 
 
-@pytest.mark.parametrize("kind", [None, Kind.REFUSED, Kind.DOWN, Kind.OVER_BUDGET, Kind.OUTSIDE_SCHEMA])
-@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "last"),
+    [
+        pytest.param(kind, last, marks=[pytest.mark.torture] * (last != bool(number % 2)))
+        for number, kind in enumerate([None, Kind.REFUSED, Kind.DOWN, Kind.OVER_BUDGET, Kind.OUTSIDE_SCHEMA])
+        for last in (False, True)
+    ],
+)
 def test_nights_of_models_whatever_failed(memory: Memory, kind: Kind | None, last: bool) -> None:  # noqa: FBT001  a case
     logs(memory)
     first = curate(memory, scripted(lambda at, call: kind if kind and at == 2 else reply(call)), last=last)

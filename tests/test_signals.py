@@ -49,10 +49,16 @@ ENDS = {
 }
 
 
+# Each stage with one of the signals, and with the others behind `make torture`.
 @pytest.mark.parametrize(
     ("place", "number"),
-    [(place, signal.SIGTERM) for place in (*STAGES, *WRITES)]
-    + [(place, number) for place in (*STAGES, "put") for number in (signal.SIGHUP, signal.SIGINT)],
+    [
+        pytest.param(place, number, marks=[pytest.mark.torture] * (at != stage % len(ENDS)))
+        for stage, place in enumerate(STAGES)
+        for at, number in enumerate(ENDS)
+    ]
+    + [(place, signal.SIGTERM) for place in WRITES]
+    + [("put", signal.SIGHUP), ("put", signal.SIGINT)],
 )
 def test_a_run_that_is_told_to_end_leaves_nothing_half(memory: Memory, place: str, number: signal.Signals) -> None:
     memory.write("Logs/2026-03-02.md", "- 09:00 Fact: the cache keeps 40 entries\n- 09:10 Rule: never push on Friday\n")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MOST_FILES: Final = 1_000_000
 """What the tree of one commit may hold below the memory."""
 _APART: Final = "Let the memory have a repository of its own, without what is no memory."
+_FOLDERS: Final = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 _NOT_FOUND: Final = 127
 _PIECE: Final = 1 << 20
 _LAG: Final = f"{PRIVATE}/index-base"
@@ -59,17 +60,26 @@ class Git:
             NotARepository: the memory is not under git.
             DetachedHead: HEAD names no branch.
         """
-        code, out, error = self._call(["rev-parse", "--is-inside-work-tree"])
-        if code and (self.root / ".git").exists():
+        code, out, error = self._call(["rev-parse", "--is-inside-work-tree", *_FOLDERS, "--show-prefix"])
+        inside, *told = out.split(b"\n")
+        if code and inside != b"false" and (self.root / ".git").exists():
             raise GitFault(f"git cannot use {self.root}: {last_line(error)}")
-        if out.strip() != b"true":
+        if inside != b"true":
             raise NotARepository(self.root)
+        if len(told) == len(_FOLDERS) + 2:  # else a name holds a line end, and each of the two is asked for alone
+            *folders, prefix, _ = told
+            self._repository, self._prefix = self._placed(folders), os.fsdecode(prefix)
         if self._ask("symbolic-ref", "--quiet", "HEAD") is None:
             raise DetachedHead(self.root, self.head() or "nothing")
 
     def head(self) -> str | None:
         """Return the id of the commit at HEAD, or None before the first one."""
         return self._ask("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+
+    def _head_and_tree(self) -> tuple[str | None, str | None]:
+        """Return the ids of the commit at HEAD and of its tree, in one answer; None and None before the first one."""
+        told = (self._ask("rev-list", "-1", "--format=%T", "HEAD", "--") or "").split()
+        return (told[1], told[2]) if len(told) == 3 else (None, None)  # noqa: PLR2004  `commit ID`, and what was asked
 
     def tree(self, commit: str | None) -> dict[str, tuple[str, str]]:
         """Return path → (mode, blob id) of a commit's files below the memory; empty for None."""
@@ -122,7 +132,7 @@ class Git:
             until: a commit; only it and what came before it.
         """
         commits = f"{since}..{until}" if since else until
-        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", commits) or None
+        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", commits, "--") or None
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that the repository's ignore rules leave out."""
@@ -135,7 +145,9 @@ class Git:
 
     def identity(self) -> tuple[str, str] | None:
         """Return the person's own name and mail address, where git's configuration holds both."""
-        name, mail = self._ask("config", "user.name"), self._ask("config", "user.email")
+        told = self._ask("config", "-z", "--get-regexp", r"^user\.(name|email)$") or ""
+        found = dict(row.partition("\n")[::2] for row in told.split("\0"))  # of a key told twice, the last one counts
+        name, mail = found.get("user.name", "").rstrip("\n"), found.get("user.email", "").rstrip("\n")
         return (name, mail) if name and mail else None
 
     @property
@@ -149,12 +161,14 @@ class Git:
     def repository(self) -> Repository:
         """Where the repository is on the disk."""
         if self._repository is None:
-            told = self.run("rev-parse", "--absolute-git-dir", "--git-common-dir", "--show-toplevel")
-            folders = [self.root / os.fsdecode(line) for line in told.splitlines()]
-            if len(folders) != 3:  # noqa: PLR2004  what was asked for
+            folders = self.run("rev-parse", *_FOLDERS).splitlines()
+            if len(folders) != len(_FOLDERS):
                 raise GitFault(f"git does not say where the repository of {self.root} is.")
-            self._repository = Repository(*folders)
+            self._repository = self._placed(folders)
         return self._repository
+
+    def _placed(self, folders: Sequence[bytes]) -> Repository:
+        return Repository(*(self.root / os.fsdecode(folder) for folder in folders))
 
     # ------------------------------------------------------------ writing
 
@@ -186,9 +200,9 @@ class Git:
             GitFault: git refused, another git holds a lock, or HEAD moved meanwhile.
         """
         wait_for_locks(self.repository, self.root / _ASIDE)
-        head = self.head()
+        head, before = self._head_and_tree()
         tree = self.write_tree(head, changes)
-        if head and tree == self._ask("rev-parse", f"{head}^{{tree}}"):
+        if tree == before:
             return None
         made = self.commit_tree(tree, [head] if head else [], message, author)
         self.advance(made, head, f"commit: {message.partition(chr(10))[0]}")
@@ -273,7 +287,7 @@ class Git:
         if note is None:
             return
         base = note.decode().strip()
-        known = not base or self._ask("rev-parse", "--quiet", "--verify", f"{base}^{{commit}}")
+        known = not base or base in self._trees or self._ask("rev-parse", "--quiet", "--verify", f"{base}^{{commit}}")
         before, now = (self.tree(base or None), self.tree(self.head())) if known else ({}, {})
         changed = [path for path in sorted({*before, *now}) if before.get(path) != now.get(path)]
         staged = self._staged() if changed else {}

@@ -12,7 +12,7 @@ from pipelines.errors import CurateError
 from pipelines.stages.judging.opposites import are_opposite
 from pipelines.stages.judging.repeats import same_guards, same_order
 from pipelines.stages.judging.sentence import read_sentence
-from pipelines.stages.nearness import Vectors
+from pipelines.stages.nearness import Vectors, where_there_is_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,10 +43,7 @@ class Alike:
 
     @cached_property
     def _embedder(self) -> Embedder | None:
-        try:
-            return self._choose()
-        except CurateError:  # who reads the logs by it says so
-            return None
+        return where_there_is_one(self._choose)
 
     @property
     def name(self) -> str:

@@ -57,6 +57,14 @@ def kept_in(root: Path) -> Kept:
     return find
 
 
+def where_there_is_one(choose: Callable[[], Embedder | None]) -> Embedder | None:
+    """Return the local model, or None where it cannot be had: who reads the logs by it says why."""
+    try:
+        return choose()
+    except CurateError:
+        return None
+
+
 class Vectors:
     """Vectors of sentences, each looked up or embedded once.
 
@@ -79,10 +87,7 @@ class Vectors:
 
     @cached_property
     def _embedder(self) -> Embedder | None:
-        try:
-            return self._choose()
-        except CurateError:  # who reads the logs by it says so
-            return None
+        return where_there_is_one(self._choose)
 
     def are_there(self) -> bool:
         """Whether there is a model at all: without one, nothing need be put into words for it."""

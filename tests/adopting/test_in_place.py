@@ -103,9 +103,9 @@ def changed(root: Path, before: dict[str, tuple[str, int, int]]) -> list[str]:
 
 _KINDS = [
     pytest.param(openclaw, "stakes", "memory/2026-02-02.md", id="openclaw"),
-    pytest.param(claude_code, "quayside", "feedback_tests.md", id="claude-code"),
+    pytest.param(claude_code, "quayside", "feedback_tests.md", id="claude-code", marks=pytest.mark.torture),
     pytest.param(vault, "lighthouse", "Ideas/Map.md", id="obsidian"),
-    pytest.param(basic_memory, "meadow", "bees/South meadow.md", id="basic-memory"),
+    pytest.param(basic_memory, "meadow", "bees/South meadow.md", id="basic-memory", marks=pytest.mark.torture),
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -39,15 +40,23 @@ _OWN_NAME = re.compile(r"(?<![\w/])(?:Areas|Projects|Archives|Review\.md|USER\.m
 class Grown:
     """A memory in place with two nights behind it: an item that is contradicted, one that is done, one that holds."""
 
-    def __init__(self, place: Place, make: Callable[[Path], Path], daily: str, *adopt: str) -> None:
-        self.root, self.daily = make(place.root), daily
-        place.adopt("--yes", *adopt)
+    def __init__(self, place: Place, daily: str) -> None:
+        self.root, self.daily = place.root, daily
         self.memory: Memory = place.memory
-        self.write("2026-03-01", SAID)
-        self.memory.curate("run", "--now", "2026-03-02T02:00")
-        self.write("2026-03-02", LATER)
-        self.memory.curate("run", "--now", "2026-03-03T02:00")
         self.before = theirs(self.root)
+
+    @classmethod
+    def lived(cls, place: Place, make: Callable[[Path], Path], daily: str, *adopt: str) -> Grown:
+        """Adopt what `make` lays down, and live its two nights."""
+        make(place.root)
+        place.adopt("--yes", *adopt)
+        grown = cls(place, daily)
+        grown.write("2026-03-01", SAID)
+        grown.memory.curate("run", "--now", "2026-03-02T02:00")
+        grown.write("2026-03-02", LATER)
+        grown.memory.curate("run", "--now", "2026-03-03T02:00")
+        grown.before = theirs(grown.root)
+        return grown
 
     def write(self, day: str, lines: tuple[str, ...]) -> None:
         lay(self.root, {f"{self.daily}/{day}.md": "".join(f"- {line}\n" for line in lines)})
@@ -76,14 +85,30 @@ def place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Place:
     return Place(tmp_path / "notes", capsys)
 
 
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where each of the memories below is kept once it was lived: most tests begin with a copy."""
+    return tmp_path_factory.mktemp("once")
+
+
+def _copied(once: Path, place: Place, make: Callable[[Path], Path], daily: str, *adopt: str) -> Grown:
+    kept = once / f"{daily} {len(adopt)}"
+    if not kept.exists():
+        Grown.lived(place, make, daily, *adopt)
+        place.root.rename(kept)
+    shutil.copytree(kept, place.root, symlinks=True)
+    return Grown(place, daily)
+
+
 @pytest.fixture(params=["openclaw", "vault"])
-def grown(place: Place, request: pytest.FixtureRequest) -> Grown:
-    return Grown(place, openclaw, "memory") if request.param == "openclaw" else Grown(place, vault, "Daily")
+def grown(once: Path, place: Place, request: pytest.FixtureRequest) -> Grown:
+    make, daily = {"openclaw": (openclaw, "memory"), "vault": (vault, "Daily")}[request.param]
+    return _copied(once, place, make, daily)
 
 
 @pytest.fixture
-def opened(place: Place) -> Grown:
-    return Grown(place, vault, "Daily", "--opt-in", "Projects/*.md", "--opt-in", "MEMORY.md")
+def opened(once: Path, place: Place) -> Grown:
+    return _copied(once, place, vault, "Daily", "--opt-in", "Projects/*.md", "--opt-in", "MEMORY.md")
 
 
 def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
@@ -218,7 +243,7 @@ def test_forgetting_names_a_persons_files_and_leaves_them(grown: Grown) -> None:
 def test_a_folder_within_a_repository_has_a_history_too(place: Place) -> None:
     vault(place.root / "notes")
     place.mine.git("init", "-q")
-    grown = Grown(place.below("notes"), lambda root: root, "Daily", "--opt-in", "Projects/*.md")
+    grown = Grown.lived(place.below("notes"), lambda root: root, "Daily", "--opt-in", "Projects/*.md")
     for text, page in (
         ("The mill seats 80 people.", "Projects/Spring concert.md"),
         (SAID[2][23:], "Curated/Projects/alpha.md"),
@@ -246,7 +271,7 @@ def test_what_is_exported_is_imported_into_any_memory(opened: Grown, memory: Mem
 def test_into_a_page_that_is_not_opted_in_nothing_is_imported(opened: Grown, tmp_path: Path, place: Place) -> None:
     file = tmp_path / "items.jsonl"
     file.write_text(opened.memory.curate("export", "--jsonl", "-"))
-    other = Grown(place.below("other"), vault, "Daily")
+    other = Grown.lived(place.below("other"), vault, "Daily")
     other.curate("import", str(file), "--replace")
     assert "The mill seats 80 people." in other.memory.read("Curated/Projects/Spring concert.md")
     assert other.touched() == []
@@ -282,8 +307,8 @@ def test_a_project_that_is_over_is_proposed_and_archived(grown: Grown) -> None:
     assert grown.sound()
 
 
-def test_a_note_beside_the_days_keeps_a_project_from_being_over(place: Place) -> None:
-    grown = Grown(place, openclaw, "memory")
+def test_a_note_beside_the_days_keeps_a_project_from_being_over(once: Path, place: Place) -> None:
+    grown = _copied(once, place, openclaw, "memory")
     grown.curate("review", grown.ident("We do not use port 8080 for the gate."), "--reject")
     lay(grown.root, {"memory/2026-06-20-walk.md": "- talked of alpha with Ben\n"})
     grown.curate("run", now="2026-07-01T02:00")
@@ -302,8 +327,8 @@ def test_what_waits_for_a_page_that_was_opted_out_is_filed_elsewhere(opened: Gro
     assert opened.memory.read("Projects/Spring concert.md") == before
 
 
-def test_batches_are_sent_and_collected(place: Place) -> None:
-    grown = Grown(place, vault, "Daily")
+def test_batches_are_sent_and_collected(once: Path, place: Place) -> None:
+    grown = _copied(once, place, vault, "Daily")
     with anthropic_batches(plan_of) as server:
         nights = Nights(grown.memory, "anthropic", server)
         lay(grown.root, {"Daily/2026-03-11.md": "# 2026-03-11\n\n- 09:14 We go with plan B11.\n"})

@@ -88,18 +88,19 @@ def test_the_night_before_the_end_of_the_day_belongs_to_the_day_before(memory: M
     assert "- 04:30 utc" in memory.read("Logs/2026-03-19.md")
 
 
-def test_fifty_processes_write_fifty_whole_lines(memory: Memory) -> None:
+@pytest.mark.parametrize("count", [12, pytest.param(50, marks=pytest.mark.torture)])
+def test_processes_at_once_write_whole_lines(memory: Memory, count: int) -> None:
     curate = Path(sys.executable).with_name("curate")
     base = [str(curate), "log", "--memory", str(memory.root), "--now", "2026-03-18T09:05"]
 
     def one(number: int) -> int:
         return subprocess.run([*base, f"line {number} {'x' * 200}"], check=False, env={**os.environ}).returncode
 
-    with ThreadPoolExecutor(50) as pool:
-        assert set(pool.map(one, range(50))) == {0}
+    with ThreadPoolExecutor(count) as pool:
+        assert set(pool.map(one, range(count))) == {0}
     lines = memory.read("Logs/2026-03-18.md").splitlines()
     assert lines[:2] == ["# 2026-03-18", ""]
-    assert sorted(lines[2:]) == sorted(f"- 09:05 line {n} {'x' * 200}" for n in range(50))
+    assert sorted(lines[2:]) == sorted(f"- 09:05 line {n} {'x' * 200}" for n in range(count))
 
 
 def test_add_files_an_item_of_the_owners(memory: Memory) -> None:

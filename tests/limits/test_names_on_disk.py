@@ -30,8 +30,7 @@ FOLDERS: Final = (
     ("Projects", ".md/in/it.md"),
 )  # fmt: skip
 FIRST: Final = {
-    *(("Logs/partial", ".md"), ("Projects", ".md"), ("Sessions", ".jsonl")),
-    *(("Resources", ".png"), ("Projects", ".md/in/it.md")),
+    *(("Logs/partial", ".md"), ("Projects", ".md"), ("Sessions", ".jsonl"), ("Projects", ".md/in/it.md")),
 }
 TURN: Final = (
     '{"type":"user","sessionId":"s","timestamp":"2026-03-12T09:00:00Z","message":{"role":"user","content":"%s"}}\n'

@@ -97,8 +97,14 @@ VERBS: Final = (
 )  # fmt: skip
 
 
+LONGER: Final = {
+    *("a link within", "a link to nothing", "a link to itself", "a link to a device", "a socket", "2 MB", "nothing"),
+    *("deep tables", "a number without end"),
+}
+
+
 @pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.torture)])
-@pytest.mark.parametrize("kind", PLACES)
+@pytest.mark.parametrize("kind", [pytest.param(one, marks=[pytest.mark.torture] * (one in LONGER)) for one in PLACES])
 def test_what_stands_in_the_place_of_a_sidecar(memory: Memory, kind: str, number: int) -> None:
     make, reason = PLACES[kind]
     memory.write(IMAGE, "").write_bytes(PNG)

@@ -11,6 +11,7 @@ import pytest
 from pipelines.errors import DetachedHead, GitFault, NotARepository
 from pipelines.memory.edits import commit_edits, uncommitted
 from pipelines.memory.git import Author, Git, blob_id
+from pipelines.memory.history import run_commits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,6 +151,36 @@ def test_a_memory_in_a_folder_of_a_larger_repository(bare_memory: Path) -> None:
     assert "MEMORY.md" in git.tree(git.head())
     assert uncommitted(bare_memory, git, git.head()) == []
     assert git.run("status", "--porcelain").decode().split() == ["??", "other.txt"]
+
+
+def test_the_person_s_name_is_the_last_that_git_was_told(git: Git) -> None:
+    assert git.identity() is None
+    with (git.root / ".git" / "config").open("a") as file:
+        file.write("[user]\n\tname = Mara\n\temail = mara@example.org\n")
+    assert git.identity() == ("Mara", "mara@example.org")
+    with (git.root / ".git" / "config").open("a") as file:
+        file.write('[User]\n\tNAME = "Mara = Voss"\n\tuseConfigOnly\n')
+    assert git.identity() == ("Mara = Voss", "mara@example.org")
+    with (git.root / ".git" / "config").open("a") as file:
+        file.write("[user]\n\temail =\n")
+    assert git.identity() is None
+
+
+def test_a_folder_whose_name_holds_a_line_end(tmp_path: Path) -> None:
+    outer = Git(tmp_path)
+    outer.init()
+    inner = Git(tmp_path / "a\nb")
+    inner.root.mkdir()
+    inner.check()
+    assert (inner.prefix, inner.repository.git_dir) == ("a\nb/", outer.repository.git_dir)
+
+
+def test_a_file_with_a_name_of_git_s_own_hides_no_run(git: Git) -> None:
+    made = commit_file(git, "MEMORY.md", "new")
+    (git.root / "HEAD").write_text("a file of the person's")
+    assert git.last_run() == made
+    assert [one.commit for one in run_commits(git)] == [made]
+    assert commit_file(git, "MEMORY.md", "newer") == git.head() == git.last_run()
 
 
 def test_edits_are_found_without_filters_and_ignored_files_left_out(git: Git) -> None:

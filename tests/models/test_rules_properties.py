@@ -109,9 +109,17 @@ UNITS = (
 )
 
 
-@pytest.mark.parametrize("unit", UNITS)
+LEADS = ("", "Decision: ", "- we decided to use ", "[10:15] <a> ", "RESOLVED: approve minutes ")
+
+
+# Each unit after one of the leads, and after the others behind `make torture`.
 @pytest.mark.parametrize(
-    "lead", ["", "Decision: ", "- we decided to use ", "[10:15] <a> ", "RESOLVED: approve minutes "]
+    ("lead", "unit"),
+    [
+        pytest.param(lead, unit, marks=[pytest.mark.torture] * (at != number % len(LEADS)))
+        for number, unit in enumerate(UNITS)
+        for at, lead in enumerate(LEADS)
+    ],
 )
 def test_the_time_follows_the_length(lead: str, unit: str) -> None:
     text = lead + unit * (LONG // len(unit))

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from tests.conftest import Memory
 
 
-def test_six_nights(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_four_nights(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other, remote = shared(memory, tmp_path, monkeypatch)
-    live((one, other), remote, 6, range(2, 4))
+    live((one, other), remote, 4, range(1, 3))
     check_same((one, other), remote)
 
 

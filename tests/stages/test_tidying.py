@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.settings import load_settings
 from pipelines.stages.tidying import tidied
@@ -12,13 +14,14 @@ if TYPE_CHECKING:
     from tests.conftest import Memory
 
 
-def test_what_is_under_its_cap_stays_so(memory: Memory) -> None:
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.torture)])
+def test_what_is_under_its_cap_stays_so(memory: Memory, step: int) -> None:
     memory.write("Logs/2026-03-11.md", "".join(f"- Decision: crate {n} goes to shelf {n * n}\n" for n in range(60)))
     memory.curate("run", "--now", "2026-03-12T02:00")
     path, settings = "Areas/general.md", load_settings(memory.root)
     memory.write(path, memory.read(path).replace("confidence_reason: 60 items: 60 high", "confidence_reason: old"))
     snapshot = read_snapshot(memory.root)
-    for cap in range(4100, 4400):
+    for cap in range(4100, 4400, step):
         capped = settings.model_copy(update={"caps": settings.caps.model_copy(update={"document": cap})})
         once = tidied(snapshot.documents, snapshot, capped, frozenset())
         assert once.documents[path].size <= cap
