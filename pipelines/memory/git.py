@@ -32,6 +32,7 @@ MOST_FILES: Final = 1_000_000
 _APART: Final = "Let the memory have a repository of its own, without what is no memory."
 _NOT_FOUND: Final = 127
 _PIECE: Final = 1 << 20
+_LEAST: Final = 4096
 _LAG: Final = f"{PRIVATE}/index-base"
 _ASIDE: Final = f"{PRIVATE}/stale-lock"
 
@@ -82,16 +83,15 @@ class Git:
     def _read_tree(self, commit: str) -> dict[str, tuple[str, str]]:
         prefix = self.prefix
         listed = self.run("ls-tree", "-r", "-z", "--full-tree", commit, *([prefix] if prefix else []))
-        out: dict[str, tuple[str, str]] = {}
-        own = self._own_names()
         if listed.count(b"\0") > MOST_FILES:
             raise GitFault(f"{commit[:10]} holds more than the {MOST_FILES:,} files that are looked through.", _APART)
-        for row in listed.split(b"\0"):
-            if row:
-                about, _, path = row.partition(b"\t")
-                mode, _, blob = about.decode().split(" ")
-                if (name := own(os.fsdecode(path).removeprefix(prefix))) is not None:
-                    out[name] = (mode, blob)
+        out: dict[str, tuple[str, str]] = {}
+        own = self._own_names()
+        for row in os.fsdecode(listed).split("\0")[:-1]:
+            about, _, path = row.partition("\t")
+            mode, _, blob = about.split(" ")
+            if (name := own(path.removeprefix(prefix))) is not None:
+                out[name] = (mode, blob)
         return out
 
     def real(self, path: str) -> str:
@@ -288,12 +288,11 @@ class Git:
     def _staged(self) -> dict[str, tuple[str, str]]:
         listed = self.run("ls-files", "--stage", "-z")
         out, own = {}, self._own_names()
-        for row in listed.split(b"\0"):
-            if row:
-                about, _, path = row.partition(b"\t")
-                mode, blob, _ = about.decode().split(" ")
-                if (name := own(os.fsdecode(path))) is not None:
-                    out[name] = (mode, blob)
+        for row in os.fsdecode(listed).split("\0")[:-1]:
+            about, _, path = row.partition("\t")
+            mode, blob, _ = about.split(" ")
+            if (name := own(path)) is not None:
+                out[name] = (mode, blob)
         return out
 
     # ------------------------------------------------------------ running
@@ -403,11 +402,12 @@ def blob_id(data: bytes, like: str) -> str:
     return _hash(like)(b"blob %d\0" % len(data) + data).hexdigest()
 
 
-def blob_of(file: BinaryIO, like: str) -> str:
-    """Return the id that git gives a blob of what a file holds, however much that is."""
-    size = os.fstat(file.fileno()).st_size
+def blob_of(descriptor: int, like: str) -> str:
+    """Return the id that git gives a blob of what a file that is open holds, however much that is."""
+    size = os.fstat(descriptor).st_size
     found = _hash(like)(b"blob %d\0" % size)
-    while part := file.read(min(size + 1, _PIECE)):  # room for more than there is takes time
+    room = min(max(size + 1, _LEAST), _PIECE)  # room for much more than there is takes time
+    while part := os.read(descriptor, room):
         found.update(part)
     return found.hexdigest()
 
