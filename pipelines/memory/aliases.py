@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.memory.documents import Document
 from pipelines.memory.markdown import line_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from pipelines.memory.documents import Document
 
 KEY = "aliases"
 
@@ -35,8 +36,8 @@ def with_front_lines(document: Document, rows: Iterable[str]) -> Document:
     new = [row + end for row in rows]
     if document.front.lines:
         at = document.front.lines - 1
-        return Document(document.path, "".join([*lines[:at], *new, *lines[at:]]))
-    return Document(document.path, "".join([f"---{end}", *new, f"---{end}", *lines]))
+        return document.with_text("".join([*lines[:at], *new, *lines[at:]]))
+    return document.with_text("".join([f"---{end}", *new, f"---{end}", *lines]))
 
 
 def with_alias(document: Document, name: str) -> Document:
@@ -57,7 +58,7 @@ def with_alias(document: Document, name: str) -> Document:
             stop += 1
         indent = lines[at + 1][: len(lines[at + 1]) - len(lines[at + 1].lstrip())] if stop > at + 1 else "  "
         lines.insert(stop, f"{indent}- {name}{end}")
-    return Document(document.path, "".join(lines))
+    return document.with_text("".join(lines))
 
 
 _STRUCTURE = str.maketrans(dict.fromkeys(",[]\"'{}#", " "))

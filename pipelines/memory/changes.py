@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from pipelines.memory.documents import Document
+    from pipelines.memory.items import Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,18 @@ def check_documents(
         faults += [
             f"{placed.item.id} in {path} would not read back as itself"
             for placed in document.items
-            if placed.item.id and parse_item(render_item(placed.item)) != placed.item
+            if placed.item.id and not _reads_back(document.lines[placed.line], placed.item)
         ]
     briefing = after.get(BRIEFING)
     if briefing and briefing is not before.get(BRIEFING) and briefing.size > cap and _has_own_items(briefing):
         faults.append(f"{BRIEFING} would have {briefing.size:,} bytes, over its cap of {cap:,}")
     return faults
+
+
+def _reads_back(line: str, item: Item) -> bool:
+    """Whether an item that was read from a line is read again from the line that it is written as."""
+    rendered = render_item(item)
+    return rendered == line.rstrip("\r\n") or parse_item(rendered) == item
 
 
 def _not_conserved(

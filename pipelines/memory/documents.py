@@ -6,7 +6,7 @@ of the front matter; every other line keeps its bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -40,6 +40,7 @@ SECTIONS: Final = {
 }
 HISTORY: Final = "History"
 _ORDER: Final = (*SECTIONS.values(), HISTORY)
+_MARKS: Final = ("-", "*", "+")
 _CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
 
 
@@ -55,10 +56,19 @@ class Placed:
 
 @dataclass(frozen=True)
 class Document:
-    """One curated file, read once. `path` is relative to the memory; `text` is the whole file."""
+    """One curated file, read once. `path` is relative to the memory; `text` is the whole file.
+
+    `known` is what its lines read as, shared by all that is made of one document: most of it stays as it is, a line
+    reads alike wherever it stands, and so none is parsed twice.
+    """
 
     path: str
     text: str
+    known: dict[str, Item | None] = field(default_factory=dict, compare=False, repr=False)
+
+    def with_text(self, text: str) -> Document:
+        """Return the document with another text."""
+        return Document(self.path, text, self.known)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -88,7 +98,7 @@ class Document:
     @cached_property
     def newest(self) -> str:
         """The latest day that any of its items speaks of, or an empty string."""
-        return max((max(placed.item.since, placed.item.confirmed) for placed in self.items), default="")
+        return max((day for one in self.items for day in (one.item.since, one.item.confirmed)), default="")
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -138,8 +148,14 @@ def _read_items(document: Document) -> Iterable[Placed]:
     for number, line in document.body:
         if number in titles:
             section = titles[number]
-        elif line[:1] in "-*+" and (item := parse_item(line)):
+        elif line.startswith(_MARKS) and (item := _read_item(line, document.known)):
             yield Placed(item, number, _continuation_end(lines, number), section)
+
+
+def _read_item(line: str, known: dict[str, Item | None]) -> Item | None:
+    if line not in known:
+        known[line] = parse_item(line)
+    return known[line]
 
 
 def _continuation_end(lines: list[str], number: int) -> int:
@@ -196,7 +212,7 @@ def edited(
         rows += [render_item(block.item) + end, *block.notes]
     for title in (title for title in _ORDER if title in sections):
         lines = insert_rows(lines, title, sections[title], _ORDER)
-    return Document(document.path, "".join(lines))
+    return document.with_text("".join(lines))
 
 
 def commented(document: Document, items: Mapping[int, Item]) -> Document:
@@ -210,12 +226,12 @@ def commented(document: Document, items: Mapping[int, Item]) -> Document:
     for line, item in items.items():
         body = lines[line].rstrip("\r\n")
         lines[line] = f"{without_comment(body).rstrip()} {render_comment(item)}{lines[line][len(body) :]}"
-    return Document(document.path, "".join(lines))
+    return document.with_text("".join(lines))
 
 
 def with_front_matter(document: Document, values: dict[str, str]) -> Document:
     """Return the document with these keys of its front matter set; one without front matter stays as it is."""
-    return Document(document.path, "".join(set_front_matter(document.lines, values)))
+    return document.with_text("".join(set_front_matter(document.lines, values)))
 
 
 def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str, ...]) -> list[str]:

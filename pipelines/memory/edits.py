@@ -12,7 +12,7 @@ from pipelines.memory.files import open_regular, read_bytes
 from pipelines.memory.folders import Below, refuse_links
 from pipelines.memory.git import blob_of
 from pipelines.memory.layout import PARTIAL, day_of_log
-from pipelines.memory.names import at, real_path
+from pipelines.memory.names import at, names_of, real_path
 from pipelines.memory.private import is_private
 from pipelines.memory.secrets.files import inspect
 from pipelines.memory.tracked import only_tracked, tracked_files
@@ -31,9 +31,11 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     attribute nor what the person has staged changes the answer. Ignored files count only if HEAD holds them.
     """
     tree = only_tracked(root, git.tree(head))
-    there = tracked_files(root)
+    there = dict.fromkeys(tracked_files(root))
+    names = names_of(root)
     with Below(root) as below:
-        changed = [path for path in there if path in tree and _differs(root, path, tree[path][1], below)]
+        real = str if names is None else names.real
+        changed = [path for path in there if path in tree and _differs(below, real(path), tree[path][1])]
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh)
     gone = [
@@ -119,12 +121,13 @@ def _readable(root: Path, path: str) -> bool:
     return "\n" not in path and at(root, path).is_file() and os.access(at(root, path), os.R_OK)
 
 
-def _differs(root: Path, path: str, blob: str, below: Below) -> bool:
+def _differs(below: Below, real: str, blob: str) -> bool:
+    """Whether the file at a path on the disk is there, can be read, and is another than a blob."""
     try:
-        file = open_regular(root, path, below)
-    except BadFile:
+        descriptor = below.open(real)
+    except (BadFile, OSError):
         return False
-    if file is None:
-        return False
-    with file:  # in pieces: a file that is too large to be curated is committed still
-        return blob_of(file, blob) != blob
+    try:  # in pieces: a file that is too large to be curated is committed still
+        return blob_of(descriptor, blob) != blob
+    finally:
+        os.close(descriptor)

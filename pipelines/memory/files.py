@@ -32,6 +32,8 @@ MOST_FILES: Final = 200_000
 """How many files of one kind may stand below a folder of the memory: fifty for each day of ten years."""
 MOST_SEEN: Final = 2_000_000
 """How many names below a folder are looked at for them: of other files, and of folders."""
+_PIECE: Final = 4096
+"""So much is read at once at least, however little a file held when it was asked for its size."""
 
 
 def too_large(size: int, most: int) -> str:
@@ -87,18 +89,25 @@ def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None
     Raises:
         BadFile: the file is there and cannot be read, is too large, stands behind a link, or is no regular file.
     """
-    descriptor = _descriptor(root, real_path(root, path), below)
+    return read_real(root, real_path(root, path), most, below)
+
+
+def read_real(root: Path, path: str, most: int = MAX_BYTES, below: Below | None = None) -> bytes | None:
+    """Do the same for a path on the disk."""
+    descriptor = _descriptor(root, path, below)
     if descriptor is None:
         return None
-    # Without buffering: a night reads every log, and what buffers a file costs more than reading a small one.
-    with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123  a descriptor, which has no path to open
-        try:
-            size = os.fstat(descriptor).st_size
-            if size > most:
-                raise BadFile(real_path(root, path), too_large(size, most), "Split it or move it, then run again.")
-            return file.readall()
-        except OSError as error:
-            raise BadFile(real_path(root, path), f"cannot be read: {error.strerror}") from None
+    # By the descriptor: a night reads every log, and a file object costs more than reading a small one.
+    try:
+        size = os.fstat(descriptor).st_size
+        if size > most:
+            raise BadFile(path, too_large(size, most), "Split it or move it, then run again.")
+        room = max(size + 1, _PIECE)
+        return b"".join(iter(lambda: os.read(descriptor, room), b""))
+    except OSError as error:
+        raise BadFile(path, f"cannot be read: {error.strerror}") from None
+    finally:
+        os.close(descriptor)
 
 
 def list_files(root: Path, folder: str, suffix: str) -> list[str]:

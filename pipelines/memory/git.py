@@ -1,4 +1,4 @@
-"""Git, hardened: GitPython's command interface with an environment allow-list and nothing that a repository could run.
+"""The git repository of a memory: what it holds, and commits to it.
 
 No hook, no fsmonitor, no filter and no signing prompt runs: commits are made by plumbing from blobs that we hashed,
 in an index of our own, so that the person's staged changes stay as they are.
@@ -6,42 +6,39 @@ in an index of our own, so that the person's staged changes stay as they are.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import DetachedHead, GitFault, GitMissing, NotARepository, TooMuchFromGit
-from pipelines.memory import git_answers
+from pipelines.errors import DetachedHead, GitFault, NotARepository
 from pipelines.memory.files import making, read_bytes, sync_folder, write_synced, writing
-from pipelines.memory.git_answers import TooMuch, given, last_line, lines_of, signal_name, whole
-from pipelines.memory.git_hardening import hardened
+from pipelines.memory.git_answers import last_line
+from pipelines.memory.git_commands import GitCommands
 from pipelines.memory.layout import PRIVATE
 from pipelines.memory.names import names_of
 from pipelines.memory.stale_locks import Repository, clear_stale_locks, wait_for_locks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from hashlib import _Hash
     from pathlib import Path
-    from subprocess import Popen
 
 MOST_FILES: Final = 1_000_000
 """What the tree of one commit may hold below the memory."""
 _APART: Final = "Let the memory have a repository of its own, without what is no memory."
 _FOLDERS: Final = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
-_NOT_FOUND: Final = 127
 _PIECE: Final = 1 << 20
+_LEAST: Final = 4096
 _LAG: Final = f"{PRIVATE}/index-base"
 _ASIDE: Final = f"{PRIVATE}/stale-lock"
 
 
-class Git:
+class Git(GitCommands):
     """The git repository that a memory stands in. Paths are relative to the memory, with `/`, and canonical."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        super().__init__(root)
         self._prefix: str | None = None
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}  # a commit's tree never changes, and a night asks often
         self._repository: Repository | None = None
@@ -92,16 +89,15 @@ class Git:
     def _read_tree(self, commit: str) -> dict[str, tuple[str, str]]:
         prefix = self.prefix
         listed = self.run("ls-tree", "-r", "-z", "--full-tree", commit, *([prefix] if prefix else []))
-        out: dict[str, tuple[str, str]] = {}
-        own = self._own_names()
         if listed.count(b"\0") > MOST_FILES:
             raise GitFault(f"{commit[:10]} holds more than the {MOST_FILES:,} files that are looked through.", _APART)
-        for row in listed.split(b"\0"):
-            if row:
-                about, _, path = row.partition(b"\t")
-                mode, _, blob = about.decode().split(" ")
-                if (name := own(os.fsdecode(path).removeprefix(prefix))) is not None:
-                    out[name] = (mode, blob)
+        out: dict[str, tuple[str, str]] = {}
+        own = self._own_names()
+        for row in os.fsdecode(listed).split("\0")[:-1]:
+            about, _, path = row.partition("\t")
+            mode, _, blob = about.split(" ")
+            if (name := own(path.removeprefix(prefix))) is not None:
+                out[name] = (mode, blob)
         return out
 
     def real(self, path: str) -> str:
@@ -302,79 +298,12 @@ class Git:
     def _staged(self) -> dict[str, tuple[str, str]]:
         listed = self.run("ls-files", "--stage", "-z")
         out, own = {}, self._own_names()
-        for row in listed.split(b"\0"):
-            if row:
-                about, _, path = row.partition(b"\t")
-                mode, blob, _ = about.decode().split(" ")
-                if (name := own(os.fsdecode(path))) is not None:
-                    out[name] = (mode, blob)
+        for row in os.fsdecode(listed).split("\0")[:-1]:
+            about, _, path = row.partition("\t")
+            mode, blob, _ = about.split(" ")
+            if (name := own(path)) is not None:
+                out[name] = (mode, blob)
         return out
-
-    # ------------------------------------------------------------ running
-
-    def run(self, *arguments: str, data: bytes = b"", env: Mapping[str, str] | None = None) -> bytes:
-        """Run one git command and return what it printed.
-
-        Raises:
-            GitFault: it failed; the sentence holds git's own last line.
-            TooMuchFromGit: it printed more than is held at once.
-        """
-        code, out, error = self._call(list(arguments), data=data, env=env)
-        if code:
-            raise GitFault(f"git {arguments[0]} failed: {last_line(error) or f'exit code {code}'}")
-        return out
-
-    def _ask(self, *arguments: str) -> str | None:
-        code, out, _ = self._call(list(arguments))
-        return os.fsdecode(out).rstrip("\n") if code == 0 else None
-
-    def rows(self, *arguments: str) -> Iterator[bytes]:
-        """Yield the lines that one git command prints, as they come: those of a whole history are too many to be held.
-
-        Of a line that is longer than any with an item, the first part stands for it.
-
-        Raises:
-            GitFault: it failed, as in `run`; what came before that was yielded.
-        """
-        error = bytearray()
-        process = self._started(list(arguments), None, {})
-        with contextlib.closing(git_answers.pieces_of(process, error)) as pieces:
-            yield from lines_of(pieces, git_answers.MOST_LINE)
-        if code := _checked(arguments[0], process.returncode):
-            raise GitFault(f"git {arguments[0]} failed: {last_line(bytes(error)) or f'exit code {code}'}")
-
-    def _call(
-        self, arguments: list[str], *, data: bytes = b"", env: Mapping[str, str] | None = None
-    ) -> tuple[int, bytes, bytes]:
-        """Run git and return its exit code, what it printed, and the end of what it said on standard error."""
-        error = bytearray()
-        with given(data) as stream:
-            process = self._started(arguments, stream, env or {})
-            try:
-                with contextlib.closing(git_answers.pieces_of(process, error)) as pieces:
-                    out = whole(pieces, git_answers.MOST_BYTES)
-            except TooMuch:
-                raise TooMuchFromGit(arguments[0], git_answers.MOST_BYTES) from None
-        return _checked(arguments[0], process.returncode), out, bytes(error)
-
-    def _started(self, arguments: list[str], stream: IO[bytes] | None, env: Mapping[str, str]) -> Popen[bytes]:
-        """Start git behind `env -i`, the one way to give GitPython's children an environment that is an allow-list."""
-        command = hardened(self.root, env, arguments)
-        started: Any = _git_python()(str(self.root)).execute(
-            command, istream=cast("BinaryIO | None", stream), as_process=True
-        )
-        process: Popen[bytes] = started.proc
-        started.proc = None  # GitPython would end it when we are interrupted; a git that writes may finish
-        return process
-
-
-def _checked(command: str, code: int) -> int:
-    """Return git's exit code where it is an answer."""
-    if code == _NOT_FOUND:
-        raise GitMissing
-    if code < 0:
-        raise GitFault(f"git {command} was ended by {signal_name(-code)}.", "Nothing is lost; run again.")
-    return code
 
 
 class Author:
@@ -393,20 +322,6 @@ class Author:
         }
 
 
-def _git_python() -> type[Any]:
-    """Import GitPython's command interface; it asks git for its version meanwhile.
-
-    Raises:
-        GitFault: git does not even say its version.
-    """
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
-    try:
-        from git.cmd import Git as Command  # noqa: PLC0415  GitPython takes 90 ms to import
-    except ImportError as fault:
-        raise GitFault("git does not say its version.", "Run `git --version` to see what ails it.") from fault
-    return Command
-
-
 def blob_id(data: bytes, like: str) -> str:
     """Return the id that git gives a blob of these bytes.
 
@@ -417,11 +332,12 @@ def blob_id(data: bytes, like: str) -> str:
     return _hash(like)(b"blob %d\0" % len(data) + data).hexdigest()
 
 
-def blob_of(file: BinaryIO, like: str) -> str:
-    """Return the id that git gives a blob of what a file holds, however much that is."""
-    size = os.fstat(file.fileno()).st_size
+def blob_of(descriptor: int, like: str) -> str:
+    """Return the id that git gives a blob of what a file that is open holds, however much that is."""
+    size = os.fstat(descriptor).st_size
     found = _hash(like)(b"blob %d\0" % size)
-    while part := file.read(min(size + 1, _PIECE)):  # room for more than there is takes time
+    room = min(max(size + 1, _LEAST), _PIECE)  # room for much more than there is takes time
+    while part := os.read(descriptor, room):
         found.update(part)
     return found.hexdigest()
 

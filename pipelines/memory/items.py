@@ -101,8 +101,8 @@ class Evidence:
         found = _EVIDENCE.fullmatch(text)
         if not found:
             return None
-        start = int(found["start"])
-        return cls(found["path"], start, int(found["end"] or start), found["digest"])
+        path, start, end, digest = found.groups()
+        return cls(path, int(start), int(end or start), digest)
 
 
 _EVIDENCE = re.compile(r"(?P<path>.+)#L(?P<start>\d{1,9})(?:-L(?P<end>\d{1,9}))?~(?P<digest>[0-9a-f]{4,64})")
@@ -162,6 +162,8 @@ class Item:
     @property
     def linked(self) -> tuple[str, ...]:
         """The ids of all items that it names: by its links, as its successor, as what it was merged into."""
+        if not (self.links or self.superseded_by or self.merged_into):
+            return ()
         named = [ident for _, ids in self.links for ident in ids]
         return (*named, *(ident for ident in (self.superseded_by, self.merged_into) if ident))
 
@@ -311,29 +313,29 @@ _KNOWN: Final = _FIELDS | frozenset(LINK_KINDS)
 
 
 def _build(kind: ItemType, text: str, ident: str, values: Mapping[str, str], *, struck: bool, done: bool) -> Item:
-    superseded, merged = values.get("superseded-by", ""), values.get("merged-into", "")
+    value = values.get  # all of this is done for every item of a memory, every night
+    superseded, merged, seen = value("superseded-by", ""), value("merged-into", ""), value("seen", "")
     status = _status(kind, struck=struck, done=done, superseded=superseded, merged=merged)
-    if (named := _STATUSES.get(values.get("status", ""))) and not done and (named in _STRUCK) == struck:
+    if (named := _STATUSES.get(value("status", ""))) and not done and (named in _STRUCK) == struck:
         status = named
-    evidence = [Evidence.parse(_decode(part)) for part in values.get("from", "").split(",") if part]
     further = not values.keys() <= _FIELDS
     return Item(
         type=kind,
         text=text,
         id=ident,
         status=status,
-        since=values.get("since", ""),
-        until=values.get("until", ""),
-        confirmed=values.get("confirmed", ""),
-        trust=_TRUSTS.get(values.get("trust", ""), Trust.OWNER),
-        confidence=_CONFIDENCES.get(values.get("confidence", ""), Confidence.HIGH),
-        evidence=tuple([e for e in evidence if e]),
-        seen=int(values["seen"]) if values.get("seen", "").isdecimal() else 0,
-        by=_decode(values.get("by", "")),
+        since=value("since", ""),
+        until=value("until", ""),
+        confirmed=value("confirmed", ""),
+        trust=_TRUSTS.get(value("trust", ""), Trust.OWNER),
+        confidence=_CONFIDENCES.get(value("confidence", ""), Confidence.HIGH),
+        evidence=tuple([e for part in value("from", "").split(",") if part and (e := Evidence.parse(_decode(part)))]),
+        seen=int(seen) if seen.isdecimal() else 0,
+        by=_decode(value("by", "")),
         superseded_by=superseded,
         merged_into=merged,
         links=tuple((k, tuple(values[k].split(","))) for k in values if k in LINK_KINDS) if further else (),
-        pinned=values.get("pinned") == "yes",
+        pinned=value("pinned") == "yes",
         extra=tuple((k, _decode(v) if v != "%" else "") for k, v in values.items() if k not in _KNOWN)
         if further
         else (),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
+_MAY_HEAD: Final = ("#", " ")
+_OPENING: Final = re.compile(r"\n[^\S\n]*<!--")
 _KEY: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
 
 
@@ -91,10 +93,11 @@ def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
     A fence that is never closed ends before the next blank line or heading, and a comment that is never closed hides
     nothing: one forgotten mark must not make a document's items vanish.
     """
-    hidden = fenced([line.rstrip("\r\n") for line in lines])
-    if not hidden and not any(_opens_comment(line) for line in lines):  # nearly every document
+    text = "".join(["\n", *lines])
+    if not ("```" in text or "~~~" in text or _OPENING.search(text)):  # nearly every document
         yield from zip(range(start, len(lines)), lines[start:], strict=True)
         return
+    hidden = fenced([line.rstrip("\r\n") for line in lines])
     closed, comment = _comment_closes(lines), False
     for number in range(start, len(lines)):
         line = lines[number]
@@ -134,6 +137,6 @@ def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
     """Return the ATX headings among a document's body lines, as `body_lines` yields them."""
     found = []
     for number, line in body:
-        if line.lstrip(" ").startswith("#") and (mark := _HEADING.match(line)):
+        if line.startswith(_MAY_HEAD) and (mark := _HEADING.match(line)):
             found.append(Heading(number, len(mark[1]), (mark[2] or "").strip()))
     return found

@@ -53,7 +53,7 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
     for line in (data or b"").decode(errors="replace").split("\n"):
         try:
             raw = json.loads(line)
-            if "\\ud" in line.lower():
+            if "\\u" in line and "\\ud" in line.lower():
                 json.dumps(raw, ensure_ascii=False).encode()  # half a character could never be written again
             record = LogProgress(
                 str(raw["file"]),
@@ -70,11 +70,11 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
 
 def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
     """Return the bytes of `State/progress.jsonl`; the inverse of `read_progress`."""
-    rows = []
+    rows, encode = [], json.JSONEncoder(ensure_ascii=False).encode
     for path in sorted(progress):
         for record in progress[path]:
             row: dict[str, object] = {"log": path, "file": record.file}
             row |= {"digest": record.digest} if record.digest else {"entries": sorted(record.entries)}
             row |= {"by_rules": sorted(record.by_rules), "night": record.night} if record.by_rules else {}
-            rows.append(json.dumps(row, ensure_ascii=False) + "\n")
+            rows.append(encode(row) + "\n")
     return "".join(rows).encode()

@@ -19,13 +19,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Document
 from pipelines.memory.items import Status, render_item
 from pipelines.memory.markdown import line_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pipelines.memory.documents import Document
     from pipelines.memory.items import Item
 
 _MARK: Final = re.compile(r"<!-- review (?P<kind>[a-z-]+) (?P<day>\d{4}-\d{2}-\d{2}) -->")
@@ -118,7 +118,7 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order i
     rows += [*(f"- [ ] {choice}" for choice in choices), "", *map(render_item, items)]
     text = document.text if not document.text or document.text.endswith("\n") else document.text + end
     gap = end if text.strip() and not text.endswith(f"{end}{end}") else ""
-    return Document(document.path, text + gap + "".join(row + end for row in rows))
+    return document.with_text(text + gap + "".join(row + end for row in rows))
 
 
 def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Sequence[str]]]) -> Document:
@@ -137,7 +137,7 @@ def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Se
             continue
         for one in sorted((placed[ident] for ident in idents), key=lambda one: one.line, reverse=True):
             del lines[one.line : one.end]
-    return Document(document.path, "".join(lines))
+    return document.with_text("".join(lines))
 
 
 def with_remarks(document: Document) -> Document:
@@ -151,7 +151,7 @@ def with_remarks(document: Document) -> Document:
             lines[box:box] = [TWICE + end, end]
         elif len(entry.ticked) <= 1 and remark is not None:
             del lines[remark : remark + (1 if lines[remark + 1 : remark + 2] != [end] else 2)]
-    return Document(document.path, "".join(lines))
+    return document.with_text("".join(lines))
 
 
 def waiting(item: Item, home: str) -> Item:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.memory.displaced import can_be_kept
 from pipelines.memory.documents import Document
-from pipelines.memory.files import list_files, list_links, read_bytes
+from pipelines.memory.files import list_files, list_links, read_bytes, read_real
 from pipelines.memory.folders import LINKED, Below
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
 from pipelines.memory.names import names_of, real_path
 from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from pipelines.memory.documents import Placed
@@ -117,6 +117,10 @@ def read_snapshot(root: Path) -> Snapshot:
     partials: dict[str, bytes] = {}
     warnings += [Warned(path, f"{LINKED}; its entries stay pending", pending=True) for path in list_links(root, LOGS)]
     with Below(root) as below:
+
+        def read(path: str) -> bytes | None:
+            return read_real(root, path if names is None else names.real(path), MAX_LOG_BYTES, below)
+
         for path in list_files(root, LOGS, ""):
             partial = path.startswith(f"{PARTIAL}/")
             if not partial and not is_log(path):
@@ -126,7 +130,7 @@ def read_snapshot(root: Path) -> Snapshot:
                 warnings.append(Warned(path, f"{_UNSOUND}; its entries stay pending", pending=True))
             elif partial and not can_be_kept(path):
                 warnings.append(Warned(path, "has a name that is too long; its entries stay pending", pending=True))
-            elif (data := _read_log(root, path, warnings, below)) is not None:
+            elif (data := _read_log(path, warnings, read)) is not None:
                 room.take(len(data))
                 (partials if partial else logs)[path] = data
     state = {}
@@ -162,7 +166,7 @@ def _forsaken(root: Path, names: Names) -> list[Warned]:
 
 def _is_sound(path: str) -> bool:
     """Whether a path can be a word of a line: links and evidence name it, and a line end in it would forge another."""
-    return plain_line(path) == path
+    return (path.isascii() and path.isprintable()) or plain_line(path) == path
 
 
 def _is_log(path: str) -> str:
@@ -175,26 +179,32 @@ def read_documents(root: Path) -> dict[str, Document]:
 
 
 def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
-    documents = {}
+    documents: dict[str, Document] = {}
     room = _Room("The documents of the memory", MOST_DOCUMENTS_BYTES)
-    for path in document_paths(root):
-        if not _is_sound(path):
-            warnings.append(Warned(path, f"{_UNSOUND}; it was left alone", pending=True))
-            continue
-        data = None
-        try:
-            data = read_bytes(root, path, MAX_DOCUMENT_BYTES)
-            if data is not None:
-                documents[path] = Document(path, data.decode())
-                warnings += [
-                    Warned(path, f"{fault}; it was left as it is", pending=False) for fault in documents[path].faults
-                ]
-        except UnicodeDecodeError as error:
-            warnings.append(Warned(path, f"is not UTF-8 at byte {error.start}; it was left alone", pending=True))
-        except BadFile as error:
-            warnings.append(Warned(path, f"{error.why}; it was left alone", pending=True))
-        room.take(len(data or b""))
+    with Below(root) as below:
+        for path in document_paths(root):
+            if _is_sound(path):
+                room.take(_read_document(root, path, documents, warnings, below))
+            else:
+                warnings.append(Warned(path, f"{_UNSOUND}; it was left alone", pending=True))
     return documents
+
+
+def _read_document(root: Path, path: str, documents: dict[str, Document], warnings: list[Warned], below: Below) -> int:
+    """Put a document among the others, or a warning where it cannot be read; return how many bytes it has."""
+    data = None
+    try:
+        data = read_bytes(root, path, MAX_DOCUMENT_BYTES, below)
+        if data is not None:
+            documents[path] = Document(path, data.decode())
+            warnings += [
+                Warned(path, f"{fault}; it was left as it is", pending=False) for fault in documents[path].faults
+            ]
+    except UnicodeDecodeError as error:
+        warnings.append(Warned(path, f"is not UTF-8 at byte {error.start}; it was left alone", pending=True))
+    except BadFile as error:
+        warnings.append(Warned(path, f"{error.why}; it was left alone", pending=True))
+    return len(data or b"")
 
 
 def document_paths(root: Path) -> list[str]:
@@ -206,10 +216,10 @@ def document_paths(root: Path) -> list[str]:
     return found
 
 
-def _read_log(root: Path, path: str, warnings: list[Warned], below: Below) -> bytes | None:
+def _read_log(path: str, warnings: list[Warned], read: Callable[[str], bytes | None]) -> bytes | None:
     """Return a log's bytes, or None, with a warning, where it cannot be curated."""
     try:
-        data = read_bytes(root, path, MAX_LOG_BYTES, below)
+        data = read(path)
         if data is not None:
             data.decode()
     except UnicodeDecodeError as error:

@@ -36,6 +36,8 @@ def folded(text: str) -> str:
 
 def _bare(word: str) -> str:
     bare = word.strip(_OUTER)
+    if bare.isalnum():
+        return bare
     if not any(c.isalnum() for c in bare):
         return bare if any(c in _SIGNS for c in bare) and bare not in {"-", "--", "/", "|"} else ""
     return bare

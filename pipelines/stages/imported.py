@@ -151,4 +151,4 @@ def _filled(document: Document, incoming: Sequence[Incoming]) -> Document:
         sections.setdefault(one.section or section_of(one.item), []).extend(_rows(one, end))
     for title, rows in sections.items():
         lines = insert_rows(lines, title, rows, _ORDER)
-    return Document(document.path, "".join(lines))
+    return document.with_text("".join(lines))

@@ -86,7 +86,7 @@ class Known:
     def __init__(self, items: Iterable[tuple[str, Item]], vectors: Vectors | None = None) -> None:
         self._vectors = vectors or Vectors()
         self._all: list[Belief] = []
-        self._same: dict[tuple[ItemType, str], list[Belief]] = {}
+        self._same: dict[ItemType, dict[str, list[Belief]]] = {}
         self._words: dict[str, list[int]] | None = None
         self._meaning: Nearness | None = None
         self._ids: dict[str, Belief] | None = None
@@ -95,7 +95,6 @@ class Known:
         for path, item in items:
             one = Belief(item.type, item.text, path, item.trust, item.since, item.status, item.id, until=item.until)
             self._all.append(one)
-            self._same.setdefault((item.type, folded(item.text)), []).append(one)
         self._held = Counter(one.document for one in self._all if one.active)
 
     def add(self, one: Belief) -> None:
@@ -104,8 +103,9 @@ class Known:
             self._enter(len(self._all), one)
         if self._meaning is not None:
             self._meaning.add(_meant(one))
+        if one.type in self._same:
+            self._same[one.type].setdefault(folded(one.text), []).append(one)
         self._all.append(one)
-        self._same.setdefault((one.type, folded(one.text)), []).append(one)
 
     def close(self, one: Belief, day: str) -> None:
         """Mark an item as superseded."""
@@ -124,8 +124,17 @@ class Known:
 
     def same(self, kind: ItemType, text: str, document: str) -> Belief | None:
         """Return the item that says the same words in a place that counts, what is closed last; or None."""
-        found = [one for one in self._same.get((kind, folded(text)), ()) if repeats_there(one.document, document)]
+        found = [one for one in self._of(kind).get(folded(text), ()) if repeats_there(one.document, document)]
         return min(found, key=lambda one: not one.current, default=None)
+
+    def _of(self, kind: ItemType) -> dict[str, list[Belief]]:
+        """Return what is known of a type by its folded words: they are folded once somebody asks for them."""
+        if kind not in self._same:
+            self._same[kind] = {}
+            for one in self._all:
+                if one.type is kind:
+                    self._same[kind].setdefault(folded(one.text), []).append(one)
+        return self._same[kind]
 
     def find(self, ident: str) -> Belief | None:
         """Return the item of an id, or None."""

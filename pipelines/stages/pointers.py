@@ -12,13 +12,15 @@ from collections import Counter
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import HISTORY, SECTIONS, Document, insert_rows
+from pipelines.memory.documents import HISTORY, SECTIONS, insert_rows
 from pipelines.memory.items import ACTIVE, ItemType, Status, fold
 from pipelines.memory.layout import Kind, log_path
 from pipelines.memory.markdown import line_end, read_headings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    from pipelines.memory.documents import Document
 
 PROJECTS, DAYS, PEOPLE = "Projects", "Recent days", "People"
 _ORDER: Final = (*SECTIONS.values(), HISTORY, PROJECTS, DAYS, PEOPLE)
@@ -141,7 +143,7 @@ def _subjects(document: Document) -> list[str]:
 def without_pointers(document: Document) -> Document:
     """Return the document without the pointers that runs wrote; what a person changed stays."""
     lines = [line for line in document.lines if not _is_ours(line)]
-    return document if len(lines) == len(document.lines) else Document(document.path, "".join(lines))
+    return document if len(lines) == len(document.lines) else document.with_text("".join(lines))
 
 
 def with_pointers(document: Document, rows: Iterable[tuple[str, str]]) -> Document:
@@ -152,7 +154,7 @@ def with_pointers(document: Document, rows: Iterable[tuple[str, str]]) -> Docume
         sections.setdefault(title, []).append(marked(row) + end)
     for title in (PROJECTS, DAYS, PEOPLE):
         lines = insert_rows(lines, title, sections[title], _ORDER) if title in sections else _drop_empty(lines, title)
-    return Document(document.path, "".join(lines))
+    return document.with_text("".join(lines))
 
 
 def marked(row: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.memory.aliases import with_alias, with_front_lines
 from pipelines.memory.doclinks import Renaming, followed
-from pipelines.memory.documents import Document, commented, with_front_matter
+from pipelines.memory.documents import commented, with_front_matter
 from pipelines.memory.items import Status
 from pipelines.memory.layout import BRIEFING, Kind, slug
 from pipelines.stages.pointers import without_pointers
@@ -15,6 +15,7 @@ from pipelines.stages.prune import archived
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Mapping
 
+    from pipelines.memory.documents import Document
     from pipelines.memory.items import Item
 
 KEPT = "kept"
@@ -94,7 +95,7 @@ def _retitled(document: Document, title: str) -> Document:
     if first and first.title == was:
         line = lines[first.line]
         lines[first.line] = line.replace(was, title, 1)
-    retitled = Document(document.path, "".join(lines))
+    retitled = document.with_text("".join(lines))
     if document.front.lines and not document.faults and (document.front.get("title") or not first):
         return with_front_matter(retitled, {"title": title})
     return retitled if first else with_front_lines(retitled, [f"title: {title}"])

@@ -120,7 +120,7 @@ def _keepers(
 
     keepers = {}
     for ident, found in places.items():
-        path, placed = min(found, key=lambda place: unlike(ident, place))
+        path, placed = min(found, key=lambda place: unlike(ident, place)) if len(found) > 1 else found[0]
         keepers[ident] = (path, placed.line)
     return keepers
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import HISTORY, SECTIONS, Document, insert_rows, section_of
+from pipelines.memory.documents import HISTORY, SECTIONS, insert_rows, section_of
 from pipelines.memory.items import Status, Trust
 from pipelines.memory.layout import FOLDERS, REVIEW
 from pipelines.memory.markdown import line_end
@@ -19,6 +19,7 @@ from pipelines.stages.promote import new_document
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pipelines.memory.documents import Document
     from pipelines.memory.items import Item
     from pipelines.memory.standings import ItemChange, Standing
 
@@ -297,7 +298,7 @@ def _with_rows(document: Document, rows: Mapping[str, Standing], twice: frozense
     for one in missing.values():
         title = one.section if one.section.casefold() in titles else section_of(one.item)
         lines = insert_rows(lines, title, [one.line + end, *one.notes], _ORDER)
-    return Document(document.path, "".join(lines))
+    return document.with_text("".join(lines))
 
 
 def _is_unfilled(document: Document) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.memory.files import open_regular
@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 
     from pipelines.memory.snapshot import Snapshot
 
+_ENDS: Final = (b" -->", b" status=archived -->")
+"""What stands behind the sign in nearly every comment of a rule's item, that of an archive included."""
+
 
 def without_held(snapshot: Snapshot) -> Snapshot:
     """Return a snapshot in which documents that hold a secret count as unreadable: nothing is written over them."""
     # What holds nothing whole holds nothing in its parts, and is looked through faster. What the rules sign with, at
     # the end of a comment, looks like the end of an address in every line; taken out with its blanks, it hides none.
     whole = "\n\n".join(one.text for one in snapshot.documents.values()).encode()
-    if not find_secrets(whole.replace(b" by=rules@1 -->", b" -->")):
+    for end in _ENDS:
+        whole = whole.replace(b" by=rules@1" + end, end)
+    if not find_secrets(whole):
         return snapshot
     held = [
         Warned(path, why, pending=True, shown=snapshot.shown(path))

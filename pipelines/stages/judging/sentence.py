@@ -207,7 +207,8 @@ def read_sentence(text: str) -> Sentence:
 def _words(marked: Marked) -> Iterator[Word]:
     text, at = marked.text, 0
     last: Word | None = None
-    values = [*find_values(text), *(v for v in find_values(marked.whole) if marked.names(v.start))]
+    befores = find_values(marked.whole) if marked.was else ()
+    values = [*find_values(text), *(v for v in befores if marked.names(v.start))]
     taken = sorted({v.start: v for v in values}.values(), key=lambda v: v.start)
     switches = {found.start() for found in _SWITCH.finditer(text)}
     for value in (*taken, None):
