@@ -176,5 +176,5 @@ class Life(RuleBasedStateMachine):
 
 TestLife = Life.TestCase
 TestLife.settings = settings(
-    max_examples=5, stateful_step_count=8, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=8, stateful_step_count=8, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
