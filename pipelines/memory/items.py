@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container, Mapping, Sequence
 
 
 class ItemType(StrEnum):
@@ -263,7 +263,14 @@ _MARKED = re.compile(
     rf"{_HEAD}(?P<mark>\*\*|__|\*|_){_LABEL}(?:(?P=mark):|:(?P<close>(?P=mark))?)[ \t]*(?P<text>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_COMMENT = re.compile(rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>(?: [^\s=<>]+=[^\s<>]+)*) ?-->[ \t]*\Z")
+# What nearly every comment holds, in the order in which it is written: the parts of it are told at once. Where one
+# holds more, or holds it in another order, its pairs are told one by one.
+_USUAL: Final = ("since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "status")
+_NOTHING: Final = ("",) * len(_USUAL)
+_TOLD_AT_ONCE: Final = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
+_COMMENT = re.compile(
+    rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>{_TOLD_AT_ONCE}(?P<more>(?: [^\s=<>]+=[^\s<>]+)*)) ?-->[ \t]*\Z"
+)
 _TYPES: Final = {kind.lower(): kind for kind in ItemType}
 
 
@@ -285,9 +292,9 @@ def parse_item(line: str) -> Item | None:
     elif struck:
         text, struck = "~~" + text, False
     kind = _TYPES[found["label"].lower()]
-    values = _pairs(comment["pairs"]) if comment else {}
+    ident, values, more = _told(comment) if comment else ("", _NOTHING, {})
     done = kind is ItemType.TODO and (found["box"] or " ") in "xX"
-    return _build(kind, _unescape(text), comment["id"] if comment else "", values, struck=struck, done=done)
+    return _build(kind, _unescape(text), ident, values, more, struck=struck, done=done)
 
 
 def without_comment(line: str) -> str:
@@ -301,8 +308,13 @@ def _comment_of(line: str) -> re.Match[str] | None:
     return _COMMENT.match(line, at) if at >= 0 else None
 
 
-def _pairs(text: str) -> dict[str, str]:
-    return dict([pair.split("=", 1) for pair in text.split()])
+def _told(comment: re.Match[str]) -> tuple[str, Sequence[str], Mapping[str, str]]:
+    """Return what a comment tells: the id, the usual values in their order, and all pairs where there are others."""
+    ident, pairs, *values, more = comment.groups("")
+    if not more:
+        return ident, values, {}
+    told = dict([pair.split("=", 1) for pair in pairs.split()])
+    return ident, [told.get(key, "") for key in _USUAL], told
 
 
 _FIELDS: Final = frozenset(
@@ -312,33 +324,40 @@ _FIELDS: Final = frozenset(
 _KNOWN: Final = _FIELDS | frozenset(LINK_KINDS)
 
 
-def _build(kind: ItemType, text: str, ident: str, values: Mapping[str, str], *, struck: bool, done: bool) -> Item:
-    value = values.get  # all of this is done for every item of a memory, every night
-    superseded, merged, seen = value("superseded-by", ""), value("merged-into", ""), value("seen", "")
+def _build(  # noqa: PLR0913  the parts of a line
+    kind: ItemType,
+    text: str,
+    ident: str,
+    values: Sequence[str],
+    more: Mapping[str, str],
+    *,
+    struck: bool,
+    done: bool,
+) -> Item:
+    since, until, confirmed, trust, confidence, source, seen, by, told = values
+    superseded, merged = more.get("superseded-by", ""), more.get("merged-into", "")
     status = _status(kind, struck=struck, done=done, superseded=superseded, merged=merged)
-    if (named := _STATUSES.get(value("status", ""))) and not done and (named in _STRUCK) == struck:
+    if (named := _STATUSES.get(told)) and not done and (named in _STRUCK) == struck:
         status = named
-    further = not values.keys() <= _FIELDS
+    further = more and not more.keys() <= _FIELDS
     return Item(
         type=kind,
         text=text,
         id=ident,
         status=status,
-        since=value("since", ""),
-        until=value("until", ""),
-        confirmed=value("confirmed", ""),
-        trust=_TRUSTS.get(value("trust", ""), Trust.OWNER),
-        confidence=_CONFIDENCES.get(value("confidence", ""), Confidence.HIGH),
-        evidence=tuple([e for part in value("from", "").split(",") if part and (e := Evidence.parse(_decode(part)))]),
+        since=since,
+        until=until,
+        confirmed=confirmed,
+        trust=_TRUSTS.get(trust, Trust.OWNER),
+        confidence=_CONFIDENCES.get(confidence, Confidence.HIGH),
+        evidence=tuple([e for part in source.split(",") if part and (e := Evidence.parse(_decode(part)))]),
         seen=int(seen) if seen.isdecimal() else 0,
-        by=_decode(value("by", "")),
+        by=_decode(by),
         superseded_by=superseded,
         merged_into=merged,
-        links=tuple((k, tuple(values[k].split(","))) for k in values if k in LINK_KINDS) if further else (),
-        pinned=value("pinned") == "yes",
-        extra=tuple((k, _decode(v) if v != "%" else "") for k, v in values.items() if k not in _KNOWN)
-        if further
-        else (),
+        links=tuple((k, tuple(more[k].split(","))) for k in more if k in LINK_KINDS) if further else (),
+        pinned=more.get("pinned") == "yes",
+        extra=tuple((k, _decode(v) if v != "%" else "") for k, v in more.items() if k not in _KNOWN) if further else (),
     )
 
 
