@@ -67,13 +67,16 @@ class Standings:
 
 
 def read_places(connection: sqlite3.Connection, units: Iterable[int]) -> dict[int, Place]:
-    """Return the places of units.
+    """Return the places of units, each of which stands somewhere.
 
     Raises:
-        IndexUnusable: what stands there cannot have been written.
+        IndexUnusable: what stands there cannot have been written, or one stands in a file that is not there.
     """
-    rows = connection.execute(_PLACES, (_listed(units),)).fetchall()
+    wanted = set(units)
+    rows = connection.execute(_PLACES, (_listed(wanted),)).fetchall()
     _check(rows, _NAMES)
+    if len(rows) != len(wanted):
+        raise IndexUnusable(_DAMAGED)
     return {row[0]: Place._make(row[1:]) for row in rows}
 
 

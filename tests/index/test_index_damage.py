@@ -12,7 +12,7 @@ import pytest
 from pipelines.errors import IndexUnusable
 from pipelines.index.build import update_index
 from pipelines.index.embed import embed_index
-from pipelines.index.search import search
+from pipelines.index.search import Asked, search
 from pipelines.index.store import INDEX
 from pipelines.index.vectors import VECTORS
 from tests.index.bag import Bag
@@ -113,6 +113,13 @@ def test_no_hit_is_shown_that_is_not_as_it_was_written(root: Path) -> None:
     change(root, "UPDATE units SET text = replace(text, 'boat', 'tank')")
     with pytest.raises(IndexUnusable, match="damaged"):
         search(root, "boat", 5)
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_a_unit_of_a_file_that_is_not_there_is_damage(root: Path, explain: bool) -> None:
+    change(root, "UPDATE units SET file = 9999 WHERE text LIKE '%boat%'")
+    with pytest.raises(IndexUnusable, match="damaged"):
+        search(root, "boat", 5, (), Asked(explain=explain))
 
 
 def test_a_model_whose_file_is_gone_for_good_says_so_and_words_go_on(root: Path) -> None:
