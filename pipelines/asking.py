@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def spare_threads() -> None:
     """Let numpy compute in one thread, in a process of ours that only asks; of use before numpy is imported.
 
-    By default a thread for each processor waits in a spin. For one question that gains three milliseconds, and where
-    others work, too, it costs a hundred.
+    By default a thread for each processor waits in a spin. With two of them a whole search on an idle machine took as
+    long (0.19 s) and 40 % more of the processors; beside two busy processes it took 0.55 s instead of 0.25.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

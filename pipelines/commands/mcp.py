@@ -8,7 +8,6 @@ from typing import Final
 
 import click
 
-from pipelines.asking import spare_threads
 from pipelines.commands.options import memory_option
 from pipelines.errors import CurateError
 
@@ -28,6 +27,8 @@ def command(context: click.Context, memory: Path | None) -> None:
 
     An agent's client starts it; `curate install` tells the client so.
     """
+    from pipelines.asking import spare_threads  # noqa: PLC0415  the verb's work, not its help
+
     spare_threads()
     try:
         from pipelines.mcp_server import serve  # noqa: PLC0415  an extra, and slow to import
