@@ -232,7 +232,7 @@ def test_the_briefing_is_under_its_cap_after_each_of_many_nights(memory: Memory)
     toml = memory.read("curate.toml").replace("8192", "2048").replace("65536", "8192")
     memory.write("curate.toml", toml)
     added = 0
-    for day in range(1, 15):
+    for day in range(1, 29):
         rules = "".join(
             f"- Rule: rule {day}.{n} says never to do thing number {n} on day {day} of the month\n" for n in range(8)
         )
@@ -241,7 +241,7 @@ def test_the_briefing_is_under_its_cap_after_each_of_many_nights(memory: Memory)
         added += report.added
         assert (memory.root / "MEMORY.md").stat().st_size <= 2048
         assert report.briefing_bytes == (memory.root / "MEMORY.md").stat().st_size
-    assert added == 14 * 8
+    assert added == 28 * 8
     assert len(texts(memory)) == added
     assert all(file.stat().st_size <= 8192 for file in memory.root.glob("A*/*.md"))
 
