@@ -116,7 +116,7 @@ def test_no_hit_is_shown_that_is_not_as_it_was_written(root: Path) -> None:
 
 
 @pytest.mark.parametrize("explain", [False, True])
-def test_a_unit_of_a_file_that_is_not_there_is_damage(root: Path, explain: bool) -> None:
+def test_a_unit_of_a_file_that_is_not_there_is_damage(root: Path, *, explain: bool) -> None:
     change(root, "UPDATE units SET file = 9999 WHERE text LIKE '%boat%'")
     with pytest.raises(IndexUnusable, match="damaged"):
         search(root, "boat", 5, (), Asked(explain=explain))
