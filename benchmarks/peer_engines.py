@@ -3,7 +3,8 @@
 usage: PYTHON benchmarks/peer_engines.py FOLDER
 
 PYTHON is any Python with numpy and one of these engines in it; FOLDER holds `texts.txt` (a unit a line), `vectors.npy`,
-`questions.txt` and `questions.npy`. Nothing of memcurate is imported. One JSON object is printed, an engine a key:
+`questions.txt` and `questions.npy`. Nothing of memcurate is imported. One JSON object is printed, an engine a key,
+and on standard error which of them this Python cannot run:
 
   memsearch    the store of memsearch as it is installed: dense vectors and BM25 in milvus-lite, joined by rank
   sqlite-vec   FTS5 and sqlite-vec's scan in one SQLite file, 0.7 of meaning and 0.3 of words, as in OpenClaw's memory
@@ -147,7 +148,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir=given) as folder:
             try:
                 engine = make(Path(folder), np.load(given / "vectors.npy", mmap_mode="r").shape[1])
-            except (ImportError, AttributeError, sqlite3.Error):
+            except (ImportError, AttributeError, sqlite3.Error) as error:
+                print(f"{sys.executable} cannot run {name}: {error}", file=sys.stderr)
                 continue
             told[name] = measure(engine, Path(folder), given)
     print(json.dumps(told))
