@@ -13,8 +13,8 @@ from pipelines import Memory as Embedded
 from pipelines import mcp_tools
 from pipelines.beliefs.moments import documents_of
 from pipelines.memory.git import Git
+from tests.adopting.places import TURNS, Place, changed, theirs, vault
 from tests.adopting.samples import lay, openclaw
-from tests.adopting.test_in_place import TURNS, Place, changed, theirs, vault
 from tests.batch_nights import Nights
 from tests.batch_nights import answer as plan_of
 from tests.models.batch_wire import anthropic_batches
