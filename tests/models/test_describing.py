@@ -14,12 +14,13 @@ from pipelines.errors import DescribingFailed, NoVision
 from pipelines.models.calling import BadReply
 from pipelines.models.describing import Picture
 from pipelines.models.prompts import load_prompt
+from pipelines.models.providers.anthropic import AnthropicModel
+from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.settings import ProviderSettings
-from pipelines.models.vision.anthropic import AnthropicDescriber
-from pipelines.models.vision.choose import choose_describer
-from pipelines.models.vision.gemini import GeminiDescriber
+from pipelines.models.vision.choose import CLAUDE, GEMINI, choose_describer
 from pipelines.models.vision.kinds import longer_side, media_type
 from pipelines.models.vision.reply import LONGEST, TITLE_LENGTH, read_description
+from pipelines.models.vision.seeing import SeeingModel
 from pipelines.user_settings import UserSettings
 from tests.models.days import forget_the_machine
 from tests.models.images import PNG, gif, jpeg, png, webp
@@ -60,11 +61,11 @@ def settings(wire: Wire, model: str) -> ProviderSettings:
 
 
 def ask_claude(wire: Wire) -> Describer:
-    return AnthropicDescriber(settings(wire, "claude-haiku-5-5"))
+    return SeeingModel(AnthropicModel(settings(wire, "claude-haiku-5-5")), CLAUDE)
 
 
 def ask_gemini(wire: Wire) -> Describer:
-    return GeminiDescriber(settings(wire, "gemini-3.8-flash"))
+    return SeeingModel(GeminiModel(settings(wire, "gemini-3.8-flash")), GEMINI)
 
 
 def test_claude_sees_the_image_and_the_instructions(claude: Wire) -> None:
@@ -183,6 +184,8 @@ def test_the_first_provider_that_can_see_is_chosen() -> None:
 def test_no_sdk_is_imported_before_a_call() -> None:
     program = """
 import sys
+from pipelines.models.providers.anthropic import AnthropicModel
+from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.settings import ProviderSettings
 from pipelines.models.vision.choose import choose_describer
 from pipelines.user_settings import UserSettings

@@ -4,52 +4,27 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.calling import Answer, Usage
 from pipelines.models.providers.deadline import within
 from pipelines.models.providers.faults import as_failure
+from pipelines.models.providers.settled import SettledModel
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
 
     from pipelines.models.calling import Call
-    from pipelines.models.settings import ProviderSettings
 
 PROVIDER: Final = "anthropic"
 
 
 @dataclass(frozen=True, slots=True)
-class AnthropicModel:
+class AnthropicModel(SettledModel):
     """Asks Claude. The SDK is imported by the first call and by nothing before it."""
 
-    settings: ProviderSettings
-
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return f"{PROVIDER}:{self.settings.model}"
-
-    @property
-    def source(self) -> str:
-        """The name, and the address where it is not the provider's own."""
-        return f"{self.name} {self.settings.address}".strip()
-
-    @property
-    def input_tokens(self) -> int:
-        """The most log text in one call."""
-        return self.settings.input_tokens
-
-    @property
-    def output_tokens(self) -> int:
-        """The most that an answer may hold."""
-        return self.settings.max_tokens
-
-    @property
-    def retries(self) -> int:
-        """How often a call is worth making again."""
-        return self.settings.max_retries
+    provider: ClassVar[str] = PROVIDER
 
     def ask(self, call: Call) -> Answer:
         """Make the call, once: the SDK would obey a Retry-After of any length.

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.batching.wire import Found, Looked, Result, Stage
-from pipelines.models.providers.anthropic import PROVIDER, answer_of
+from pipelines.models.providers.anthropic import PROVIDER, AnthropicModel, answer_of
 from pipelines.models.providers.batches import asking, looking, sending
+from pipelines.models.providers.settled import SettledBatches
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from pipelines.models.batching.wire import Sent
     from pipelines.models.calling import Call
-    from pipelines.models.providers.anthropic import AnthropicModel
 
 _IDENT: Final = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _OPEN: Final = frozenset({"in_progress", "canceling"})
@@ -27,50 +27,15 @@ _LISTED: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class AnthropicBatches:
+class AnthropicBatches(SettledBatches[AnthropicModel]):
     """The batches of a model of Claude's. The wire allows 100,000 calls and 256 MB each; no night needs that."""
 
-    model: AnthropicModel
     most_calls: int = 10_000
     most_bytes: int = 100_000_000
 
-    @property
-    def provider(self) -> str:
-        """The provider's name."""
-        return PROVIDER
-
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return self.model.name
-
-    @property
-    def source(self) -> str:
-        """The name, and the address where it is not the provider's own."""
-        return self.model.source
-
-    @property
-    def base_url(self) -> str:
-        """The address, without a user's name and password: notes hold it."""
-        return self.model.settings.address
-
-    @property
-    def output_tokens(self) -> int:
-        """The most that an answer may hold."""
-        return self.model.output_tokens
-
-    @property
-    def retries(self) -> int:
-        """How often sending is worth a further try."""
-        return self.model.retries
-
-    @property
-    def _seconds(self) -> float:
-        return self.model.settings.timeout_seconds
-
     def submit(self, mark: str, calls: Sequence[tuple[str, Call]]) -> Sent:  # noqa: ARG002  the ids carry the mark
         """Send calls as a batch."""
-        return sending(PROVIDER, self._seconds, lambda: self._create(calls), _IDENT)
+        return sending(PROVIDER, self.seconds, lambda: self._create(calls), _IDENT)
 
     def _create(self, calls: Sequence[tuple[str, Call]]) -> object:
         requests: Any = [{"custom_id": ident, "params": self.model.params(call)} for ident, call in calls]
@@ -83,7 +48,7 @@ class AnthropicBatches:
         Raises:
             ModelFailed: it cannot be told.
         """
-        return looking(PROVIDER, self._seconds, lambda: self._look(ident))
+        return looking(PROVIDER, self.seconds, lambda: self._look(ident))
 
     def _look(self, ident: str) -> Looked:
         with self.model.client() as client:
@@ -103,7 +68,7 @@ class AnthropicBatches:
         Raises:
             ModelFailed: it cannot be told.
         """
-        return asking(PROVIDER, self._seconds, lambda: self._find(mark, count, known))
+        return asking(PROVIDER, self.seconds, lambda: self._find(mark, count, known))
 
     def _find(self, mark: str, count: int, known: Container[str]) -> Found:
         unsure = False
@@ -123,7 +88,7 @@ class AnthropicBatches:
         Raises:
             ModelFailed: it failed.
         """
-        asking(PROVIDER, self._seconds, lambda: self._cancel(ident))
+        asking(PROVIDER, self.seconds, lambda: self._cancel(ident))
 
     def _cancel(self, ident: str) -> None:
         with self.model.client() as client:

@@ -12,7 +12,8 @@ from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.batching.wire import Found, Looked, Result, Stage
 from pipelines.models.providers.batches import asking, looking, sending
 from pipelines.models.providers.faults import as_failure
-from pipelines.models.providers.gemini import PROVIDER, answer_of, contents
+from pipelines.models.providers.gemini import PROVIDER, GeminiModel, answer_of, contents
+from pipelines.models.providers.settled import SettledBatches
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from pipelines.models.batching.wire import Sent
     from pipelines.models.calling import Call
-    from pipelines.models.providers.gemini import GeminiModel
 
 _IDENT: Final = re.compile(r"batches/[A-Za-z0-9_-]{1,200}")
 _FILE: Final = re.compile(r"files/[A-Za-z0-9_-]{1,200}")
@@ -37,50 +37,15 @@ _FAILED: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class GeminiBatches:
+class GeminiBatches(SettledBatches[GeminiModel]):
     """The batches of a model of Gemini's. The wire takes 20 MB of requests that are sent inline."""
 
-    model: GeminiModel
     most_calls: int = 1000
     most_bytes: int = 15_000_000
 
-    @property
-    def provider(self) -> str:
-        """The provider's name."""
-        return PROVIDER
-
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return self.model.name
-
-    @property
-    def source(self) -> str:
-        """The name, and the address where it is not the provider's own."""
-        return self.model.source
-
-    @property
-    def base_url(self) -> str:
-        """The address, without a user's name and password: notes hold it."""
-        return self.model.settings.address
-
-    @property
-    def output_tokens(self) -> int:
-        """The most that an answer may hold."""
-        return self.model.output_tokens
-
-    @property
-    def retries(self) -> int:
-        """How often sending is worth a further try."""
-        return self.model.retries
-
-    @property
-    def _seconds(self) -> float:
-        return self.model.settings.timeout_seconds
-
     def submit(self, mark: str, calls: Sequence[tuple[str, Call]]) -> Sent:
         """Send calls as a batch, whose display name is the mark."""
-        return sending(PROVIDER, self._seconds, lambda: self._create(mark, calls), _IDENT)
+        return sending(PROVIDER, self.seconds, lambda: self._create(mark, calls), _IDENT)
 
     def _create(self, mark: str, calls: Sequence[tuple[str, Call]]) -> object:
         from google.genai import types  # noqa: PLC0415  takes half a second; only a run that asks pays for it
@@ -100,7 +65,7 @@ class GeminiBatches:
         Raises:
             ModelFailed: it cannot be told.
         """
-        return looking(PROVIDER, self._seconds, lambda: self._look(ident))
+        return looking(PROVIDER, self.seconds, lambda: self._look(ident))
 
     def _look(self, ident: str) -> Looked:
         with self.model.client() as client:
@@ -117,7 +82,7 @@ class GeminiBatches:
         Raises:
             ModelFailed: it cannot be told.
         """
-        return asking(PROVIDER, self._seconds, lambda: self._find(mark))
+        return asking(PROVIDER, self.seconds, lambda: self._find(mark))
 
     def _find(self, mark: str) -> Found:
         with self.model.client() as client:
@@ -132,7 +97,7 @@ class GeminiBatches:
         Raises:
             ModelFailed: it failed.
         """
-        asking(PROVIDER, self._seconds, lambda: self._cancel(ident))
+        asking(PROVIDER, self.seconds, lambda: self._cancel(ident))
 
     def _cancel(self, ident: str) -> None:
         with self.model.client() as client:

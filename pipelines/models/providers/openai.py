@@ -11,7 +11,7 @@ import json
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import urlsplit
 
 from pipelines.errors import FailureKind, ModelFailed
@@ -19,13 +19,13 @@ from pipelines.models.calling import Answer, Usage
 from pipelines.models.embedders.wire import with_path
 from pipelines.models.providers.deadline import within
 from pipelines.models.providers.faults import as_failure, status_of
+from pipelines.models.providers.settled import SettledModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from http.client import HTTPMessage
 
     from pipelines.models.calling import Call
-    from pipelines.models.settings import ProviderSettings
 
 PROVIDER: Final = "openai"
 ADDRESS: Final = "https://api.openai.com/v1"
@@ -48,36 +48,18 @@ class _Refused(Exception):
 
 
 @dataclass(slots=True)
-class OpenAIModel:
+class _Learned:
+    """Which of `_FORMATS` a server understands, as far as its answers told."""
+
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIModel(SettledModel):
     """Asks an OpenAI-compatible address. How far it understands schemas is learned by the first call and kept to."""
 
-    settings: ProviderSettings
-    _format: int = field(default=0, init=False)
-
-    @property
-    def name(self) -> str:
-        """The wire and the model."""
-        return f"{PROVIDER}:{self.settings.model}"
-
-    @property
-    def source(self) -> str:
-        """The name and the address."""
-        return f"{self.name} {self.settings.address}".strip()
-
-    @property
-    def input_tokens(self) -> int:
-        """The most log text in one call."""
-        return self.settings.input_tokens
-
-    @property
-    def output_tokens(self) -> int:
-        """The most that an answer may hold."""
-        return self.settings.max_tokens
-
-    @property
-    def retries(self) -> int:
-        """How often a call is worth making again."""
-        return self.settings.max_retries
+    provider: ClassVar[str] = PROVIDER
+    _learned: _Learned = field(default_factory=_Learned, init=False)
 
     def ask(self, call: Call) -> Answer:
         """Make the call, once for each way of asking for JSON that the server refuses.
@@ -85,7 +67,7 @@ class OpenAIModel:
         Raises:
             ModelFailed: no usable answer came.
         """
-        for at in range(self._format, len(_FORMATS)):
+        for at in range(self._learned.at, len(_FORMATS)):
             try:
                 reply = within(self.settings.timeout_seconds, lambda at=at: self._post(call, _FORMATS[at]))  # type: ignore[misc]  # mypy knows no default of a lambda
             except Exception as fault:  # noqa: BLE001  whatever goes wrong on the way, the night must go on
@@ -93,7 +75,7 @@ class OpenAIModel:
                 if failure.kind is FailureKind.BAD_REQUEST and _FORMATS[at] and status_of(fault) in _REFUSALS:
                     continue
                 raise failure from None
-            self._format = at
+            self._learned.at = at
             return _answer(reply, self.name, call.subject)
         raise AssertionError  # the last way returns or raises
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import NoVision
+from pipelines.models.describing import Limits
+from pipelines.models.vision.seeing import SeeingModel
 
 if TYPE_CHECKING:
     from pipelines.models.describing import Describer
     from pipelines.user_settings import UserSettings
+
+# 5 MB once it is base64, which makes four bytes of three; 8000 pixels a side.
+CLAUDE: Final = Limits(
+    frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"}), 5 * 1024 * 1024 * 3 // 4, most_pixels=8000
+)
+# A whole request may have 20 MB, of which base64 takes a third and the instructions next to nothing.
+GEMINI: Final = Limits(frozenset({"image/png", "image/jpeg", "image/webp"}), 14 * 1024 * 1024)
 
 
 def choose_describer(user: UserSettings) -> Describer:
@@ -19,11 +28,11 @@ def choose_describer(user: UserSettings) -> Describer:
     """
     for provider in user.providers:
         if provider == "anthropic" and user.anthropic:
-            from pipelines.models.vision.anthropic import AnthropicDescriber  # noqa: PLC0415  reads its prompt
+            from pipelines.models.providers.anthropic import AnthropicModel  # noqa: PLC0415  only what is used
 
-            return AnthropicDescriber(user.anthropic)
+            return SeeingModel(AnthropicModel(user.anthropic), CLAUDE)
         if provider == "gemini" and user.gemini:
-            from pipelines.models.vision.gemini import GeminiDescriber  # noqa: PLC0415  as above
+            from pipelines.models.providers.gemini import GeminiModel  # noqa: PLC0415  as above
 
-            return GeminiDescriber(user.gemini)
+            return SeeingModel(GeminiModel(user.gemini), GEMINI)
     raise NoVision

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import DescribingFailed, ModelFailed
 from pipelines.models.calling import BadReply, Call, Tally, provider_of, total
 from pipelines.models.describing import Description
 from pipelines.models.patience import Patience
+from pipelines.models.prompts import load_prompt
 
 if TYPE_CHECKING:
     from pipelines.models.calling import Model
-    from pipelines.models.describing import Picture
+    from pipelines.models.describing import Limits, Picture
     from pipelines.models.prompts import Prompt
 
 TASK: Final = "describe"
 
 
 @dataclass(frozen=True, slots=True)
-class Seer:
-    """What turns a model that can see into a describer.
+class SeeingModel:
+    """A model that can see, as a describer of images.
 
     Args:
         model: who is asked.
+        limits: what its provider takes.
         prompt: the prompt for describing.
     """
 
     model: Model
-    prompt: Prompt
+    limits: Limits
+    prompt: Prompt = field(default_factory=lambda: load_prompt("describe"))
 
     @property
     def name(self) -> str:
