@@ -8,15 +8,13 @@ from __future__ import annotations
 import threading
 import urllib.error
 import urllib.request
-from typing import IO, TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
-if TYPE_CHECKING:
-    from http.client import HTTPMessage
+from pipelines.addressed import opened
 
 SECONDS: Final = 3.0
 """How long a ping has, from the address's name to its answer."""
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Pings:
@@ -63,12 +61,9 @@ class _Ping:
         return self._why
 
     def _send(self) -> None:
-        handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
-        if urlsplit(self._url).hostname in _LOOPBACK:  # a proxy would look for it on its own machine
-            handlers.append(urllib.request.ProxyHandler({}))
         try:
             request = urllib.request.Request(self._url, headers={"User-Agent": "memcurate"})  # noqa: S310  http(s) alone
-            with urllib.request.build_opener(*handlers).open(request, timeout=SECONDS):
+            with opened(request, SECONDS):
                 self._why = _TAKEN
         except urllib.error.HTTPError as refusal:
             self._why = f"was answered with status {refusal.code}"
@@ -78,19 +73,6 @@ class _Ping:
         except Exception as fault:  # noqa: BLE001  whatever an address on the net makes of it, the night goes on
             timed_out = isinstance(getattr(fault, "reason", None), TimeoutError)
             self._why = self._why if timed_out else "could not be sent: its address could not be reached"
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(
-        self,
-        req: urllib.request.Request,  # noqa: ARG002
-        fp: IO[bytes],  # noqa: ARG002
-        code: int,  # noqa: ARG002
-        msg: str,  # noqa: ARG002
-        headers: HTTPMessage,  # noqa: ARG002
-        newurl: str,  # noqa: ARG002
-    ) -> None:
-        return None  # the redirect itself is then the answer, with its status
 
 
 def _with_path(url: str, more: str) -> str:

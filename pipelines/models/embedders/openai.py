@@ -10,16 +10,15 @@ import json
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Final
 
+from pipelines.addressed import opened
 from pipelines.errors import EmbeddingFailed
 from pipelines.models.embedders.vectors import BadVectors, batches, fit_to_send, unit_rows
 from pipelines.models.embedders.wire import why, with_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from http.client import HTTPMessage
 
     import numpy as np
     from numpy.typing import NDArray
@@ -32,7 +31,7 @@ MOST_TEXTS: Final = 64
 MOST_BYTES: Final = 256_000
 _TEXT_BYTES: Final = 16_000
 _ANSWER_BYTES: Final = 64_000_000
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # What models were trained to see before a document and before a query, by parts of their names.
 _PROMPTS: Final = {
     "nomic-embed-text": ("search_document: ", "search_query: "),
@@ -107,34 +106,19 @@ class OpenAIEmbedder:
             headers["Authorization"] = f"Bearer {self.settings.api_key}"
         body = json.dumps({"model": self.settings.model, "input": texts, "encoding_format": "float"}).encode()
         request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
-        handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
-        if urlsplit(url).hostname in _LOOPBACK:  # a proxy would look for it on its own machine
-            handlers.append(urllib.request.ProxyHandler({}))
         try:
-            with urllib.request.build_opener(*handlers).open(request, timeout=seconds) as answer:
+            with opened(request, seconds) as answer:
                 said = answer.read(_ANSWER_BYTES + 1)
         except urllib.error.HTTPError as refusal:
             refusal.close()
+            if refusal.code in _REDIRECTS:
+                raise BadVectors("sent a redirect; put the address that it leads to into embedder.base_url") from None
             raise
         if len(said) > _ANSWER_BYTES:
             raise BadVectors("gave an answer that is far too long")
         if answer.length:  # a read with a limit does not complain where the connection ended early
             raise ConnectionError
         return json.loads(said)
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(
-        self,
-        req: urllib.request.Request,  # noqa: ARG002
-        fp: IO[bytes],
-        code: int,  # noqa: ARG002
-        msg: str,  # noqa: ARG002
-        headers: HTTPMessage,  # noqa: ARG002
-        newurl: str,  # noqa: ARG002
-    ) -> None:
-        fp.close()
-        raise BadVectors("sent a redirect; put the address that it leads to into embedder.base_url")
 
 
 def _rows(answer: Any, count: int) -> list[Any]:  # noqa: ANN401  JSON from somebody's server

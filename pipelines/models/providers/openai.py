@@ -11,9 +11,9 @@ import json
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from pipelines.addressed import opened
 from pipelines.errors import FailureKind, ModelFailed
 from pipelines.models.calling import Answer, Usage
 from pipelines.models.embedders.wire import with_path
@@ -23,7 +23,6 @@ from pipelines.models.providers.settled import SettledModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from http.client import HTTPMessage
 
     from pipelines.models.calling import Call
 
@@ -31,7 +30,6 @@ PROVIDER: Final = "openai"
 ADDRESS: Final = "https://api.openai.com/v1"
 _ANSWER_BYTES: Final = 16_000_000
 _ERROR_BYTES: Final = 20_000
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 # How a reply is held to its schema, best first. A server that refuses one with status 400 or 422 is asked the next way.
 _FORMATS: Final = ("json_schema", "json_object", "")
 _REFUSALS: Final = frozenset({400, 422})
@@ -96,11 +94,8 @@ class OpenAIModel(SettledModel):
         if self.settings.api_key:
             headers["Authorization"] = f"Bearer {self.settings.api_key}"
         request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
-        handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
-        if urlsplit(url).hostname in _LOOPBACK:  # a proxy would look for it on its own machine
-            handlers.append(urllib.request.ProxyHandler({}))
         try:
-            with urllib.request.build_opener(*handlers).open(request, timeout=self.settings.timeout_seconds) as answer:
+            with opened(request, self.settings.timeout_seconds) as answer:
                 said = answer.read(_ANSWER_BYTES + 1)
         except urllib.error.HTTPError as refusal:
             with refusal:
@@ -130,19 +125,6 @@ class OpenAIModel(SettledModel):
         elif way:
             body["response_format"] = {"type": way}
         return body
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(
-        self,
-        req: urllib.request.Request,  # noqa: ARG002
-        fp: IO[bytes],  # noqa: ARG002
-        code: int,  # noqa: ARG002
-        msg: str,  # noqa: ARG002
-        headers: HTTPMessage,  # noqa: ARG002
-        newurl: str,  # noqa: ARG002
-    ) -> None:
-        return None  # the redirect itself is then the answer, with its status
 
 
 def _content(call: Call) -> str | list[dict[str, Any]]:
