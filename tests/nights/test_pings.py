@@ -46,6 +46,7 @@ def _listening() -> Iterator[Monitor]:
                 return
             self.send_response(told.status)
             self.send_header("Content-Length", "0")
+            self.send_header("Location", f"{told.url}/elsewhere")
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
@@ -139,6 +140,7 @@ def test_a_monitor_that_complains_is_a_warning(
     told = pinging(f"{monitor.url}/{UUID}")
     assert [why in warning for warning in told["warnings"]] == [True, True]
     assert told["exit_code"] == 0
+    assert "/elsewhere" not in monitor.heard
 
 
 def test_a_monitor_that_is_not_there_is_a_warning(pinging: Callable[..., dict[str, Any]]) -> None:
