@@ -22,34 +22,14 @@ from pipelines.models.vision.kinds import longer_side, media_type
 from pipelines.models.vision.reply import LONGEST, TITLE_LENGTH, read_description
 from pipelines.models.vision.seeing import SeeingModel
 from pipelines.user_settings import UserSettings
-from tests.models.days import forget_the_machine
 from tests.models.images import PNG, gif, jpeg, png, webp
-from tests.models.wire import KEY, anthropic_error, anthropic_wire, gemini_error, gemini_wire, generated, message
+from tests.models.wire import KEY, anthropic_error, gemini_error, generated, message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pipelines.models.describing import Describer
     from tests.models.wire import Wire
 
 PICTURE = Picture("image/png", PNG)
-
-
-@pytest.fixture(autouse=True)
-def _no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_the_machine(monkeypatch)
-
-
-@pytest.fixture
-def claude() -> Iterator[Wire]:
-    with anthropic_wire() as wire:
-        yield wire
-
-
-@pytest.fixture
-def gemini() -> Iterator[Wire]:
-    with gemini_wire() as wire:
-        yield wire
 
 
 def reply(**fields: Any) -> str:

@@ -19,7 +19,6 @@ from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.providers.openai import OpenAIModel
 from pipelines.models.reply import reply_schema
 from pipelines.models.settings import ProviderSettings
-from tests.models.days import forget_the_machine
 from tests.models.wire import (
     KEY,
     Prepared,
@@ -35,8 +34,6 @@ from tests.models.wire import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pipelines.models.calling import Model
     from tests.models.wire import Wire
 
@@ -46,29 +43,6 @@ WIRES: dict[str, tuple[Any, Any, Any]] = {
     "gemini": (gemini_wire, GeminiModel, generated),
     "openai": (openai_wire, OpenAIModel, completion),
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    forget_the_machine(monkeypatch)
-
-
-@pytest.fixture
-def claude() -> Iterator[Wire]:
-    with anthropic_wire() as wire:
-        yield wire
-
-
-@pytest.fixture
-def gemini() -> Iterator[Wire]:
-    with gemini_wire() as wire:
-        yield wire
-
-
-@pytest.fixture
-def openai() -> Iterator[Wire]:
-    with openai_wire() as wire:
-        yield wire
 
 
 def model(provider: str, wire: Wire, **changes: Any) -> Model:
