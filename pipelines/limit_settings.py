@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipelines.models.budget import Caps
+from pipelines.models.caps import Caps
 from pipelines.models.prices import Price, price_of
 
 if TYPE_CHECKING:

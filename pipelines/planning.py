@@ -68,7 +68,8 @@ if TYPE_CHECKING:
     from pipelines.sharing.syncing import Sharing
     from pipelines.stages.answers import Answered
     from pipelines.stages.capture import Captured
-    from pipelines.stages.extract import DayToRead, Extracted
+    from pipelines.stages.days import DayToRead
+    from pipelines.stages.extract import Extracted
     from pipelines.stages.promote import Promoted
     from pipelines.stages.reconcile import Reconciled
     from pipelines.stages.redact import Clean

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pipelines.errors import BadSettings, UsageFault
 from pipelines.faults import fault_line, faults_of, read_toml
 from pipelines.limit_settings import LimitsTable, PriceTable, lack_of_price, prices
-from pipelines.models.budget import Caps
+from pipelines.models.caps import Caps
 from pipelines.models.embedders.settings import VOYAGE_KEY, EmbedderSettings
 from pipelines.models.providers.program import PREFIX, SECONDS, command_of
 from pipelines.models.settings import DEFAULT_MODELS, ProviderSettings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.models.budget import Caps
+from pipelines.models.caps import Caps
 from pipelines.nightly import curate_night
 from pipelines.watch import Watch
 from tests.batch_nights import DAYS, USD, Nights, answer, plans

@@ -21,7 +21,7 @@ from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.settings import load_settings
-from pipelines.stages.extract import DayToRead
+from pipelines.stages.days import DayToRead
 from pipelines.stages.trusting.gate import Gate, Gated
 from pipelines.watch import Watch
 from tests.poisoning import Obedient, cases, day_of, harmless, later, lay_out

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.adopting.daily import named_day, read_vault, written_pattern
 from pipelines.adopting.kinds import Kind
 from pipelines.errors import UsageFault
+from pipelines.memory.filenames import SOUL
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, USER
-from pipelines.memory.names import SOUL
 from pipelines.memory.naming_rules import layout_faults, layout_names
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pipelines.adopting.daily import Vault
     from pipelines.adopting.found import Found, LeftOut, Source
-    from pipelines.memory.names import Names
+    from pipelines.memory.filenames import Names
 
 HOME: Final = "Curated"
 _DAY: Final = "{YYYY}-{MM}-{DD}"

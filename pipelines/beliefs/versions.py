@@ -17,9 +17,9 @@ from pipelines.memory.names import names_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pipelines.memory.filenames import Names
     from pipelines.memory.git import Git
     from pipelines.memory.items import Item
-    from pipelines.memory.names import Names
 
 DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *(f"{folder}/*.md" for folder in FOLDERS))
 _TRAILERS: Final = ("Run-Id", "Undoes", "Extractor")

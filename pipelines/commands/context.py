@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +13,8 @@ from pipelines.context.assembly import BUDGET, LEAST_BUDGET
 from pipelines.context.quick import FORMATS, print_context
 from pipelines.settings import load_settings
 
-_HITS = 8
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command()
@@ -41,25 +42,3 @@ def _day(root: Path, now: str) -> tuple[int, float]:
     told = moment(now, settings)
     day = date.fromisoformat(day_of(told, settings)) - date(1970, 1, 1)
     return day.days, told.timestamp()
-
-
-def found(root: str, query: str, oldest: str = "") -> list[tuple[str, str]]:
-    """Return what a search finds, as (place, text) pairs, best first; hidden items are not among them.
-
-    Args:
-        root: the memory.
-        query: what is looked for.
-        oldest: of a memory that was adopted in place, logs of earlier days are left out; of others, whoever asks does.
-    """
-    from pipelines.asking import asker, spare_threads  # noqa: PLC0415  only a session that asks
-    from pipelines.index.filters import Filters  # noqa: PLC0415  as above
-    from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
-    from pipelines.index.search import search  # noqa: PLC0415  as above
-
-    spare_threads()
-    place = Path(root)
-    fresh = freshen(place)
-    asked = asker(place, Filters()).ask(query)
-    hits = search(place, query, _HITS, fresh.stale, asked)
-    fresh_hits = [hit for hit in hits if not (hit.own_path and hit.kind == "log" and hit.date < oldest)]
-    return [(f"{hit.path}:{hit.start_line}", hit.text) for hit in fresh_hits]

@@ -21,7 +21,7 @@ from pipelines.memory.layout import BRIEFING, PROGRESS
 from pipelines.memory.progress import read_progress
 from pipelines.memory.snapshot import read_snapshot
 from pipelines.models.batching.standing import batch_lines, open_batches
-from pipelines.nights.health import moment_of
+from pipelines.nights.moments import moment_of
 from pipelines.report import last_report
 from pipelines.settings import load_settings
 from pipelines.stages.capture import capture

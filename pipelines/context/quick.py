@@ -187,7 +187,7 @@ def folder_in(data: bytes) -> str:
 
 def _search(root: str, query: str, oldest: str) -> Callable[[], list[tuple[str, str]]]:
     def hits() -> list[tuple[str, str]]:
-        from pipelines.commands.context import found  # a search brings in the index; a session that asks pays for it
+        from pipelines.context.searching import found
 
         return found(root, query, oldest)
 

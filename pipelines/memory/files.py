@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from pipelines.memory.filenames import Names
     from pipelines.memory.folders import Below
-    from pipelines.memory.names import Names
 
 
 MAX_BYTES: Final = 64 * 1024 * 1024

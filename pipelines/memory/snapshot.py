@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.memory.documents import Placed
-    from pipelines.memory.names import Names
+    from pipelines.memory.filenames import Names
 
 _UNSOUND: Final = "has a name that cannot stand in a line of text"
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import CurateError
 from pipelines.memory.git import Git
 from pipelines.memory.history import run_commits
-from pipelines.nights.health import moment_of
+from pipelines.nights.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Container

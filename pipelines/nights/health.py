@@ -7,6 +7,7 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pipelines.context.health import OVERDUE_HOURS
+from pipelines.nights.moments import moment_of
 from pipelines.report import left_pending
 
 if TYPE_CHECKING:
@@ -102,15 +103,6 @@ def health(signs: Signs, now: datetime, settings: Settings) -> Health:
 def ended_well(report: Report) -> bool:
     """Whether a run did what it should; one that only the user's caps ended did."""
     return report.get("exit_code") == 0 and not report.get("error")
-
-
-def moment_of(report: Report) -> datetime | None:
-    """Return the moment at which a run acted, or None where its report does not tell one."""
-    try:
-        when = datetime.fromisoformat(str(report.get("now")))
-    except ValueError:
-        return None
-    return when if when.tzinfo else when.astimezone()
 
 
 def _end_of(waiting: Sequence[str], now: datetime, settings: Settings) -> datetime | None:

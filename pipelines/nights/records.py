@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from pipelines.memory.layout import PRIVATE
-from pipelines.nights.health import moment_of
+from pipelines.nights.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

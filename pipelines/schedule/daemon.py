@@ -17,7 +17,7 @@ from apscheduler.schedulers.base import BaseScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
 from pipelines.errors import BadSettings, CurateError
-from pipelines.nights.health import moment_of
+from pipelines.nights.moments import moment_of
 from pipelines.report import read_reports, was_cut_short
 from pipelines.schedule.jobs import capture_job, index_job, night_job
 from pipelines.schedule.nights import NightTrigger

@@ -17,6 +17,7 @@ from pipelines.memory.quotes import quote_stands
 from pipelines.models.abreast import abreast
 from pipelines.models.calling import total
 from pipelines.models.extraction import ExtractionRequest, all_failures, failures_of
+from pipelines.stages.days import DayToRead
 from pipelines.stages.rereading import due_again
 
 if TYPE_CHECKING:
@@ -30,32 +31,6 @@ if TYPE_CHECKING:
 
 _NO_FAILURE: Final = frozenset({FailureKind.OVER_BUDGET, FailureKind.IN_BATCH})
 """Why a day stays pending though no model failed: the user's caps, or a batch whose results are to come."""
-
-
-@dataclass(frozen=True, slots=True)
-class DayToRead:
-    """One log with something to read in it.
-
-    Args:
-        path: the log.
-        day: its day.
-        file: the hash of its bytes.
-        entries: all of its entries.
-        fresh: those that no run has read.
-        again: those that only the rules read, and that a model is to read.
-    """
-
-    path: str
-    day: str
-    file: str
-    entries: tuple[Entry, ...]
-    fresh: tuple[Entry, ...]
-    again: tuple[Entry, ...] = ()
-
-    @property
-    def asked(self) -> tuple[Entry, ...]:
-        """What is to be read, in the order of the log."""
-        return tuple(sorted((*self.fresh, *self.again), key=lambda entry: entry.start_line))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ def chosen_embedder() -> tuple[Embedder | None, str]:
         BadSettings: what the user's settings say of it cannot be read.
     """
     from pipelines.models.embedders.choose import choose_embedder  # noqa: PLC0415  only who embeds needs them
-    from pipelines.user_file import embedder_settings  # noqa: PLC0415  as above
+    from pipelines.user_embedder import embedder_settings  # noqa: PLC0415  as above
 
     return choose_embedder(embedder_settings(os.environ), os.environ)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipelines.memory.progress import LogProgress
     from pipelines.memory.tombstones import Tombstone
     from pipelines.models.extraction import Candidate
-    from pipelines.stages.extract import DayToRead
+    from pipelines.stages.days import DayToRead
     from pipelines.stages.review import Filed
 
     Standing = tuple[Item, int, int]

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from pipelines.errors import BadFile, BadSettings, BrokenChangeSet
 from pipelines.memory.changes import Change
 from pipelines.memory.daynames import DayNames, name_fault
+from pipelines.memory.filenames import Names
 from pipelines.memory.files import list_files, read_bytes
 from pipelines.memory.git import Git
 from pipelines.memory.globs import is_matched, may_hold
 from pipelines.memory.journal import Signature, apply_changes
-from pipelines.memory.names import Names, at, names_of, real_path
+from pipelines.memory.names import at, names_of, real_path
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ import pytest
 from pipelines.errors import FailureKind as Kind
 from pipelines.errors import ModelFailed
 from pipelines.models.abreast import abreast
-from pipelines.models.budget import Budget, Caps, Cost, Ledger, OverBudget
+from pipelines.models.budget import Budget, Cost, Ledger, OverBudget
 from pipelines.models.calling import Answer, Call, Usage
 from pipelines.models.capped import Capped
+from pipelines.models.caps import Caps
 from pipelines.models.prices import Price
 from tests.models.fakes import USAGE, Scripted
 

@@ -15,7 +15,8 @@ from pipelines.errors import ModelFailed
 from pipelines.memory.entries import Entry
 from pipelines.models.calling import Spent, Tally, Usage
 from pipelines.models.extraction import Extraction, Failure
-from pipelines.stages.extract import DayToRead, extract
+from pipelines.stages.days import DayToRead
+from pipelines.stages.extract import extract
 
 if TYPE_CHECKING:
     from pipelines.models.extraction import ExtractionRequest

@@ -18,7 +18,7 @@ from pipelines.memory.pointers import render_pointer, voice_in
 from pipelines.memory.seals import Seals
 from pipelines.memory.unseen import without_unseen
 from pipelines.models.extraction import Candidate
-from pipelines.stages.extract import DayToRead
+from pipelines.stages.days import DayToRead
 from pipelines.stages.trusting.attacks import attack_in, attacks_text, load_attacks
 from pipelines.stages.trusting.gate import Gate
 from pipelines.stages.trusting.inert import made_inert

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pipelines.memory.entries import Entry
     from pipelines.memory.seals import Seals
     from pipelines.models.extraction import Candidate
-    from pipelines.stages.extract import DayToRead
+    from pipelines.stages.days import DayToRead
 
 _LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _TIMED: Final = re.compile(
