@@ -10,8 +10,8 @@ from pipelines.errors import TooMuchFromGit
 from pipelines.memory.layout import BRIEFING, REVIEW
 from pipelines.memory.names import told
 from pipelines.memory.secrets import find_secrets, veil
-from pipelines.models.calling import total
 from pipelines.models.extraction import all_failures
+from pipelines.models.spending import total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

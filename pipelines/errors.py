@@ -8,16 +8,16 @@ A command never shows a traceback for what a user can cause; `pipelines.commands
 from __future__ import annotations
 
 import signal
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from pipelines.failure_kinds import FailureKind
 from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.models.calling import Tally, Usage
+    from pipelines.models.spending import Tally, Usage
 
 FINE, EXPECTED, USAGE, BUG, LOCKED, INTERRUPTED = 0, 1, 2, 3, 75, 130
 
@@ -171,52 +171,6 @@ class BrokenChangeSet(CurateError):
         self.faults = tuple(faults)
         lines = "".join(f"\n  {fault}" for fault in faults)
         super().__init__(f"The run's changes were refused, and nothing was written:{lines}", "\nPlease report this.")
-
-
-class FailureKind(StrEnum):
-    """How a call of a model failed; a report counts failures by provider and kind."""
-
-    DOWN = "down"
-    TIMED_OUT = "timed-out"
-    CUT_OFF = "cut-off"
-    RATE_LIMITED = "rate-limited"
-    OVER_QUOTA = "over-quota"
-    UNAUTHORISED = "unauthorised"
-    UNKNOWN_MODEL = "unknown-model"
-    BAD_REQUEST = "bad-request"
-    TOO_LONG = "too-long"
-    REFUSED = "refused"
-    BLOCKED = "blocked"
-    TRUNCATED = "truncated"
-    EMPTY = "empty"
-    OUTSIDE_SCHEMA = "outside-schema"
-    GARBLED = "garbled"
-    NOT_ASKED = "not-asked"
-    OVER_BUDGET = "over-budget"
-    FAILED = "failed"
-    CANCELED = "canceled"
-    EXPIRED = "expired"
-    IN_BATCH = "in-batch"
-
-    @property
-    def may_pass(self) -> bool:
-        """Whether the same call may succeed a moment later."""
-        return self in {self.DOWN, self.TIMED_OUT, self.CUT_OFF, self.RATE_LIMITED}
-
-    @property
-    def is_final(self) -> bool:
-        """Whether no other call of this run can succeed at this provider."""
-        return self in {self.OVER_QUOTA, self.UNAUTHORISED, self.UNKNOWN_MODEL, self.OVER_BUDGET}
-
-    @property
-    def concerns_content(self) -> bool:
-        """Whether it is what was sent that made the call fail, so that it says nothing about the provider."""
-        return self in {self.REFUSED, self.BLOCKED, self.TOO_LONG}
-
-    @property
-    def concerns_provider(self) -> bool:
-        """Whether other days would fail alike. Of the other kinds that cannot be told: it may be the day itself."""
-        return self.is_final or self in {self.DOWN, self.RATE_LIMITED, self.GARBLED, self.NOT_ASKED}
 
 
 class ModelFailed(CurateError):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.models.calling import Usage
 from pipelines.models.extraction import Extraction
 from pipelines.models.pieces import BYTES_A_TOKEN
 from pipelines.models.prices import price_of
+from pipelines.models.spending import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

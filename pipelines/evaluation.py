@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pipelines.gold import Gold, GoldDay
-    from pipelines.models.calling import Spent
     from pipelines.models.extraction import Candidate, Extractor
+    from pipelines.models.spending import Spent
 
 ALIKE: Final = 0.6
 ALIKE_ON_ITS_LINES: Final = 0.2

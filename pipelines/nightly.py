@@ -17,8 +17,8 @@ from pipelines.memory.lock import run_lock
 from pipelines.memory.names import real_path
 from pipelines.memory.secrets.held import still_held
 from pipelines.memory.template import make_missing_folders
-from pipelines.models.calling import total
 from pipelines.models.extraction import all_failures
+from pipelines.models.spending import total
 from pipelines.planning import plan_night
 from pipelines.report import read_reports, save_failure, save_report
 from pipelines.stages.reindex import reindex
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from pipelines.memory.edits import Edits
     from pipelines.models.batching.sitting import Told
-    from pipelines.models.calling import Spent
     from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor, Failure
+    from pipelines.models.spending import Spent
     from pipelines.planning import Night
     from pipelines.report import RunReport
     from pipelines.watch import Watch

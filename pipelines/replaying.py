@@ -13,7 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.errors import FailureKind, ModelFailed, NotReplayable
+from pipelines.errors import ModelFailed, NotReplayable
+from pipelines.failure_kinds import FailureKind
 from pipelines.memory.changes import Change
 from pipelines.memory.git import Git
 from pipelines.memory.history import read_blobs

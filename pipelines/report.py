@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.models.calling import Spent
     from pipelines.models.extraction import Failure
+    from pipelines.models.spending import Spent
 
 KEPT: Final = 400
 """Reports that stay: more than a year of nights. What a run changed is in git for good."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.memory.layout import REPLIES
 from pipelines.memory.snapshot import read_documents
 from pipelines.models.calling import Answer

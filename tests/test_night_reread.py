@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.errors import FailureKind as Kind
+from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.memory.layout import REPLIES
 from pipelines.memory.snapshot import read_documents
 from pipelines.models.calling import Call

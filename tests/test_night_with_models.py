@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.errors import FailureKind as Kind
+from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.memory.git import Git
 from pipelines.memory.items import Status, Trust, parse_item
 from pipelines.memory.layout import REPLIES

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.errors import FailureKind as Kind
+from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.memory.layout import REPLIES
 from pipelines.nightly import curate_night
 from pipelines.watch import Watch

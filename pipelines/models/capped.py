@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.models.budget import Cost, OverBudget
-from pipelines.models.calling import Usage, provider_of
+from pipelines.models.calling import provider_of
 from pipelines.models.providers.deadline import within
+from pipelines.models.spending import Usage
 
 if TYPE_CHECKING:
     from pipelines.models.budget import Budget

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.models.calling import BadReply, provider_of
 from pipelines.models.circuit import Circuit
 from pipelines.models.patience import Patience
@@ -16,8 +17,9 @@ from pipelines.models.patience import Patience
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pipelines.models.calling import Call, Model, Tally
+    from pipelines.models.calling import Call, Model
     from pipelines.models.replies import Replies
+    from pipelines.models.spending import Tally
 
 Read = TypeVar("Read")
 
@@ -87,7 +89,7 @@ class Chain:
                 found = read(answer.text)
             except BadReply as bad:
                 fault = ModelFailed(provider_of(model.name), str(bad), bad.kind)
-                tally.failed(fault)
+                tally.failed(fault.provider, fault.kind)
                 raise fault from None
         except ModelFailed as fault:
             circuit.failed(ticket, fault)

@@ -10,11 +10,13 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 
 if TYPE_CHECKING:
-    from pipelines.models.calling import Place, Tally
+    from pipelines.models.calling import Place
     from pipelines.models.patience import Patience
+    from pipelines.models.spending import Tally
 
     Ticket = tuple[Place, int]
 
@@ -52,7 +54,7 @@ class Circuit:
         last = opened[1]
         kind = FailureKind.OVER_BUDGET if last.kind is FailureKind.OVER_BUDGET else FailureKind.NOT_ASKED
         fault = ModelFailed(self._provider, f"{last.why}, and is left alone in this run", kind)
-        tally.failed(fault)
+        tally.failed(fault.provider, fault.kind)
         raise fault
 
     def failed(self, ticket: Ticket, fault: ModelFailed) -> None:

@@ -11,11 +11,11 @@ from pipelines.memory.items import Trust
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipelines.errors import FailureKind
+    from pipelines.failure_kinds import FailureKind
     from pipelines.memory.entries import Entry
     from pipelines.memory.items import Confidence, ItemType
-    from pipelines.models.calling import Spent, Tally
     from pipelines.models.shown import Links, Nearby
+    from pipelines.models.spending import Spent, Tally
 
 
 @dataclass(frozen=True, slots=True)

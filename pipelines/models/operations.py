@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pipelines.memory.items import ItemType, Status
-    from pipelines.models.calling import Spent
     from pipelines.models.extraction import Candidate, DocumentChoice, Failure
     from pipelines.models.shown import Links
+    from pipelines.models.spending import Spent
 
 
 class OperationKind(StrEnum):

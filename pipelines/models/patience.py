@@ -7,12 +7,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.models.calling import Answer, Call, Model, Tally
+    from pipelines.models.calling import Answer, Call, Model
+    from pipelines.models.spending import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Patience:
             except ModelFailed as fault:
                 if fault.usage is not None or fault.kind is not FailureKind.OVER_BUDGET:  # else no call was made
                     tally.paid(model.name, fault.usage)
-                tally.failed(fault)
+                tally.failed(fault.provider, fault.kind)
                 pause = self.pause(fault, tried)
                 if tried == model.retries or not fault.kind.may_pass or pause > self.longest_pause:
                     raise

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.models.calling import Usage
+from pipelines.models.spending import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,21 +8,23 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.memory.items import fold
 from pipelines.memory.wording import folded
 from pipelines.models.abreast import abreast
-from pipelines.models.calling import Call, Tally, total
+from pipelines.models.calling import Call
 from pipelines.models.extraction import Extraction, failures_of
 from pipelines.models.pieces import cut
 from pipelines.models.prices import price_of
 from pipelines.models.prompts import load_prompt
+from pipelines.models.spending import Tally, total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.memory.entries import Entry
-    from pipelines.models.calling import Place, Usage
+    from pipelines.models.calling import Place
     from pipelines.models.chain import Chain
     from pipelines.models.extraction import Candidate, DocumentChoice, ExtractionRequest, Extractor
     from pipelines.models.pieces import Piece
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from pipelines.models.prompts import Prompt
     from pipelines.models.reply import Asked, Faulty
     from pipelines.models.shown import ShownItem
+    from pipelines.models.spending import Usage
 
 TASK: Final = "extract"
 MOST_FAULTY: Final = 20

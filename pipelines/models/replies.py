@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from pipelines.errors import CurateError
 from pipelines.memory.files import making, read_bytes, replace_synced
 from pipelines.memory.folders import holding
-from pipelines.models.calling import Answer, Usage
+from pipelines.models.calling import Answer
+from pipelines.models.spending import Usage
 
 if TYPE_CHECKING:
     from datetime import datetime

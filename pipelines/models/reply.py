@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.errors import FailureKind
+from pipelines.failure_kinds import FailureKind
 from pipelines.memory.items import Confidence, ItemType, fold
 from pipelines.memory.quotes import quote_stands
 from pipelines.memory.spans import without_spans

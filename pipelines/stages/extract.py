@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.memory.layout import day_of_log
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.progress import LogProgress, entries_digest, file_hash
 from pipelines.memory.quotes import quote_stands
 from pipelines.models.abreast import abreast
-from pipelines.models.calling import total
 from pipelines.models.extraction import ExtractionRequest, all_failures, failures_of
+from pipelines.models.spending import total
 from pipelines.stages.days import DayToRead
 from pipelines.stages.rereading import due_again
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from pipelines.memory.entries import Entry
-    from pipelines.models.calling import Spent
     from pipelines.models.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure
     from pipelines.models.shown import Nearby
+    from pipelines.models.spending import Spent
 
 
 _NO_FAILURE: Final = frozenset({FailureKind.OVER_BUDGET, FailureKind.IN_BATCH})

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.memory.items import Item
-    from pipelines.models.calling import Spent
     from pipelines.models.extraction import Candidate, DocumentChoice, Failure
     from pipelines.models.operations import Operation, Reviewed, Reviewer
+    from pipelines.models.spending import Spent
     from pipelines.stages.known import Belief
     from pipelines.stages.review import Filed, Found
 

@@ -12,8 +12,8 @@ from pipelines.commands import run_command
 from pipelines.errors import ModelFailed
 from pipelines.memory.items import Confidence, ItemType
 from pipelines.models import choose
-from pipelines.models.calling import Spent, Tally, Usage
 from pipelines.models.extraction import Candidate, Extraction
+from pipelines.models.spending import Spent, Tally, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path

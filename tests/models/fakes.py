@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pipelines.errors import FailureKind, ModelFailed
-from pipelines.models.calling import Answer, Usage, provider_of
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
+from pipelines.models.calling import Answer, provider_of
 from pipelines.models.patience import Patience
+from pipelines.models.spending import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.models.batching.wire import Stage
 from pipelines.models.calling import Call
 from pipelines.models.providers.anthropic import AnthropicModel

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.errors import BadFile, FailureKind, ModelFailed
+from pipelines.errors import BadFile, ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.memory.entries import Entry
 from pipelines.memory.layout import BATCHES
 from pipelines.models.batching.collecting import Collector
@@ -20,10 +21,11 @@ from pipelines.models.batching.notes import Ask, Note, Notes, State, _note
 from pipelines.models.batching.sending import Outcome, Sender
 from pipelines.models.batching.terms import Terms
 from pipelines.models.batching.wire import Looked, Result, Sent, Stage
-from pipelines.models.calling import Answer, Call, Usage
+from pipelines.models.calling import Answer, Call
 from pipelines.models.patience import Patience
 from pipelines.models.reading import Question, together
 from pipelines.models.replies import Replies
+from pipelines.models.spending import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.errors import FailureKind as Kind
 from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.models.calling import Call
 from pipelines.models.describing import Picture
 from pipelines.models.providers.program import ProgramModel, command_of

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.errors import FailureKind as Kind
 from pipelines.errors import ModelFailed
-from pipelines.models.calling import Call, Usage
+from pipelines.failure_kinds import FailureKind as Kind
+from pipelines.models.calling import Call
 from pipelines.models.describing import Picture
 from pipelines.models.providers.anthropic import AnthropicModel
 from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.providers.openai import OpenAIModel
 from pipelines.models.reply import reply_schema
 from pipelines.models.settings import ProviderSettings
+from pipelines.models.spending import Usage
 from tests.models.wire import (
     KEY,
     Prepared,

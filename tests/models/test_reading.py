@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.errors import FailureKind as Kind
 from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.memory.entries import Entry
 from pipelines.memory.items import Confidence, ItemType
-from pipelines.models.calling import Spent, Usage
 from pipelines.models.chain import Chain
 from pipelines.models.extraction import ExtractionRequest, Failure
 from pipelines.models.providers.anthropic import AnthropicModel
@@ -19,6 +18,7 @@ from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.rules import RulesExtractor
 from pipelines.models.settings import ProviderSettings
+from pipelines.models.spending import Spent, Usage
 from tests.models.days import DAY, DOCUMENTS, ENTRIES, forget_the_machine, reply_item, reply_text
 from tests.models.fakes import USAGE, Scripted, Still
 from tests.models.wire import KEY, anthropic_error, anthropic_wire, gemini_error, gemini_wire, message

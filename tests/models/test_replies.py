@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.errors import FailureKind, ModelFailed
-from pipelines.models.calling import Answer, BadReply, Call, Tally, Usage
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
+from pipelines.models.calling import Answer, BadReply, Call
 from pipelines.models.chain import Chain
 from pipelines.models.describing import Picture
 from pipelines.models.replies import KEPT_DAYS, Replies
+from pipelines.models.spending import Tally, Usage
 from tests.models.fakes import USAGE, Scripted
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.errors import FailureKind as Kind
 from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.memory.entries import Entry
-from pipelines.models.calling import Spent, Tally, Usage
 from pipelines.models.extraction import Extraction, Failure
+from pipelines.models.spending import Spent, Tally, Usage
 from pipelines.stages.days import DayToRead
 from pipelines.stages.extract import extract
 
@@ -42,7 +42,7 @@ class Failing:
             return Extraction((), (Spent("a:1", 1, Usage(10, 1)),), (Failure("b", Kind.DOWN),), ("k",), dropped=2)
         fault = ModelFailed("a", f"was {self.kind}", self.kind)
         fault.tally = Tally([Spent("a:1", 1, Usage(5, 1))])
-        fault.tally.failed(fault)
+        fault.tally.failed(fault.provider, fault.kind)
         raise fault
 
 

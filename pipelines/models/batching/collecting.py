@@ -9,11 +9,13 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.models.batching.notes import State
 from pipelines.models.batching.wire import Looked, Stage
 from pipelines.models.budget import Cost
-from pipelines.models.calling import BadReply, Usage, provider_of
+from pipelines.models.calling import BadReply, provider_of
+from pipelines.models.spending import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

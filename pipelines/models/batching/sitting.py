@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import CurateError, FailureKind
+from pipelines.errors import CurateError
+from pipelines.failure_kinds import FailureKind
 from pipelines.models.batching.collecting import Collected, Collector
 from pipelines.models.batching.notes import State
 from pipelines.models.batching.reader import BatchGatherer, BatchReader, groups_of
 from pipelines.models.batching.sending import Outcome, Sender
-from pipelines.models.calling import Spent, provider_of, total
+from pipelines.models.calling import provider_of
 from pipelines.models.extraction import Failure, all_failures
 from pipelines.models.reading import ModelExtractor
+from pipelines.models.spending import Spent, total
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -14,8 +14,9 @@ from pipelines.models.prices import price_of
 if TYPE_CHECKING:
     from pipelines.models.batching.notes import Note
     from pipelines.models.budget import Budget
-    from pipelines.models.calling import Call, Usage
+    from pipelines.models.calling import Call
     from pipelines.models.prices import Prices
+    from pipelines.models.spending import Usage
 
 HOURS: Final = 24.0
 """A batch that has not ended after so many hours is given up; Anthropic gives up at that time, too."""

@@ -7,7 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.models.batching.wire import Found, Looked, Result, Stage
 from pipelines.models.providers.anthropic import PROVIDER, AnthropicModel, answer_of
 from pipelines.models.providers.batches import asking, looking, sending

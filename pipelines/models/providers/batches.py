@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.models.batching.wire import Looked, Sent, Stage
 from pipelines.models.providers.deadline import within
 from pipelines.models.providers.faults import as_failure, status_of

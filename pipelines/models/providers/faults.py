@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.models.failures import reason
 
 _QUOTA: Final = re.compile(

@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.models.batching.wire import Found, Looked, Result, Stage
 from pipelines.models.providers.batches import asking, looking, sending
 from pipelines.models.providers.faults import as_failure

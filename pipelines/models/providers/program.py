@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Final
 
-from pipelines.errors import FailureKind, ModelFailed
+from pipelines.errors import ModelFailed
+from pipelines.failure_kinds import FailureKind
 from pipelines.models.calling import Answer
 
 if TYPE_CHECKING:

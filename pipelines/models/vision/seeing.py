@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import DescribingFailed, ModelFailed
-from pipelines.models.calling import BadReply, Call, Tally, provider_of, total
+from pipelines.models.calling import BadReply, Call, provider_of
 from pipelines.models.describing import Description
 from pipelines.models.patience import Patience
 from pipelines.models.prompts import load_prompt
+from pipelines.models.spending import Tally, total
 
 if TYPE_CHECKING:
     from pipelines.models.calling import Model
