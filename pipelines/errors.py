@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.models.spending import Tally, Usage
+    from pipelines.spending import Tally, Usage
 
 FINE, EXPECTED, USAGE, BUG, LOCKED, INTERRUPTED = 0, 1, 2, 3, 75, 130
 

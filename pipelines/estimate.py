@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.models.extraction import Extraction
 from pipelines.models.pieces import BYTES_A_TOKEN
 from pipelines.models.prices import price_of
-from pipelines.models.spending import Usage
+from pipelines.spending import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,9 +18,9 @@ from pipelines.memory.names import real_path
 from pipelines.memory.secrets.held import still_held
 from pipelines.memory.template import make_missing_folders
 from pipelines.models.extraction import all_failures
-from pipelines.models.spending import total
 from pipelines.planning import plan_night
 from pipelines.report import read_reports, save_failure, save_report
+from pipelines.spending import total
 from pipelines.stages.reindex import reindex
 from pipelines.templating import render
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from pipelines.memory.edits import Edits
     from pipelines.models.batching.sitting import Told
     from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor, Failure
-    from pipelines.models.spending import Spent
     from pipelines.planning import Night
     from pipelines.report import RunReport
+    from pipelines.spending import Spent
     from pipelines.watch import Watch
 
 ATTEMPTS: Final = 3

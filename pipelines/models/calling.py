@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pipelines.failure_kinds import FailureKind
-from pipelines.models.spending import Usage
+from pipelines.spending import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

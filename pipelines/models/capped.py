@@ -9,7 +9,7 @@ from pipelines.failure_kinds import FailureKind
 from pipelines.models.budget import Cost, OverBudget
 from pipelines.models.calling import provider_of
 from pipelines.models.providers.deadline import within
-from pipelines.models.spending import Usage
+from pipelines.spending import Usage
 
 if TYPE_CHECKING:
     from pipelines.models.budget import Budget

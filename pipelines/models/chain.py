@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pipelines.models.calling import Call, Model
     from pipelines.models.replies import Replies
-    from pipelines.models.spending import Tally
+    from pipelines.spending import Tally
 
 Read = TypeVar("Read")
 

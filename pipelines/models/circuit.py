@@ -16,7 +16,7 @@ from pipelines.failure_kinds import FailureKind
 if TYPE_CHECKING:
     from pipelines.models.calling import Place
     from pipelines.models.patience import Patience
-    from pipelines.models.spending import Tally
+    from pipelines.spending import Tally
 
     Ticket = tuple[Place, int]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pipelines.memory.entries import Entry
     from pipelines.memory.items import Confidence, ItemType
     from pipelines.models.shown import Links, Nearby
-    from pipelines.models.spending import Spent, Tally
+    from pipelines.spending import Spent, Tally
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pipelines.models.calling import Answer, Call, Model
-    from pipelines.models.spending import Tally
+    from pipelines.spending import Tally
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pipelines.models.extraction import Extraction, failures_of
 from pipelines.models.pieces import cut
 from pipelines.models.prices import price_of
 from pipelines.models.prompts import load_prompt
-from pipelines.models.spending import Tally, total
+from pipelines.spending import Tally, total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pipelines.models.prompts import Prompt
     from pipelines.models.reply import Asked, Faulty
     from pipelines.models.shown import ShownItem
-    from pipelines.models.spending import Usage
+    from pipelines.spending import Usage
 
 TASK: Final = "extract"
 MOST_FAULTY: Final = 20

@@ -19,7 +19,7 @@ from pipelines.models.prices import price_of
 from pipelines.models.prompts import load_prompt
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.shown import shown_text
-from pipelines.models.spending import Tally, total
+from pipelines.spending import Tally, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pipelines.models.operations import Posed, ReviewRequest
     from pipelines.models.prices import Prices
     from pipelines.models.prompts import Prompt
-    from pipelines.models.spending import Usage
+    from pipelines.spending import Usage
 
 TASK: Final = "review"
 MOST_POSED: Final = 20

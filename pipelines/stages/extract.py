@@ -17,7 +17,7 @@ from pipelines.memory.progress import LogProgress, entries_digest, file_hash
 from pipelines.memory.quotes import quote_stands
 from pipelines.models.abreast import abreast
 from pipelines.models.extraction import ExtractionRequest, all_failures, failures_of
-from pipelines.models.spending import total
+from pipelines.spending import total
 from pipelines.stages.days import DayToRead
 from pipelines.stages.rereading import due_again
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pipelines.memory.entries import Entry
     from pipelines.models.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure
     from pipelines.models.shown import Nearby
-    from pipelines.models.spending import Spent
+    from pipelines.spending import Spent
 
 
 _NO_FAILURE: Final = frozenset({FailureKind.OVER_BUDGET, FailureKind.IN_BATCH})

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pipelines.memory.items import Item
     from pipelines.models.extraction import Candidate, DocumentChoice, Failure
     from pipelines.models.operations import Operation, Reviewed, Reviewer
-    from pipelines.models.spending import Spent
+    from pipelines.spending import Spent
     from pipelines.stages.known import Belief
     from pipelines.stages.review import Filed, Found
 

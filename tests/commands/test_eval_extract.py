@@ -13,7 +13,7 @@ from pipelines.errors import ModelFailed
 from pipelines.memory.items import Confidence, ItemType
 from pipelines.models import choose
 from pipelines.models.extraction import Candidate, Extraction
-from pipelines.models.spending import Spent, Tally, Usage
+from pipelines.spending import Spent, Tally, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from pipelines.errors import ModelFailed
 from pipelines.failure_kinds import FailureKind
 from pipelines.models.calling import Answer, provider_of
 from pipelines.models.patience import Patience
-from pipelines.models.spending import Usage
+from pipelines.spending import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from pipelines.models.calling import Call
 from pipelines.models.circuit import OPENS_AFTER, Circuit
 from pipelines.models.patience import Patience
 from pipelines.models.slots import Slots
-from pipelines.models.spending import Tally
+from pipelines.spending import Tally
 from tests.models.fakes import Scripted
 
 if TYPE_CHECKING:

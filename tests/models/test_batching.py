@@ -25,7 +25,7 @@ from pipelines.models.calling import Answer, Call
 from pipelines.models.patience import Patience
 from pipelines.models.reading import Question, together
 from pipelines.models.replies import Replies
-from pipelines.models.spending import Usage
+from pipelines.spending import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from pipelines.models.calling import Answer, Call
 from pipelines.models.capped import Capped
 from pipelines.models.caps import Caps
 from pipelines.models.prices import Price
-from pipelines.models.spending import Usage
+from pipelines.spending import Usage
 from tests.models.fakes import USAGE, Scripted
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from pipelines.commands.output import dollars
 from pipelines.models.prices import Price, price_of, price_table
 from pipelines.models.settings import DEFAULT_MODELS
-from pipelines.models.spending import Spent, Tally, Usage
+from pipelines.spending import Spent, Tally, Usage
 from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.providers.openai import OpenAIModel
 from pipelines.models.reply import reply_schema
 from pipelines.models.settings import ProviderSettings
-from pipelines.models.spending import Usage
+from pipelines.spending import Usage
 from tests.models.wire import (
     KEY,
     Prepared,

@@ -18,7 +18,7 @@ from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.rules import RulesExtractor
 from pipelines.models.settings import ProviderSettings
-from pipelines.models.spending import Spent, Usage
+from pipelines.spending import Spent, Usage
 from tests.models.days import DAY, DOCUMENTS, ENTRIES, forget_the_machine, reply_item, reply_text
 from tests.models.fakes import USAGE, Scripted, Still
 from tests.models.wire import KEY, anthropic_error, anthropic_wire, gemini_error, gemini_wire, message

@@ -17,7 +17,7 @@ from pipelines.models.calling import Answer, BadReply, Call
 from pipelines.models.chain import Chain
 from pipelines.models.describing import Picture
 from pipelines.models.replies import KEPT_DAYS, Replies
-from pipelines.models.spending import Tally, Usage
+from pipelines.spending import Tally, Usage
 from tests.models.fakes import USAGE, Scripted
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pipelines.errors import ModelFailed
 from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.memory.entries import Entry
 from pipelines.models.extraction import Extraction, Failure
-from pipelines.models.spending import Spent, Tally, Usage
+from pipelines.spending import Spent, Tally, Usage
 from pipelines.stages.days import DayToRead
 from pipelines.stages.extract import extract
 

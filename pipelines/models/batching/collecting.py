@@ -15,7 +15,7 @@ from pipelines.models.batching.notes import State
 from pipelines.models.batching.wire import Looked, Stage
 from pipelines.models.budget import Cost
 from pipelines.models.calling import BadReply, provider_of
-from pipelines.models.spending import Usage
+from pipelines.spending import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

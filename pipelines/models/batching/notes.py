@@ -19,7 +19,7 @@ from pipelines.memory.files import making, read_bytes, write_synced, writing
 from pipelines.memory.folders import holding
 from pipelines.memory.layout import BATCHES
 from pipelines.models.settings import without_userinfo
-from pipelines.models.spending import Usage
+from pipelines.spending import Usage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from pipelines.models.batching.sending import Outcome, Sender
 from pipelines.models.calling import provider_of
 from pipelines.models.extraction import Failure, all_failures
 from pipelines.models.reading import ModelExtractor
-from pipelines.models.spending import Spent, total
+from pipelines.spending import Spent, total
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pipelines.models.budget import Budget
     from pipelines.models.calling import Call
     from pipelines.models.prices import Prices
-    from pipelines.models.spending import Usage
+    from pipelines.spending import Usage
 
 HOURS: Final = 24.0
 """A batch that has not ended after so many hours is given up; Anthropic gives up at that time, too."""

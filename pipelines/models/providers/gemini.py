@@ -11,7 +11,7 @@ from pipelines.models.calling import Answer
 from pipelines.models.providers.deadline import within
 from pipelines.models.providers.faults import as_failure
 from pipelines.models.providers.settled import SettledModel
-from pipelines.models.spending import Usage
+from pipelines.spending import Usage
 
 if TYPE_CHECKING:
     from google.genai import Client

@@ -21,7 +21,7 @@ from pipelines.models.embedders.wire import with_path
 from pipelines.models.providers.deadline import within
 from pipelines.models.providers.faults import as_failure, status_of
 from pipelines.models.providers.settled import SettledModel
-from pipelines.models.spending import Usage
+from pipelines.spending import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
