@@ -62,6 +62,16 @@ def test_a_single_query_prints_the_same_object(root: Path) -> None:
     assert hit["text"] == "- Decision: we sail"
 
 
+def test_small_scores_are_told_as_exactly_as_large_ones(root: Path) -> None:
+    # A word that most units hold counts next to nothing, yet it orders them.
+    (root / "Logs/2026-01-01.md").write_text("- a lake\n- a lake with two boats\n- the lake, and a lake\n", "utf-8")
+    (answer,) = objects(run_search(root, "lake", "--explain", "--json"))
+    scores = [hit["score"] for hit in answer["results"]]
+    assert len(set(scores)) == 3
+    assert max(scores) < 0.0001
+    assert scores == [hit["factors"]["words"] for hit in answer["results"]]
+
+
 def test_the_limit_is_kept_and_checked(root: Path) -> None:
     (answer,) = objects(run_search(root, "lake", "--json", "--limit", "3"))
     assert len(answer["results"]) == 3
