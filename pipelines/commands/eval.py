@@ -44,7 +44,7 @@ def search_command(file: Path, *, as_json: bool, memory: Path | None) -> None:
     root = memory_root(memory)
     questions = read_questions(file)
     fresh = freshen(root)
-    who = asker(root, Filters())
+    who = asker(root, Filters(), mode="hybrid")
     asked = [who.ask(question.query) for question in questions]
     for note in (*fresh.notes, *who.notes):
         warn(note)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+Mode = Literal["hybrid", "keyword", "vector"]
 TRUSTS: Final = {"owner": 1.0, "self": 0.5, "external": -0.5, "untrusted": -1.0}
 CONFIDENCES: Final = {"high": 1.0, "medium": 0.0, "low": -0.5, "speculative": -1.0}
 _DAYS_OF_MONTH: Final = 30.436875
@@ -39,7 +40,7 @@ class Ranking:
         confidence: how much high confidence adds and speculation loses; 0 is off.
     """
 
-    mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
+    mode: Mode = "hybrid"
     fusion: Literal["weighted", "rrf"] = "weighted"
     vector_weight: float = 0.5
     rrf_k: int = 60

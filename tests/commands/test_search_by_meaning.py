@@ -108,6 +108,9 @@ def test_a_failed_batch_is_said_by_index(filled: Memory) -> None:
     assert "bag was poisoned. Until the next time, 1 unit is found by words alone." in filled.curate("index")
 
 
+BOAT = '{"query": "boat", "evidence": [["Logs/2026-02-05.md", 1]]}'
+
+
 def questions(tmp_path: Path, *lines: str) -> str:
     (tmp_path / "questions.jsonl").write_text("\n".join(lines), "utf-8")
     return str(tmp_path / "questions.jsonl")
@@ -128,6 +131,12 @@ def test_eval_scores_words_meaning_and_both(filled: Memory, tmp_path: Path) -> N
     }
     assert modes["hybrid"]["mrr"] == 1.0
     assert filled.curate("eval", "search", file).startswith("keyword\t0.750")
+
+
+def test_eval_compares_all_three_ways_whatever_the_settings_search_by(filled: Memory, tmp_path: Path) -> None:
+    file = questions(tmp_path, BOAT)
+    filled.write("curate.toml", f'{filled.read("curate.toml")}[search]\nmode = "keyword"\n')
+    assert list(json.loads(filled.curate("eval", "search", file, "--json"))["modes"]) == ["keyword", "vector", "hybrid"]
 
 
 @pytest.mark.parametrize(
