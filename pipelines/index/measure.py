@@ -66,7 +66,7 @@ def read_questions(path: Path) -> list[Question]:
         BadFile: it cannot be read, or a line holds no question; the sentence says which.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BadFile(path, f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
     found = [_question(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
@@ -82,7 +82,7 @@ def _question(path: Path, number: int, line: str) -> Question:
         question = Question(_kind(raw["query"], str), evidence)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         question = None
-    if question is None or not question.evidence:
+    if question is None or not (question.evidence and question.query.strip()):
         shape = '{"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}'
         raise BadFile(path, f"holds no question in line {number}; it should look like {shape}")
     return question

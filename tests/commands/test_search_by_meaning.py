@@ -139,8 +139,17 @@ def test_eval_compares_all_three_ways_whatever_the_settings_search_by(filled: Me
     assert list(json.loads(filled.curate("eval", "search", file, "--json"))["modes"]) == ["keyword", "vector", "hybrid"]
 
 
+def test_eval_reads_a_byte_order_mark_and_what_only_looks_like_a_line_end(filled: Memory, tmp_path: Path) -> None:
+    file = questions(tmp_path, f"\ufeff{BOAT}\r", BOAT.replace("boat", "boat\u2028\x85sank"))
+    assert json.loads(filled.curate("eval", "search", file, "--json"))["questions"] == 2
+
+
 @pytest.mark.parametrize(
-    "line", ["", "[]", '{"query": 1, "evidence": [["a", 1]]}', '{"query": "a", "evidence": []}', "[" * 100_000]
+    "line",
+    [
+        *("", "[]", '{"query": 1, "evidence": [["a", 1]]}', '{"query": "a", "evidence": []}', "[" * 100_000),
+        f'{BOAT}\n{{"query": " ", "evidence": [["Logs/2026-02-05.md", 1]]}}',
+    ],
 )
 def test_eval_names_the_line_that_is_no_question(filled: Memory, tmp_path: Path, line: str) -> None:
     assert "question" in filled.curate("eval", "search", questions(tmp_path, line), exits=1)
