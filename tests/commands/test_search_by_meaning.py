@@ -144,6 +144,18 @@ def test_eval_reads_a_byte_order_mark_and_what_only_looks_like_a_line_end(filled
     assert json.loads(filled.curate("eval", "search", file, "--json"))["questions"] == 2
 
 
+def test_eval_says_which_evidence_no_search_can_find(filled: Memory, tmp_path: Path) -> None:
+    filled.write("Areas/a.md", "- ~~Fact: boats are odd.~~ <!-- k8c02d9e441 since=2026-01-01 -->\n- boats\n")
+    file = questions(tmp_path, BOAT, '{"query": "boat", "evidence": [["Logs/2026-02-05.md", 1], ["Areas/a.md", 2]]}')
+    assert "Nothing" not in filled.curate("eval", "search", file)
+    places = '["Logs/2026-02-05.md", 1], ["Logs/2026-02-05.md", 9], ["./Logs/2026-02-05.md", 1], ["Areas/a.md", 1]'
+    file = questions(tmp_path, f'{{"query": "boat", "evidence": [{places}]}}')
+    said = filled.curate("eval", "search", file)
+    assert (
+        "Nothing that a search shows stands at 3 of the 4 places given as evidence (the first: ./Logs/2026-02" in said
+    )
+
+
 @pytest.mark.parametrize(
     "line",
     [
