@@ -125,6 +125,7 @@ def diverse(
     likeness: Callable[[int, int], float],
     diversity: float,
     count: int,
+    above: Sequence[int] = (),
 ) -> list[int]:
     """Return the first `count` by maximal marginal relevance, then the rest in their order.
 
@@ -134,9 +135,10 @@ def diverse(
         likeness: how alike two units are, at most 1.
         diversity: 0 keeps the order; 1 looks at nothing but novelty.
         count: how many places are given out this way.
+        above: units that stand before all of these, and can be repeated like any other.
     """
     left, chosen = list(order), list[int]()
-    nearest = dict.fromkeys(left, 0.0)
+    nearest = {unit: max((0.0, *(likeness(unit, one) for one in above))) for unit in left}
     best = max((scores[unit] for unit in left), default=0.0) or 1.0
     while left and len(chosen) < count:
         pick = max(left, key=lambda unit: (1 - diversity) * scores[unit] / best - diversity * nearest[unit])

@@ -123,12 +123,12 @@ def answer(
     if asked.explain or asked.ranking.adjusts:
         factors = _factors(connection, scores, found, asked)
         scores = {unit: _product(told) for unit, told in factors.items()}
+    if asked.ranking.day_bonus:
+        _add_bonus(scores, factors, read_places(connection, scores), asked.ranking.day_bonus)
     if named := _named(connection, query):
         there = standing_units(connection, named, question)
         scores |= dict.fromkeys(there, _NAMED_SCORE)
         factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
-    if asked.ranking.day_bonus:
-        _add_bonus(scores, factors, read_places(connection, scores), asked.ranking.day_bonus)
     order = _ordered(connection, scores, limit, question, asked.ranking)
     told = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
     hits = read_hits(connection, told)
@@ -210,8 +210,10 @@ def _ordered(
     best = ((-scores[unit], place.path, place.line, unit) for unit, place in places.items())
     order = [unit for *_, unit in sorted(best)[:wanted]]
     if ranking.diversity and question.matrix is not None:
-        chosen = {unit: scores[unit] for unit in order}
-        order = diverse(order, chosen, _likeness(question.matrix, order), ranking.diversity, limit)[:limit]
+        # What is named stands first whatever it is like; beside its score, no other would count for anything.
+        named = [unit for unit in order if scores[unit] >= _NAMED_SCORE]
+        alike = _likeness(question.matrix, order)
+        order = [*named, *diverse(order[len(named) :], scores, alike, ranking.diversity, limit - len(named), named)]
     return order[:limit]
 
 

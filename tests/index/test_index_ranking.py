@@ -129,6 +129,21 @@ def test_a_hit_explains_its_score(root: Path) -> None:
     assert search(root, "boat", 1, (), asked())[0].factors == {}
 
 
+@pytest.mark.parametrize("ranking", [Ranking(day_bonus=0.01), Ranking(diversity=0.01)])
+def test_an_item_that_is_named_leaves_the_others_as_they_stand(root: Path, ranking: Ranking) -> None:
+    lines = ("the boat", "boat, boat, boat", "a vessel that nobody rents", "rent")
+    (root / "Logs/2026-01-02.md").write_text("".join(f"- {line}\n" for line in lines), "utf-8")
+    update_index(root)
+    embed_index(root, Bag())
+    query = "k55b01aa07c k7f3a9c2b10 blue boat"
+    plain, other = (
+        search(root, query, 10, (), replace(asked(ranking=one), explain=True)) for one in (Ranking(), ranking)
+    )
+    assert [(hit.path, hit.start_line) for hit in other] == [(hit.path, hit.start_line) for hit in plain]
+    assert [hit.factors for hit in other[:2]] == [{"named": 1000.0}] * 2
+    assert all(hit.score < 2 for hit in other[2:])
+
+
 def test_each_ranking_answers(root: Path) -> None:
     for ranking in (Ranking(fusion="rrf"), Ranking(mode="keyword"), Ranking(mode="vector"), Ranking(diversity=0.3)):
         assert {"Projects:4", "Projects:5", "Logs:1"} <= set(found(root, asked(ranking=ranking)))
