@@ -15,6 +15,7 @@ from pipelines.index.matrix import read_stamp
 from pipelines.index.schema import NEVER, VERSION
 from pipelines.index.sources import scan
 from pipelines.index.store import INDEX, reading, version_of
+from pipelines.index.vectors import has_vectors
 
 if TYPE_CHECKING:
     import sqlite3
@@ -101,7 +102,7 @@ def _facts(root: Path, connection: sqlite3.Connection) -> IndexFacts:
 
 
 def _vectors(root: Path, connection: sqlite3.Connection, units: int) -> VectorFacts | None:
-    stamp = read_stamp(root)
+    stamp = read_stamp(root) if has_vectors(root) else None
     if stamp is None or connection.execute("SELECT build FROM marks").fetchone() != (stamp.build,):
         return None
     never = f"SELECT count(*) FROM units WHERE hidden AND hidden >= {NEVER}"  # noqa: S608  the partial index answers it
