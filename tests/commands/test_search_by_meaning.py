@@ -63,6 +63,8 @@ def test_filters_are_kept_and_checked(filled: Memory) -> None:
         "Logs/2026-02-01.md:2"
     ]
     assert results(filled.curate("search", "boat", "--json", "--source", "session")) == []
+    narrowed = ("--type", "DECISION", "--trust", "SELF", "--source", "Log")
+    assert results(filled.curate("search", "blue", "--json", *narrowed)) == ["Logs/2026-02-01.md:2"]
     for option, value in (("--type", "Wish"), ("--since", "2026-02-30"), ("--trust", "me"), ("--source", "web")):
         assert option in filled.curate("search", "boat", option, value, exits=2)
 
