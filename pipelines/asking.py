@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pipelines.index.filters import Filters
     from pipelines.index.matrix import Stamp
+    from pipelines.index.ranking import Mode
     from pipelines.index.search import Priorities, Uses
     from pipelines.index.vectors import Model
     from pipelines.models.embedding import Embedder
@@ -111,14 +112,25 @@ class Asker:
         return replace(asked, vector=vector, embedder=self.embedder.name)
 
 
-def asker(root: Path, filters: Filters, *, explain: bool = False) -> Asker:
+def asker(root: Path, filters: Filters, *, explain: bool = False, mode: Mode | None = None) -> Asker:
     """Return who asks the index of a memory; vectors of another embedder are left alone, and a note says so.
+
+    Args:
+        root: the memory.
+        filters: what may be found.
+        explain: whether hits tell what their score came of.
+        mode: by what to search, whatever curate.toml says.
 
     Raises:
         BadSettings: curate.toml has faults.
     """
+    ranking = ranking_of(root)
     made = Asker(
-        ranking_of(root), filters, explain=explain, uses=partial(uses_of, root), priorities=partial(priorities_of, root)
+        replace(ranking, mode=mode or ranking.mode),
+        filters,
+        explain=explain,
+        uses=partial(uses_of, root),
+        priorities=partial(priorities_of, root),
     )
     if has_vectors(root) and made.ranking.mode != "keyword":
         stamp = read_stamp(root)

@@ -42,8 +42,11 @@ def search(root: Path | None, query: str, limit: int, kind: str, project: str, d
     Raises:
         CurateError: whatever `pipelines.api.Memory` raises; so do the functions below.
     """
-    types = (kind,) if kind else ()
-    answer = Memory(root).search(query, limit=limit, types=types, project=project, since=days[0], before=days[1])
+    from pipelines.index.usage import record_uses  # noqa: PLC0415  the other tools need no index
+
+    types, memory = (kind,) if kind else (), Memory(root)
+    answer = memory.search(query, limit=limit, types=types, project=project, since=days[0], before=days[1])
+    record_uses(memory.root, [hit.known_as for hit in answer.hits])
     return _told(answer)
 
 

@@ -11,6 +11,7 @@ from pipelines.commands.eval_extract import command as extract_command
 from pipelines.commands.eval_review import command as review_command
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json, say_table, warn
+from pipelines.plain import plain_line
 
 if TYPE_CHECKING:
     from pipelines.index.measure import Measures
@@ -39,21 +40,32 @@ def search_command(file: Path, *, as_json: bool, memory: Path | None) -> None:
     from pipelines.asking import asker  # noqa: PLC0415  the verb's work, not its help
     from pipelines.index.filters import Filters  # noqa: PLC0415  as above
     from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
-    from pipelines.index.measure import measure, read_questions  # noqa: PLC0415  as above
+    from pipelines.index.measure import measure, out_of_reach, read_questions  # noqa: PLC0415  as above
 
     root = memory_root(memory)
     questions = read_questions(file)
     fresh = freshen(root)
-    who = asker(root, Filters())
+    who = asker(root, Filters(), mode="hybrid")
     asked = [who.ask(question.query) for question in questions]
     for note in (*fresh.notes, *who.notes):
         warn(note)
+    _tell_lost(out_of_reach(root, questions), {place for question in questions for place in question.evidence})
     found = measure(root, questions, asked, fresh.stale)
     if as_json:
         say_json({"questions": len(questions), "modes": {mode: one.to_json() for mode, one in found.items()}})
         return
     _table(found)
     say(f"{len(questions):,} questions")
+
+
+def _tell_lost(lost: list[tuple[str, int]], places: set[tuple[str, int]]) -> None:
+    """Say that some evidence can only count as not found: its path may be misspelt, or its lines have moved."""
+    if lost:
+        path, line = lost[0]
+        warn(
+            f"Nothing that a search shows stands at {len(lost):,} of the {len(places):,} places given as evidence"
+            f" (the first: {plain_line(path)}:{line}); they count as not found."
+        )
 
 
 def _table(found: dict[str, Measures]) -> None:

@@ -47,7 +47,9 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
         )
         return command(*rest, filters=filters, **given)
 
-    types = click.Choice([str(one) for one in ItemType], case_sensitive=False)
+    types, trusts, sources = (
+        click.Choice([str(one) for one in choices], case_sensitive=False) for choices in (ItemType, Trust, SOURCES)
+    )
     for option in reversed(
         (
             click.option("--type", "kind", type=types, multiple=True, help="Only items of this type; may be repeated."),
@@ -57,8 +59,8 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--as-of", type=Day(), metavar="DAY", help="Only what held on this day, superseded since or not."
             ),
-            click.option("--trust", type=click.Choice([str(one) for one in Trust]), multiple=True, help="Whose word."),
-            click.option("--source", type=click.Choice(SOURCES), multiple=True, help="Where it stands."),
+            click.option("--trust", type=trusts, multiple=True, help="Whose word."),
+            click.option("--source", type=sources, multiple=True, help="Where it stands."),
         )
     ):
         narrowed = option(narrowed)

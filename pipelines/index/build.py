@@ -17,7 +17,17 @@ from pipelines.index.passed import as_shown, is_kept, keep, partial_files, skipp
 from pipelines.index.rows import put, take_out
 from pipelines.index.schema import migrate
 from pipelines.index.sources import scan
-from pipelines.index.store import FAULTS, INDEX, is_broken, open_writing, reading, replacing, transaction, writer_lock
+from pipelines.index.store import (
+    FAULTS,
+    INDEX,
+    clear_aside,
+    is_broken,
+    open_writing,
+    reading,
+    replacing,
+    transaction,
+    writer_lock,
+)
 from pipelines.index.vectors import forget_others, has_vectors, vector_store
 
 if TYPE_CHECKING:
@@ -100,6 +110,8 @@ def refresh_index(root: Path, patience: float = PATIENCE) -> IndexReport:
 def _bring(root: Path, patience: float, update: Callable[[Path, float], IndexReport]) -> IndexReport:
     began = time.monotonic()
     with writer_lock(root, patience):
+        with contextlib.suppress(OSError):
+            clear_aside(root)
         report = _mended(root, began, update)
         _follow(root)
         return report

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import IndexUnusable
 from pipelines.index.legs import allowed_units, by_words, passage_scores
-from pipelines.index.matrix import open_matrix
+from pipelines.index.matrix import embedded_units, open_matrix
 from pipelines.index.places import Standings
 from pipelines.index.scanning import exact, nearest, scan
 from pipelines.index.vectors import Model
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 # Below this many rows, handing the scan to another thread takes longer than it saves.
 _LARGE: Final = 5_000
-MOST_MISSING: Final = 0.5
 _NO_COSINE: Final = 1.01
 
 
@@ -63,12 +62,13 @@ def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimens
 
     While more units lack a vector than have one, nothing is: what is not embedded would be found too seldom.
     """
-    (build,) = connection.execute("SELECT build FROM marks").fetchone()
+    build, last = connection.execute("SELECT build, last_unit FROM marks").fetchone()
     matrix = open_matrix(root, build)
     if matrix is None or matrix.stamp.model != Model(embedder, dimension):
         return None
-    if len(matrix.stamp.missing) > len(matrix.rows) * MOST_MISSING:
-        return None
+    if matrix.stamp.missing or matrix.stamp.units < last:  # seldom: counting all units takes time
+        present, missing = embedded_units(connection, matrix.stamp)
+        return matrix if missing <= present else None
     return matrix
 
 

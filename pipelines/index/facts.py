@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pipelines.errors import IndexUnusable
 from pipelines.index.changes import compare, recorded
-from pipelines.index.matrix import read_stamp
-from pipelines.index.schema import NEVER, VERSION
+from pipelines.index.matrix import embedded_units, read_stamp
+from pipelines.index.schema import VERSION
 from pipelines.index.sources import scan
 from pipelines.index.store import INDEX, reading, version_of
+from pipelines.index.vectors import has_vectors
 
 if TYPE_CHECKING:
     import sqlite3
@@ -96,19 +97,15 @@ def _facts(root: Path, connection: sqlite3.Connection) -> IndexFacts:
         files=sum(not one.reason for one in known.values()),
         units=units,
         behind=behind,
-        vectors=_vectors(root, connection, units),
+        vectors=_vectors(root, connection),
     )
 
 
-def _vectors(root: Path, connection: sqlite3.Connection, units: int) -> VectorFacts | None:
-    stamp = read_stamp(root)
+def _vectors(root: Path, connection: sqlite3.Connection) -> VectorFacts | None:
+    stamp = read_stamp(root) if has_vectors(root) else None
     if stamp is None or connection.execute("SELECT build FROM marks").fetchone() != (stamp.build,):
         return None
-    never = f"SELECT count(*) FROM units WHERE hidden AND hidden >= {NEVER}"  # noqa: S608  the partial index answers it
-    wanted = units - connection.execute(never).fetchone()[0]
-    (later,) = connection.execute("SELECT count(*) FROM units WHERE id > ?", (stamp.units,)).fetchone()
-    missing = min(wanted, len(stamp.missing) + later)
-    return VectorFacts(stamp.name, stamp.dimension, wanted - missing, missing)
+    return VectorFacts(stamp.name, stamp.dimension, *embedded_units(connection, stamp))
 
 
 def _unusable(root: Path) -> State:

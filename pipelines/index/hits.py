@@ -85,10 +85,15 @@ class Hit:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
-        told = asdict(self) | {"kind": self.kind, "score": round(self.score, 6)}
+        told = asdict(self) | {"kind": self.kind, "score": _told(self.score)}
         del told["known_as"], told["own_path"]
-        factors = {name: round(value, 6) for name, value in told.pop("factors").items()}
+        factors = {name: _told(value) for name, value in told.pop("factors").items()}
         return told | ({"factors": factors} if factors else {})
+
+
+def _told(value: float) -> float:
+    """Return a number to six figures, however small: what orders the hits must not be rounded away."""
+    return float(f"{value:.6g}")
 
 
 def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, Mapping[str, float]]]) -> list[Hit]:

@@ -38,8 +38,10 @@ def _marked(query: str, texts: Sequence[str]) -> list[str]:
             found = "SELECT rowid, highlight(shown, 0, ?, ?) FROM shown WHERE shown MATCH ?"
             for row, text in connection.execute(found, (OPEN, CLOSE, expression)):
                 marked[row] = text
-    if pairs := "|".join(map(re.escape, unspaced_pairs(query))):
-        marked = [re.sub(f"(?:{pairs})+", rf"{OPEN}\g<0>{CLOSE}", text) for text in marked]
+    if pairs := "|".join(sorted(map(re.escape, unspaced_pairs(query)), key=len, reverse=True)):
+        # Pairs overlap: a word of three characters is two of them.
+        whole = re.compile(f"(?:(?:(?={pairs}).)*(?:{pairs}))+")
+        marked = [whole.sub(rf"{OPEN}\g<0>{CLOSE}", text) for text in marked]
     return marked
 
 
@@ -48,10 +50,11 @@ def _cut(text: str) -> str:
         return text
     first = max(text.find(OPEN), 0)
     start = max(0, min(first - WIDTH // 3, len(text) - WIDTH))
-    # A blank is a good place to begin and to end, unless the script has none.
-    start = text.rfind(" ", max(0, start - 30), start) + 1 or start
-    end = text.rfind(" ", start + WIDTH - 30, start + WIDTH)
-    end = end if end > 0 else start + WIDTH
+    # A blank is a good place to begin and to end, unless the script has none. To begin earlier would lose the end.
+    start = text.find(" ", start - 1, start + 30) + 1 or start if start else 0
+    end = start + WIDTH
+    if end < len(text) and (blank := text.rfind(" ", end - 30, end)) > 0:
+        end = blank
     piece = text[start:end]
     if piece.rfind(OPEN) > piece.rfind(CLOSE):
         piece += CLOSE

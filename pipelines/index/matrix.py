@@ -16,6 +16,7 @@ import zlib
 from dataclasses import asdict, dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
+from pipelines.index.schema import NEVER
 from pipelines.index.signs import cut_signs, drop_damaged_signs, fit, make_signs, open_signs, write_signs
 from pipelines.index.vectors import Model, fetch, has_vectors, last_model, vector_store
 from pipelines.memory.layout import PRIVATE
@@ -33,6 +34,8 @@ _BLOCK: Final = 8192
 SUMMED: Final = 1024
 """Rows a checksum: what is added to the matrix has it read no more than this again."""
 _NEW: Final = "SELECT id, key FROM units WHERE id > ? AND id <= ? AND hidden < 2 ORDER BY id"
+# The partial index answers the second.
+_COUNTED: Final = f"SELECT count(*) FROM units UNION ALL SELECT count(*) FROM units WHERE hidden AND hidden >= {NEVER}"  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,17 @@ def fits(root: Path, index: sqlite3.Connection) -> bool:
     build, last = index.execute("SELECT build, last_unit FROM marks").fetchone()
     stamp = read_stamp(root)
     return stamp is not None and (stamp.build, stamp.units) == (build, last)
+
+
+def embedded_units(index: sqlite3.Connection, stamp: Stamp) -> tuple[int, int]:
+    """Return how many units have a vector in a matrix of this build of the index, and how many lack one.
+
+    Units are counted, not rows: those of units that are no more tell nothing of those that are.
+    """
+    (later,) = index.execute("SELECT count(*) FROM units WHERE id > ?", (stamp.units,)).fetchone()
+    (units,), (never,) = index.execute(_COUNTED).fetchall()
+    missing = min(units - never, len(stamp.missing) + later)
+    return units - never - missing, missing
 
 
 def drop_damaged(root: Path) -> None:

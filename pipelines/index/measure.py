@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pipelines.errors import BadFile
 from pipelines.index.search import answer
 from pipelines.index.store import reading
+from pipelines.memory.names import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 WORDS: Final = (500, 1000, 2000)
 FILES: Final = (5, 10)
 LIMIT: Final = 100
+_SHOWN: Final = "SELECT start_line, end_line FROM units WHERE file = ? AND NOT hidden"
 _MODES: Final[tuple[Literal["keyword", "vector", "hybrid"], ...]] = ("keyword", "vector", "hybrid")
 
 
@@ -66,7 +68,7 @@ def read_questions(path: Path) -> list[Question]:
         BadFile: it cannot be read, or a line holds no question; the sentence says which.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BadFile(path, f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
     found = [_question(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
@@ -82,7 +84,7 @@ def _question(path: Path, number: int, line: str) -> Question:
         question = Question(_kind(raw["query"], str), evidence)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         question = None
-    if question is None or not question.evidence:
+    if question is None or not (question.evidence and question.query.strip()):
         shape = '{"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}'
         raise BadFile(path, f"holds no question in line {number}; it should look like {shape}")
     return question
@@ -92,6 +94,27 @@ def _kind(value: Any, kind: type[Any]) -> Any:  # noqa: ANN401  what JSON may ho
     if type(value) is not kind:
         raise TypeError(value)
     return value
+
+
+def out_of_reach(root: Path, questions: Sequence[Question]) -> list[tuple[str, int]]:
+    """Return the evidence that no search can find, in order, because nothing that it shows stands there.
+
+    Args:
+        root: the memory.
+        questions: whose evidence.
+
+    Raises:
+        IndexUnusable: there is no index, or it cannot be read.
+    """
+    names = names_of(root)
+    wanted = {place for question in questions for place in question.evidence}
+    paths = {path: path if names is None else names.canonical(path) for path, _ in wanted}
+    with reading(root) as connection:
+        files = {path: file for file, path in connection.execute("SELECT id, path FROM files")}
+        shown = {path: connection.execute(_SHOWN, (files.get(own),)).fetchall() for path, own in paths.items()}
+    return [
+        (path, line) for path, line in sorted(wanted) if not any(first <= line <= last for first, last in shown[path])
+    ]
 
 
 def measure(

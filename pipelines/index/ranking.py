@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+Mode = Literal["hybrid", "keyword", "vector"]
 TRUSTS: Final = {"owner": 1.0, "self": 0.5, "external": -0.5, "untrusted": -1.0}
 CONFIDENCES: Final = {"high": 1.0, "medium": 0.0, "low": -0.5, "speculative": -1.0}
 _DAYS_OF_MONTH: Final = 30.436875
@@ -39,7 +40,7 @@ class Ranking:
         confidence: how much high confidence adds and speculation loses; 0 is off.
     """
 
-    mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
+    mode: Mode = "hybrid"
     fusion: Literal["weighted", "rrf"] = "weighted"
     vector_weight: float = 0.5
     rrf_k: int = 60
@@ -124,6 +125,7 @@ def diverse(
     likeness: Callable[[int, int], float],
     diversity: float,
     count: int,
+    above: Sequence[int] = (),
 ) -> list[int]:
     """Return the first `count` by maximal marginal relevance, then the rest in their order.
 
@@ -133,9 +135,10 @@ def diverse(
         likeness: how alike two units are, at most 1.
         diversity: 0 keeps the order; 1 looks at nothing but novelty.
         count: how many places are given out this way.
+        above: units that stand before all of these, and can be repeated like any other.
     """
     left, chosen = list(order), list[int]()
-    nearest = dict.fromkeys(left, 0.0)
+    nearest = {unit: max((0.0, *(likeness(unit, one) for one in above))) for unit in left}
     best = max((scores[unit] for unit in left), default=0.0) or 1.0
     while left and len(chosen) < count:
         pick = max(left, key=lambda unit: (1 - diversity) * scores[unit] / best - diversity * nearest[unit])

@@ -19,7 +19,7 @@ from pipelines.memory.names import names_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -123,13 +123,15 @@ def answer(
     if asked.explain or asked.ranking.adjusts:
         factors = _factors(connection, scores, found, asked)
         scores = {unit: _product(told) for unit, told in factors.items()}
+    if asked.ranking.day_bonus:
+        _add_bonus(scores, factors, read_places(connection, scores), asked.ranking.day_bonus)
     if named := _named(connection, query):
         there = standing_units(connection, named, question)
         scores |= dict.fromkeys(there, _NAMED_SCORE)
         factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
-    if asked.ranking.day_bonus:
-        _add_bonus(scores, factors, read_places(connection, scores), asked.ranking.day_bonus)
     order = _ordered(connection, scores, limit, question, asked.ranking)
+    if asked.explain and asked.ranking.diversity and question.matrix is not None:
+        _tell_repeats(factors, order, _likeness(question.matrix, order))
     told = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
     hits = read_hits(connection, told)
     names = names_of(root)
@@ -210,8 +212,10 @@ def _ordered(
     best = ((-scores[unit], place.path, place.line, unit) for unit, place in places.items())
     order = [unit for *_, unit in sorted(best)[:wanted]]
     if ranking.diversity and question.matrix is not None:
-        chosen = {unit: scores[unit] for unit in order}
-        order = diverse(order, chosen, _likeness(question.matrix, order), ranking.diversity, limit)[:limit]
+        # What is named stands first whatever it is like; beside its score, no other would count for anything.
+        named = [unit for unit in order if scores[unit] >= _NAMED_SCORE]
+        alike = _likeness(question.matrix, order)
+        order = [*named, *diverse(order[len(named) :], scores, alike, ranking.diversity, limit - len(named), named)]
     return order[:limit]
 
 
@@ -225,6 +229,16 @@ def _add_bonus(
         bonus = share * best[places[unit].path]
         scores[unit] += bonus
         factors[unit] = factors.get(unit, {}) | {"day": bonus}
+
+
+def _tell_repeats(
+    factors: dict[int, dict[str, float]], order: Sequence[int], likeness: Callable[[int, int], float]
+) -> None:
+    """Tell of each hit how alike it is to the nearest that stands above it: no score shows what that did."""
+    for place, unit in enumerate(order):
+        if "named" not in factors[unit]:
+            alike = max((0.0, *(likeness(unit, one) for one in order[:place])))
+            factors[unit] = factors[unit] | {"alike": alike}
 
 
 def _likeness(matrix: Matrix, units: list[int]) -> Callable[[int, int], float]:

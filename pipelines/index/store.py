@@ -224,6 +224,15 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
         _remove(aside)
 
 
+def clear_aside(root: Path) -> None:
+    """Remove what a killed rebuild left, which may be as large as the index; the writer lock is held.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    _remove(root / _ASIDE)
+
+
 def _settle(path: Path) -> None:
     """Fold the old file's write-ahead log into it, so that the file is whole even if the rename never comes."""
     if path.is_file():

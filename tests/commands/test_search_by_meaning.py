@@ -63,6 +63,8 @@ def test_filters_are_kept_and_checked(filled: Memory) -> None:
         "Logs/2026-02-01.md:2"
     ]
     assert results(filled.curate("search", "boat", "--json", "--source", "session")) == []
+    narrowed = ("--type", "DECISION", "--trust", "SELF", "--source", "Log")
+    assert results(filled.curate("search", "blue", "--json", *narrowed)) == ["Logs/2026-02-01.md:2"]
     for option, value in (("--type", "Wish"), ("--since", "2026-02-30"), ("--trust", "me"), ("--source", "web")):
         assert option in filled.curate("search", "boat", option, value, exits=2)
 
@@ -108,6 +110,9 @@ def test_a_failed_batch_is_said_by_index(filled: Memory) -> None:
     assert "bag was poisoned. Until the next time, 1 unit is found by words alone." in filled.curate("index")
 
 
+BOAT = '{"query": "boat", "evidence": [["Logs/2026-02-05.md", 1]]}'
+
+
 def questions(tmp_path: Path, *lines: str) -> str:
     (tmp_path / "questions.jsonl").write_text("\n".join(lines), "utf-8")
     return str(tmp_path / "questions.jsonl")
@@ -130,8 +135,35 @@ def test_eval_scores_words_meaning_and_both(filled: Memory, tmp_path: Path) -> N
     assert filled.curate("eval", "search", file).startswith("keyword\t0.750")
 
 
+def test_eval_compares_all_three_ways_whatever_the_settings_search_by(filled: Memory, tmp_path: Path) -> None:
+    file = questions(tmp_path, BOAT)
+    filled.write("curate.toml", f'{filled.read("curate.toml")}[search]\nmode = "keyword"\n')
+    assert list(json.loads(filled.curate("eval", "search", file, "--json"))["modes"]) == ["keyword", "vector", "hybrid"]
+
+
+def test_eval_reads_a_byte_order_mark_and_what_only_looks_like_a_line_end(filled: Memory, tmp_path: Path) -> None:
+    file = questions(tmp_path, f"\ufeff{BOAT}\r", BOAT.replace("boat", "boat\u2028\x85sank"))
+    assert json.loads(filled.curate("eval", "search", file, "--json"))["questions"] == 2
+
+
+def test_eval_says_which_evidence_no_search_can_find(filled: Memory, tmp_path: Path) -> None:
+    filled.write("Areas/a.md", "- ~~Fact: boats are odd.~~ <!-- k8c02d9e441 since=2026-01-01 -->\n- boats\n")
+    file = questions(tmp_path, BOAT, '{"query": "boat", "evidence": [["Logs/2026-02-05.md", 1], ["Areas/a.md", 2]]}')
+    assert "Nothing" not in filled.curate("eval", "search", file)
+    places = '["Logs/2026-02-05.md", 1], ["Logs/2026-02-05.md", 9], ["./Logs/2026-02-05.md", 1], ["Areas/a.md", 1]'
+    file = questions(tmp_path, f'{{"query": "boat", "evidence": [{places}]}}')
+    said = filled.curate("eval", "search", file)
+    assert (
+        "Nothing that a search shows stands at 3 of the 4 places given as evidence (the first: ./Logs/2026-02" in said
+    )
+
+
 @pytest.mark.parametrize(
-    "line", ["", "[]", '{"query": 1, "evidence": [["a", 1]]}', '{"query": "a", "evidence": []}', "[" * 100_000]
+    "line",
+    [
+        *("", "[]", '{"query": 1, "evidence": [["a", 1]]}', '{"query": "a", "evidence": []}', "[" * 100_000),
+        f'{BOAT}\n{{"query": " ", "evidence": [["Logs/2026-02-05.md", 1]]}}',
+    ],
 )
 def test_eval_names_the_line_that_is_no_question(filled: Memory, tmp_path: Path, line: str) -> None:
     assert "question" in filled.curate("eval", "search", questions(tmp_path, line), exits=1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines import mcp_tools
 from pipelines.index import reading
 from pipelines.index.schema import VERSION
 from pipelines.index.sources import read_source
@@ -186,6 +187,13 @@ def test_a_search_is_remembered_and_standard_input_and_eval_are_not(
     filled.curate("search", "sank", "--limit", "1", "--json")
     assert list(used(filled).values()) == [2]
     assert filled.git("status", "--porcelain", "--", ".curate") == ""
+
+
+def test_a_search_by_an_agents_tool_is_remembered_too(filled: Memory) -> None:
+    assert "sank" in mcp_tools.search(filled.root, "sank", 1, "", "", ("", ""))
+    assert list(used(filled).values()) == [1]
+    mcp_tools.search(filled.root, "zebra", 5, "Rule", "", ("", ""))
+    assert list(used(filled).values()) == [1]
 
 
 def test_what_was_used_counts_where_the_settings_say_so(filled: Memory) -> None:

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
-from pipelines.index.build import rebuild_index, update_index
+from pipelines.index.build import rebuild_index, refresh_index, update_index
 from pipelines.index.changes import SETTLED_NS, Recorded
 from pipelines.index.schema import VERSION
 from pipelines.index.search import search
@@ -26,6 +26,7 @@ from pipelines.index.sources import Skipped, Stamp
 from pipelines.index.store import INDEX, open_writing, reading
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pipelines.index.build import IndexReport
@@ -300,3 +301,15 @@ def test_an_update_and_a_search_do_without_heavy_imports(root: Path) -> None:
         " assert not {'sqlite_utils', 'rich', 'pydantic', 'numpy', 'git'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code, root], check=True)
+
+
+@pytest.mark.parametrize("work", [update_index, refresh_index])
+def test_what_a_killed_rebuild_left_is_cleared_away(root: Path, work: Callable[[Path], IndexReport]) -> None:
+    write(root, "Logs/2026-01-01.md", "- the boat\n")
+    update_index(root)
+    left = [root / f"{INDEX}.new{suffix}" for suffix in ("", "-journal")]
+    for path in left:
+        path.write_bytes(b"half an index")
+    work(root)
+    assert not any(path.exists() for path in left)
+    assert search(root, "boat", 1)

@@ -15,6 +15,7 @@ from pipelines.index.embed import embed_index
 from pipelines.index.facts import VectorFacts, first_day, index_facts
 from pipelines.index.schema import VERSION
 from pipelines.index.store import INDEX
+from pipelines.index.vectors import VECTORS
 from tests.index.bag import Bag
 
 if TYPE_CHECKING:
@@ -59,6 +60,12 @@ def test_vectors_present_and_missing(root: Path) -> None:
     (root / "Logs/2026-01-02.md").unlink()
     update_index(root)
     assert index_facts(root).vectors == VectorFacts(bag.name, 64, 1, 2)
+
+
+def test_without_the_vectors_a_matrix_tells_of_none(root: Path) -> None:
+    embed_index(root, Bag())
+    (root / VECTORS).unlink()
+    assert index_facts(root).vectors is None  # no search uses it
 
 
 @pytest.mark.parametrize("state", ["missing", "damaged", "torn", "older", "newer"])

@@ -129,6 +129,34 @@ def test_a_hit_explains_its_score(root: Path) -> None:
     assert search(root, "boat", 1, (), asked())[0].factors == {}
 
 
+def test_a_hit_explains_its_place_where_repeats_lose(root: Path) -> None:
+    (root / "Logs/2026-01-02.md").write_text("- a boat\n- a boat\n- a red boat with a sail\n- sail\n", "utf-8")
+    update_index(root)
+    embed_index(root, Bag())
+    how = replace(asked(ranking=Ranking(diversity=0.4)), explain=True)
+    hits = search(root, "boat k7f3a9c2b10", 10, (), how)
+    assert hits[0].factors == {"named": 1000.0}
+    worth = [0.6 * hit.score / max(hit.score for hit in hits[1:]) - 0.4 * hit.factors["alike"] for hit in hits[1:]]
+    assert worth == sorted(worth, reverse=True)
+    assert [round(hit.factors["alike"], 5) for hit in hits if hit.text == "- a boat"].count(1.0) == 1
+    assert "alike" not in search(root, "boat", 1, (), replace(asked(), explain=True))[0].factors
+
+
+@pytest.mark.parametrize("ranking", [Ranking(day_bonus=0.01), Ranking(diversity=0.01)])
+def test_an_item_that_is_named_leaves_the_others_as_they_stand(root: Path, ranking: Ranking) -> None:
+    lines = ("the boat", "boat, boat, boat", "a vessel that nobody rents", "rent")
+    (root / "Logs/2026-01-02.md").write_text("".join(f"- {line}\n" for line in lines), "utf-8")
+    update_index(root)
+    embed_index(root, Bag())
+    query = "k55b01aa07c k7f3a9c2b10 blue boat"
+    plain, other = (
+        search(root, query, 10, (), replace(asked(ranking=one), explain=True)) for one in (Ranking(), ranking)
+    )
+    assert [(hit.path, hit.start_line) for hit in other] == [(hit.path, hit.start_line) for hit in plain]
+    assert [hit.factors for hit in other[:2]] == [{"named": 1000.0}] * 2
+    assert all(hit.score < 2 for hit in other[2:])
+
+
 def test_each_ranking_answers(root: Path) -> None:
     for ranking in (Ranking(fusion="rrf"), Ranking(mode="keyword"), Ranking(mode="vector"), Ranking(diversity=0.3)):
         assert {"Projects:4", "Projects:5", "Logs:1"} <= set(found(root, asked(ranking=ranking)))

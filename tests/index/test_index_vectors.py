@@ -92,6 +92,24 @@ def test_a_failing_batch_stops_no_other_and_is_tried_again(
     assert (report.embedded, report.missing, report.faults) == (1, 0, ())
 
 
+def test_where_most_units_lack_a_vector_words_answer_whatever_was_in_the_index_before(root: Path, bag: Bag) -> None:
+    for change in range(4):
+        write(root, "Logs/2026-01-01.md", "".join(f"- a vessel {change} {line}\n" for line in range(4)))
+        update_index(root)
+        embed_index(root, bag)
+    write(root, "Logs/2026-01-01.md", "- a vessel 3 0\n- poison on the boat\n- poison\n- poison in a cup\n")
+    update_index(root)
+    assert embed_index(root, bag).missing == 3  # of five
+    assert found(root, "boat", bag) == ["Logs/2026-01-01.md:2", "Logs/2026-01-01.md:1", "Logs/2026-01-01.md:3"]
+    rebuild_index(root)
+    assert found(root, "boat", bag) == ["Logs/2026-01-01.md:2", "Logs/2026-01-01.md:1", "Logs/2026-01-01.md:3"]
+    write(root, "Areas/b.md", "- a vessel 3 1 of glad people\n\nanother sail\n")
+    update_index(root)
+    bag.failing = False
+    embed_index(root, bag)
+    assert "Areas/a.md:6" in found(root, "happy", bag)
+
+
 def test_what_a_model_gives_is_checked(root: Path) -> None:
     class Broken(Bag):
         def embed_documents(self, texts: object) -> NDArray[np.float32]:
