@@ -93,6 +93,7 @@ def test_a_snippet_marks_what_matched_and_stays_short() -> None:
     assert f"{OPEN}sails{CLOSE}" in long
     assert len(long) < WIDTH + 10
     assert none == "no"
+    assert snippets("Lambdas", ["AWSのLambdaを使う"]) == [f"AWSの{OPEN}Lambda{CLOSE}を使う"]
 
 
 def test_index_tells_what_it_did(root: Path) -> None:
