@@ -101,6 +101,13 @@ def test_a_file_name_finds_its_units_and_who_names_it(root: Path) -> None:
     assert set(found(root, "alpha-notes.md")) == {"Logs:13", "Logs:12", "Projects:6", "Projects:7"}
 
 
+def test_a_part_of_a_file_name_without_blanks_finds_its_units(root: Path) -> None:
+    (root / "Areas").mkdir()
+    (root / "Areas/資料庫設計AWS.md").write_text("Nothing else says it.\n", encoding="utf-8")
+    update_index(root)
+    assert found(root, "資料庫") == found(root, "設計") == found(root, "AWS") == ["Areas:1"]
+
+
 def test_a_hit_tells_all_that_is_known(root: Path) -> None:
     hit = search(root, "Terraform", 1)[0]
     assert hit.score > 0
