@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.chatlines import is_message, starts_with_clock
+from pipelines.memory.fences import fence_ends
 from pipelines.memory.markdown import body_lines, read_headings
 from pipelines.memory.spans import without_spans
 
@@ -181,3 +182,17 @@ def _parts(row: str, limit: int) -> Iterator[str]:
 def without_comments(text: str) -> str:
     """Return `text` without its HTML comments: they are for machines and template authors, not for reading."""
     return without_spans(text, "<!--", "-->").strip()
+
+
+def without_spoken_comments(text: str) -> str:
+    """Return what somebody said without HTML comments; those in code fences are what was said."""
+    if "<!--" not in text:
+        return text.strip()
+    lines = text.split("\n")
+    parts, at = [], 0
+    for first, last in (*fence_ends(lines).items(), (len(lines), len(lines))):
+        if first > at:
+            parts.append(without_spans("\n".join(lines[at:first]), "<!--", "-->"))
+        parts += lines[first : last + 1]
+        at = last + 1
+    return "\n".join(parts).strip()
