@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.chatlines import is_message, starts_with_clock
+from pipelines.memory.fences import fence_ends
 from pipelines.memory.markdown import body_lines, read_headings
 from pipelines.memory.spans import without_spans
 
@@ -23,6 +24,8 @@ NESTED_BYTES: Final = 400
 _BLANK: Final = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
 _LISTED: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 _TABLE: Final = re.compile(r"[ \t]*\|")
+# The line under the heads of a table that has no marks at its sides.
+_RULER: Final = re.compile(r"[ \t]*:?-+:?(?:[ \t]*\|[ \t]*:?-+:?)+[ \t]*")
 # The beginning of a turn: a speaker's name with a colon, often in bold, and perhaps quoted.
 _SPEAKER: Final = re.compile(
     r"\s{0,3}(?:>\s?)*"
@@ -60,10 +63,16 @@ def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[Block]:
     """
     for headings, numbers, verbatim in _groups(lines, start):
         first = lines[numbers[0]]
-        limit = WHOLE_BYTES if verbatim or _TABLE.match(first) else PIECE_BYTES
+        limit = WHOLE_BYTES if verbatim or _is_table([lines[n] for n in numbers[:2]]) else PIECE_BYTES
         if "<!-- k" in first:  # an item is whole, with the comment that tells whether it still holds
             limit = max(limit, len(first.encode()))
         yield from _pieces([(n, lines[n].rstrip()) for n in numbers], headings, limit, verbatim=verbatim)
+
+
+def _is_table(lines: Sequence[str]) -> bool:
+    """Return whether a block is a table, by its first two lines."""
+    ruled = len(lines) > 1 and "|" in lines[0] and _RULER.fullmatch(lines[1].rstrip())
+    return bool(ruled or _TABLE.match(lines[0]))
 
 
 _Group = tuple[tuple[str, ...], list[int], bool]
@@ -128,7 +137,9 @@ def turn_pieces(text: str) -> Iterator[str]:
         yield text
         return
     lines = text.split("\n")
-    whole = {block.start_line - 1: block.verbatim or _TABLE.match(block.text) for block in split_blocks(lines)}
+    whole = {
+        block.start_line - 1: block.verbatim or _is_table(block.text.split("\n", 2)) for block in split_blocks(lines)
+    }
     starts = sorted({0, *whole})
     held = ""
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
@@ -181,3 +192,17 @@ def _parts(row: str, limit: int) -> Iterator[str]:
 def without_comments(text: str) -> str:
     """Return `text` without its HTML comments: they are for machines and template authors, not for reading."""
     return without_spans(text, "<!--", "-->").strip()
+
+
+def without_spoken_comments(text: str) -> str:
+    """Return what somebody said without HTML comments; those in code fences are what was said."""
+    if "<!--" not in text:
+        return text.strip()
+    lines = text.split("\n")
+    parts, at = [], 0
+    for first, last in (*fence_ends(lines).items(), (len(lines), len(lines))):
+        if first > at:
+            parts.append(without_spans("\n".join(lines[at:first]), "<!--", "-->"))
+        parts += lines[first : last + 1]
+        at = last + 1
+    return "\n".join(parts).strip()

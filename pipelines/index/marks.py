@@ -8,13 +8,14 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 from pipelines.index.schema import TOKENIZE
-from pipelines.index.words import match_expression, spaced, unspaced_pairs
+from pipelines.index.words import match_expression, parted, spaced, unspaced_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OPEN, CLOSE = "\x01", "\x02"
 """Stand around a matched word; no text holds them, because control characters are taken out."""
+_BETWEEN: Final = "\x03"
 
 WIDTH: Final = 240
 _CONTROL: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
@@ -34,10 +35,12 @@ def _marked(query: str, texts: Sequence[str]) -> list[str]:
     if expression := match_expression(spaced(query)):
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.execute(f"CREATE VIRTUAL TABLE shown USING fts5(text, tokenize = '{TOKENIZE}')")
-            connection.executemany("INSERT INTO shown(rowid, text) VALUES (?, ?)", enumerate(texts))
+            connection.executemany(
+                "INSERT INTO shown(rowid, text) VALUES (?, ?)", enumerate(parted(text, _BETWEEN) for text in texts)
+            )
             found = "SELECT rowid, highlight(shown, 0, ?, ?) FROM shown WHERE shown MATCH ?"
             for row, text in connection.execute(found, (OPEN, CLOSE, expression)):
-                marked[row] = text
+                marked[row] = text.replace(_BETWEEN, "")
     if pairs := "|".join(sorted(map(re.escape, unspaced_pairs(query)), key=len, reverse=True)):
         # Pairs overlap: a word of three characters is two of them.
         whole = re.compile(f"(?:(?:(?={pairs}).)*(?:{pairs}))+")

@@ -108,6 +108,10 @@ def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> R
     faults = "; ".join(transcript.faults())
     if faults and not units:
         return Reading((), whole, f"holds no turn that can be read: {faults}")
+    if transcript.strange and not units:
+        return Reading(
+            (), whole, f"holds no turn of a shape that is known (line {transcript.strange} is of another one)"
+        )
     return Reading(units, whole, note=f"is indexed in part: {faults}" if faults else "")
 
 

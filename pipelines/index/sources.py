@@ -35,6 +35,7 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_TRANSCRIPT_BYTES: Final = 1024 * 1024 * 1024
 """A transcript is read line by line, and most of it is what tools gave back."""
 _LEFT_OUT: Final = "; the others are not in the index"
+_LINK: Final = "is a symbolic link, which is never followed"
 UNDESCRIBED: Final = "has no description yet; `curate index --describe-images` writes one"
 
 
@@ -191,6 +192,16 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
             elif (path := real if names is None else _indexed(names, real)) and (form := form_of(path)):
                 beside = (sidecars.get(one) for one in sidecar_names(name)) if form is Form.IMAGE else ()
                 yield entry, path, form, next(filter(None, beside), None) if beside else None
+            elif _is_linked_folder(entry) and (names is None or names.leads(real)):
+                skipped.append(Skipped(_shown(real if names is None else f"{NOTES}/{real}"), _LINK))
+
+
+def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
+    """Return whether a link leads to a folder. Nothing in that is looked at, but that its files are missing is told."""
+    try:
+        return entry.is_symlink() and entry.is_dir()
+    except OSError:  # it leads in a circle, or where nobody may look
+        return False
 
 
 def _wanted(folder: str, name: str) -> bool:
@@ -211,7 +222,7 @@ def _indexed(names: Names, real: str) -> str:
 
 def _unfit(entry: os.DirEntry[str], path: str) -> str:
     if entry.is_symlink():
-        return "is a symbolic link, which is never followed"
+        return _LINK
     if not entry.is_file(follow_symlinks=False):
         return "is no regular file"
     return "" if path == _shown(path) else "has a name that is not UTF-8"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pipelines.index.blocks import prose_pieces, turn_pieces, without_comments
+from pipelines.index.blocks import prose_pieces, turn_pieces, without_spoken_comments
 from pipelines.index.units import Unit
 from pipelines.memory.items import Trust
 from pipelines.memory.logs import tags_of
@@ -40,7 +40,7 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
             day, clock = days.of(turn.time), f" {turn.time.astimezone(zone):%H:%M}"
         trust = Trust.OWNER if turn.role is Role.USER and not turn.subagent else Trust.SELF
         for piece in turn_pieces(turn.text):
-            if text := without_comments(piece):
+            if text := without_spoken_comments(piece):
                 yield Unit(
                     turn.line, turn.line, f"{_speaker(turn)}{clock}: {text}", date=day, trust=trust,
                     project=turn.project[:_PROJECT], tags=tags_of(text),

@@ -82,7 +82,7 @@ def _about(path: str, unit: Unit) -> str:
     headings = [searchable(heading) for heading in dict.fromkeys((unit.title, *unit.headings)) if heading]
     labels = [marker("type", name) for name in unit.types] + [marker("tag", tag) for tag in unit.tags]
     project = [marker("project", searchable(unit.project))] if unit.project else []
-    return " ".join((*headings, day_words(unit.date), _name(path), unit.item, *project, *labels)).strip()
+    return " ".join((*headings, day_words(unit.date), searchable(_name(path)), unit.item, *project, *labels)).strip()
 
 
 def _name(path: str) -> str:

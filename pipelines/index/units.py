@@ -144,9 +144,10 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         trust=trust if trust in _TRUSTS else Trust.OWNER,
         confidence=confidence if confidence in _CONFIDENCES else "",
     )
+    titles = {heading.line + 1 for heading in document.headings}
     for block in split_blocks(document.lines, front.lines):
         unit = _prose(base, block) if block.verbatim else _item(base, block) or _prose(base, block)
-        if unit.text and not unit.text.startswith("#"):
+        if unit.text and block.start_line not in titles:
             yield unit
 
 

@@ -29,9 +29,14 @@ STOP_WORDS: Final = frozenset(
 )
 
 # Scripts that are written without blanks between words (and Korean, whose words carry their particles).
-_UNSPACED: Final = re.compile(
+_ONE_UNSPACED: Final = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-    "\uf900-\ufaff\U00020000-\U0003ffff]+"
+    "\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_UNSPACED: Final = re.compile(f"{_ONE_UNSPACED}+")
+# Where such a script meets a word of another one, which the tokenizer would take for the same word.
+_MEETING: Final = re.compile(
+    rf"(?<=[^\W_])(?<!{_ONE_UNSPACED})(?={_ONE_UNSPACED})|(?<={_ONE_UNSPACED})(?=[^\W_])(?!{_ONE_UNSPACED})"
 )
 _LABELLED: Final = re.compile(
     r"(?<!\w)(project|type|tag):(\"[^\"\x00]+\"|[^\s\"\x00]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE
@@ -63,11 +68,24 @@ def marker(label: str, value: str) -> str:
 def grams(text: str) -> str:
     """Return the character pairs of every run that is written without blanks, so that a part of it can be found.
 
-    The last character of a run stands alone, so that each character begins a term.
+    The last character of a run stands alone, so that each character begins a term. Words of other scripts that touch a
+    run (`使用SQLite`) follow, for with it they are one word to the tokenizer.
     """
-    if text.isascii():
+    if text.isascii() or not (runs := _UNSPACED.findall(text)):
         return ""
-    return " ".join(run[at : at + 2] for run in _UNSPACED.findall(text) for at in range(len(run)))
+    pairs = [run[at : at + 2] for run in runs for at in range(len(run))]
+    return " ".join((*pairs, *_touching(text)))
+
+
+def _touching(text: str) -> Iterator[str]:
+    for word in _PART.findall(text):
+        if not word.isascii() and _MEETING.search(word):
+            yield from spaced(word).split()
+
+
+def parted(text: str, mark: str) -> str:
+    """Return `text` with a mark wherever a script without blanks meets a word of another one."""
+    return text if text.isascii() else _MEETING.sub(mark, text)
 
 
 def searchable(text: str) -> str:

@@ -103,6 +103,7 @@ def test_a_snippet_marks_what_matched_and_stays_short() -> None:
     assert f"{OPEN}sails{CLOSE}" in long
     assert len(long) < WIDTH + 10
     assert none == "no"
+    assert snippets("Lambdas", ["AWSのLambdaを使う"]) == [f"AWSの{OPEN}Lambda{CLOSE}を使う"]
 
 
 @pytest.mark.parametrize("before", [40, 232, 233, 240, 241, 300, 478])

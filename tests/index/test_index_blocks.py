@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.index.blocks import NESTED_BYTES, PIECE_BYTES, split_blocks
+from pipelines.index.blocks import NESTED_BYTES, PIECE_BYTES, split_blocks, turn_pieces
 from pipelines.memory.markdown import split_lines
 
 if TYPE_CHECKING:
@@ -47,6 +47,14 @@ def test_tables_and_code_fences_are_whole() -> None:
     assert places(text) == [(1, 1), (2, 4), (5, 5), (7, 11), (12, 12)]
     assert [block.verbatim for block in blocks(text)] == [False, False, False, True, False]
     assert all(block.headings == () for block in blocks(text))
+
+
+def test_a_table_without_pipes_at_its_sides_is_whole_too() -> None:
+    rows = "".join(f"quay {number} | deep enough for ships of some size\n" for number in range(100))
+    text = f"Name | Depth\n:--- | ---:\n{rows}\nafter\n"
+    assert places(text) == [(1, 102), (104, 104)]
+    assert len(places(text.replace(":--- | ---:", "and | so"))) > 2
+    assert [piece for piece in turn_pieces(text) if rows.strip() in piece]
 
 
 def test_long_prose_is_cut_at_sentences_near_the_limit() -> None:

@@ -176,6 +176,24 @@ def test_what_was_passed_over_is_kept_and_told_without_looking_at_the_files(
     assert unread(root) == ((), ())
 
 
+@pytest.mark.parametrize(
+    ("records", "known"),
+    [
+        ('{"speaker": "Ann", "text": "The quay."}\n', False),
+        ('{"role": "human", "content": "The quay."}\n', False),
+        ('{"type": "summary", "summary": "x"}\n{"messages": [{"role": "user", "content": "The quay."}]}\n', False),
+        ('{"type": "user", "text": "The quay."}\n', False),
+        ('{"type": "summary", "summary": "x"}\n{"type": "progress"}\n', True),
+        ('{"speaker": "Ann", "text": "x"}\n{"role": "user", "content": "The quay."}\n', True),
+    ],
+)
+def test_a_transcript_in_whose_shape_nobody_is_known_to_speak_is_told(root: Path, records: str, known: bool) -> None:  # noqa: FBT001
+    put(root, "Sessions/s.jsonl", records.encode())
+    line = 2 if "messages" in records else 1
+    reason = f"holds no turn of a shape that is known (line {line} is of another one)"
+    assert reasons(update_index(root)) == ({} if known else {"Sessions/s.jsonl": reason})
+
+
 def test_another_cut_of_days_reads_transcripts_again(root: Path) -> None:
     put(root, SESSION, said("hello"))
     put(root, "Areas/a.md", b"hello\n")

@@ -85,6 +85,13 @@ def test_a_question_finds_its_line_first(root: Path, query: str, first: str) -> 
     assert found(root, query)[:1] == [first]
 
 
+@pytest.mark.parametrize("query", ["PostgreSQL", "databases postgresql", "使用PostgreSQL", "py3.11", "2024"])
+def test_a_word_is_found_where_no_blank_parts_it_from_another_script(root: Path, query: str) -> None:
+    (root / "Projects/beta.md").write_text("開発\n\n- 決定使用PostgreSQL而不是、py3.11版、2024年\n", encoding="utf-8")
+    update_index(root)
+    assert found(root, query)[:1] == ["Projects:3"]
+
+
 def test_a_day_is_found_as_people_say_it(root: Path) -> None:
     assert set(found(root, "What happened in May?")) == {f"Logs:{line}" for line in (5, 6, 7, 11, 12, 13)}
     assert found(root, "June") == []
@@ -92,6 +99,13 @@ def test_a_day_is_found_as_people_say_it(root: Path) -> None:
 
 def test_a_file_name_finds_its_units_and_who_names_it(root: Path) -> None:
     assert set(found(root, "alpha-notes.md")) == {"Logs:13", "Logs:12", "Projects:6", "Projects:7"}
+
+
+def test_a_part_of_a_file_name_without_blanks_finds_its_units(root: Path) -> None:
+    (root / "Areas").mkdir()
+    (root / "Areas/資料庫設計AWS.md").write_text("Nothing else says it.\n", encoding="utf-8")
+    update_index(root)
+    assert found(root, "資料庫") == found(root, "設計") == found(root, "AWS") == ["Areas:1"]
 
 
 def test_a_hit_tells_all_that_is_known(root: Path) -> None:

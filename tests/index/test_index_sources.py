@@ -40,10 +40,16 @@ def test_no_link_is_followed(root: Path, tmp_path: Path) -> None:
     (root / "Areas/link.md").symlink_to(tmp_path / "outside/secret.md")
     (root / "Areas/folder.md").symlink_to(tmp_path / "outside")
     (root / "Areas/folder").symlink_to(tmp_path / "outside")
+    (root / "Areas/note").symlink_to(tmp_path / "outside/secret.md")
+    (root / "Areas/loop").symlink_to("loop")
+    (root / "Areas/.hidden").symlink_to(tmp_path / "outside")
     (root / "Projects").symlink_to(tmp_path / "outside")
+    (root / "Sessions").mkdir()
+    (root / "Sessions/claude").symlink_to(tmp_path / "outside")
     found = scan(root)
     assert list(found.files) == ["Areas/real.md"]
-    assert [one.path for one in found.skipped] == ["Areas/folder.md", "Areas/link.md", "Projects"]
+    linked = ["Areas/folder", "Areas/folder.md", "Areas/link.md", "Projects", "Sessions/claude"]
+    assert [one.path for one in found.skipped] == linked
     assert {one.reason for one in found.skipped} == {"is a symbolic link, which is never followed"}
 
 

@@ -70,6 +70,14 @@ def test_a_long_turn_is_cut_and_its_code_stays_whole() -> None:
     assert words == f"# Plan First. {code} {table} {tail}".split()
 
 
+def test_code_keeps_its_comments() -> None:
+    code = "```html\n<!-- the quay -->\n<nav>\n<!--\n  two lines\n-->\n```"
+    (unit,) = turn_units(PATH, [turn(f"Here: <!-- hidden -->\n{code}\n{code}\nDone. <!-- hidden -->")], Days())
+    assert unit.text == f"user 23:30: Here: \n{code}\n{code}\nDone."
+    long = "The harbour is deep. " * 200
+    assert [unit.text for unit in turn_units(PATH, [turn(f"{long}\n{code}")], Days()) if code in unit.text]
+
+
 def test_a_comment_is_not_shown_and_a_turn_of_nothing_else_is_none() -> None:
     turns = [turn("Yes. <!-- k7f3a9c2b10 hidden -->"), turn("<!-- only this -->")]
     assert [unit.text for unit in turn_units(PATH, turns, Days())] == ["user 23:30: Yes."]

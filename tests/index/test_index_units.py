@@ -88,6 +88,15 @@ def test_empty_and_odd_files_have_no_units_or_some_and_never_fail() -> None:
     assert [unit.start_line for unit in read_units("Areas/x.txt", "a\r\n\r\nb\r\n")] == [1, 3]
 
 
+def test_what_begins_with_a_hash_is_text_unless_it_is_a_heading() -> None:
+    script = "".join(f"# step {number} of the script\n" for number in range(1000))
+    text = f"# Notes\n\n#1 is the quay.\n\n## Bare\n\n#crane stands here.\n\n```sh\n{script}```\n\n## Last\n"
+    units = read_units("Areas/notes.md", text)
+    assert [(unit.start_line, unit.text) for unit in units[:2]] == [(3, "#1 is the quay."), (7, "#crane stands here.")]
+    assert [(unit.start_line, unit.end_line) for unit in units[2:]][-1][1] == 1010
+    assert "".join(unit.text + "\n" for unit in units[2:]) == f"```sh\n{script}```\n"
+
+
 def test_surroundings_stay_within_the_section_and_pass_over_what_is_hidden() -> None:
     gone = "- ~~Fact: gone~~ <!-- k1c02d9e441 superseded-by=k9d1c02d9e4 -->\n"
     text = f"# A\n\n- one\n- Fact: two\n{gone}- three\n\n# B\n\nfour\n"

@@ -56,6 +56,7 @@ def test_ids_days_and_pairs() -> None:
     assert [day_words(odd) for odd in ("", "today", "2023-13-01", "2023-05")] == ["", "", "", ""]
     assert grams("tea 東京都 ok") == "東京 京都 都"
     assert grams("plain") == ""
+    assert grams("AWSのLambdaを使うpy3.11 版 v2") == "の を使 使う う 版 AWS Lambda py3"
 
 
 def test_a_question_with_a_zero_byte_is_one_that_sqlite_can_be_asked() -> None:

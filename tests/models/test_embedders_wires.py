@@ -252,11 +252,12 @@ def test_vectors_that_are_no_numbers_are_refused(wire: Wire, make: Any, number: 
         make(wire).embed_documents(["a"])
 
 
+@EMBEDDERS
 @pytest.mark.parametrize("body", ["[]", "{}", '{"data": 1}', '{"data": [1]}', '{"data": [{"index": 1}]}', "no JSON"])
-def test_another_wire_is_refused(wire: Wire, body: str) -> None:
+def test_another_wire_is_refused(wire: Wire, make: Any, body: str) -> None:
     wire.answers = [Prepared(body=body)]
     with pytest.raises(EmbeddingFailed, match="not its wire format"):
-        compatible(wire).embed_query("a")
+        make(wire).embed_query("a")
 
 
 @EMBEDDERS

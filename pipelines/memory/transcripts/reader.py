@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.transcripts.lines import LONGEST, read_lines
 from pipelines.memory.transcripts.outside import lets_in, may_call
-from pipelines.memory.transcripts.records import SUMMARIES, said_in, session_of
+from pipelines.memory.transcripts.records import SUMMARIES, UNKNOWN, said_in, session_of
 from pipelines.memory.transcripts.times import moment_of
 from pipelines.memory.transcripts.turns import Turn
 
@@ -48,12 +48,14 @@ class Transcript:
         zone: the zone of times that name none.
         passed: how many lines were passed over, by kind, as far as it was gone through.
         first: the first line of each kind, counted from 1.
+        strange: the first line of a shape that no known program writes, or zero.
     """
 
     file: Lines
     zone: tzinfo = UTC
     passed: dict[str, int] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
+    strange: int = 0
     _session: tuple[str, str] = ("", "")
     _spoken: bool = False
     _outside: bool = False
@@ -65,6 +67,9 @@ class Transcript:
             said = self._said(line.removeprefix(_BOM) if line and number == 1 else line)
             if isinstance(said, str):
                 self._pass(said, number)
+                # Every record of the known programs tells its type.
+                if not self.strange and line and (said == UNKNOWN or (said == UNREAD and b'"type"' not in line)):
+                    self.strange = number
             elif said:
                 yield self._turn(said, number, after_outside=before)
 

@@ -6,6 +6,11 @@ from typing import Final
 
 from pipelines.models.failures import reason
 
+_ERRORS: Final = 400
+"""Where HTTP's error statuses begin."""
+_ANOTHER_WIRE: Final = "answered with something that is not its wire format"
+# What an SDK raises that takes an answer apart without looking.
+_TAKEN_APART: Final = frozenset({"AttributeError", "LookupError", "TypeError"})
 _TIMEOUTS: Final = frozenset({"Timeout", "TimeoutError"})
 
 
@@ -22,8 +27,10 @@ def why(fault: BaseException) -> str:
         fault = cause
     status = getattr(fault, "http_status", None)  # voyageai's name for it
     if isinstance(status, int):
-        return reason(_Refused(status))
+        return reason(_Refused(status)) if status >= _ERRORS else _ANOTHER_WIRE
     names = {kind.__name__ for kind in type(fault).__mro__}
+    if names & _TAKEN_APART:
+        return _ANOTHER_WIRE
     if names & _TIMEOUTS:
         return "gave no answer in time"
     if "HTTPException" in names:
