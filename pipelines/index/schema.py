@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
-VERSION: Final = 5
+VERSION: Final = 6
 
 SEPARATOR: Final = "\x1f"
 """Joins what a unit has several of: headings, types, tags."""
@@ -84,7 +84,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     from sqlite_utils import Database, Migrations  # noqa: PLC0415  heavy, and only writers of a new file need it
 
     migrations = Migrations("memcurate.index")
-    migrations(name="5 files, what was passed over, units, passages and what names the vectors, with checksums")(_first)
+    migrations(name="6 files, what was passed over, units, passages and what names the vectors, with checksums")(_first)
     # Plugins of a user's own sqlite-utils have no business in here.
     migrations.apply(Database(connection, execute_plugins=False))
     connection.execute("UPDATE marks SET tables = ?", (schema_sum(connection),))
