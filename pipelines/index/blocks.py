@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PIECE_BYTES: Final = 1600
 """Long prose is cut near 400 tokens, a token estimated as four bytes."""
+OVERLAP_BYTES: Final = PIECE_BYTES // 8
+"""So much of the end of a piece at most is the beginning of the next: what stands at a cut has its words about it."""
 WHOLE_BYTES: Final = 8 * PIECE_BYTES
 """A table or a code fence is kept whole up to here: beyond it, it is no answer but a file."""
 NESTED_BYTES: Final = 400
@@ -32,6 +34,7 @@ _SPEAKER: Final = re.compile(
     r"(?:(?P<mark>\*\*|__|\*|_)[^*_\n]{1,60}(?::(?P=mark)|(?P=mark):)(?:\s|$)"
     r"|[A-Z][\w.'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3}:\s)"
 )
+_BLANKS: Final = re.compile(r"\s*")
 _SENTENCE_END: Final = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
 
 
@@ -63,10 +66,13 @@ def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[Block]:
     """
     for headings, numbers, verbatim in _groups(lines, start):
         first = lines[numbers[0]]
-        limit = WHOLE_BYTES if verbatim or _is_table([lines[n] for n in numbers[:2]]) else PIECE_BYTES
-        if "<!-- k" in first:  # an item is whole, with the comment that tells whether it still holds
-            limit = max(limit, len(first.encode()))
-        yield from _pieces([(n, lines[n].rstrip()) for n in numbers], headings, limit, verbatim=verbatim)
+        rows = [(n, lines[n].rstrip()) for n in numbers]
+        if verbatim or _is_table([lines[n] for n in numbers[:2]]):
+            yield from _pieces(rows, headings, WHOLE_BYTES, verbatim=verbatim)
+        elif "<!-- k" in first:  # an item is whole, with the comment that tells whether it still holds
+            yield from _pieces(rows, headings, max(PIECE_BYTES, len(first.encode())), verbatim=False)
+        else:
+            yield from _prose(rows, headings)
 
 
 def _is_table(lines: Sequence[str]) -> bool:
@@ -126,8 +132,11 @@ def _begins(lines: Sequence[str], group: Sequence[int], number: int) -> bool:
 
 
 def prose_pieces(text: str) -> Iterator[str]:
-    """Yield a plain text in pieces near `PIECE_BYTES`, cut between lines where possible and else between sentences."""
-    for block in _pieces(list(enumerate(text.split("\n"))), (), PIECE_BYTES, verbatim=False):
+    """Yield a plain text in pieces near `PIECE_BYTES`, cut between lines where possible and else between sentences.
+
+    Each begins with the `end_of` the one before.
+    """
+    for block in _prose(list(enumerate(text.split("\n"))), ()):
         yield block.text.strip()
 
 
@@ -155,38 +164,80 @@ def turn_pieces(text: str) -> Iterator[str]:
         yield held
 
 
-def _pieces(rows: list[tuple[int, str]], headings: tuple[str, ...], limit: int, *, verbatim: bool) -> Iterator[Block]:
+Rows = list[tuple[int, str]]
+"""Lines with their numbers from 0; several parts of one line have its number."""
+
+
+def _pieces(rows: Rows, headings: tuple[str, ...], limit: int, *, verbatim: bool) -> Iterator[Block]:
     """Yield one block, or several near the limit, cut between lines where possible and else between sentences."""
-    piece: list[tuple[int, str]] = []
+    for piece in _cut(rows, limit):
+        yield from _block(piece, headings, verbatim=verbatim)
+
+
+def _prose(rows: Rows, headings: tuple[str, ...]) -> Iterator[Block]:
+    """Yield prose whole up to `PIECE_BYTES`, else in pieces near it, each after the first with the end of the last."""
+    if sum(len(row.encode()) + 1 for _, row in rows) <= PIECE_BYTES + 1:
+        yield from _block(rows, headings, verbatim=False)
+        return
+    before: Rows = []
+    for piece in _cut(rows, PIECE_BYTES - OVERLAP_BYTES - 2):
+        yield from _block([*before, *piece], headings, verbatim=False)
+        number, last = piece[-1]
+        before = [(number, end)] if (end := end_of(last)) else []
+
+
+def _cut(rows: Rows, limit: int) -> Iterator[Rows]:
+    piece: Rows = []
     size = 0
     for number, part in ((n, part) for n, row in rows for part in _parts(row, limit)):
         if piece and size + len(part.encode()) > limit:
-            yield from _block(piece, headings, verbatim=verbatim)
+            yield piece
             piece, size = [], 0
         piece.append((number, part))
         size += len(part.encode()) + 1
-    yield from _block(piece, headings, verbatim=verbatim)
+    yield piece
 
 
-def _block(piece: list[tuple[int, str]], headings: tuple[str, ...], *, verbatim: bool) -> Iterator[Block]:
+def end_of(text: str) -> str:
+    """Return the end of a line in at most `OVERLAP_BYTES`: its last sentences, or its last words where one is longer.
+
+    Where there is a mark of a comment in it, there is none: what that hides would be shown.
+    """
+    if "<!--" in text or "-->" in text:
+        return ""
+    body = text.rstrip()
+    end = body[-OVERLAP_BYTES:].encode()[-OVERLAP_BYTES:].decode(errors="ignore")
+    if end != body:
+        sentences = [found.end() for found in _SENTENCE_END.finditer(end, 0, len(end) - 1)]
+        end = end[sentences[0] if sentences else end.find(" ") + 1 :].lstrip()
+    return end + text[len(body) :][:1] if end else ""
+
+
+def _block(piece: Rows, headings: tuple[str, ...], *, verbatim: bool) -> Iterator[Block]:
     text, before = "", -1
     for number, part in piece:
-        text += ("" if before < 0 else " " if number == before else "\n") + part
+        text += ("" if before in {-1, number} else "\n") + part
         before = number
     if text.strip():
-        yield Block(piece[0][0] + 1, piece[-1][0] + 1, text, headings, verbatim)
+        yield Block(piece[0][0] + 1, piece[-1][0] + 1, text.rstrip(), headings, verbatim)
 
 
 def _parts(row: str, limit: int) -> Iterator[str]:
-    """Yield a line in parts that fit: cut at the last end of a sentence, else at the last blank, else anywhere."""
+    """Yield a line in parts that fit: cut at the last end of a sentence, else at the last blank, else anywhere.
+
+    Blanks at a cut stay with what is before it.
+    """
     at = 0
     while len(row) - at > limit // 4 and len(row[at : at + limit + 1].encode()) > limit:
         window = row[at : at + limit].encode()[:limit].decode(errors="ignore")
         ends = [found.end() for found in _SENTENCE_END.finditer(window)]
         cut = next((end for end in reversed(ends) if end > len(window) // 2), 0) or window.rfind(" ") + 1 or len(window)
-        yield row[at : at + cut].strip()
-        at += cut
-    yield row[at:].strip() if at else row
+        after = _BLANKS.match(row, at + cut)
+        end = after.end() if after else at + cut
+        yield row[at:end]
+        at = end
+    if at < len(row) or not at:
+        yield row[at:]
 
 
 def without_comments(text: str) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.index.blocks import NESTED_BYTES, PIECE_BYTES, split_blocks, turn_pieces
+from pipelines.index.blocks import NESTED_BYTES, OVERLAP_BYTES, PIECE_BYTES, end_of, split_blocks, turn_pieces
 from pipelines.memory.markdown import split_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pipelines.index.blocks import Block
 
 
@@ -57,6 +60,13 @@ def test_a_table_without_pipes_at_its_sides_is_whole_too() -> None:
     assert [piece for piece in turn_pieces(text) if rows.strip() in piece]
 
 
+def whole(found: Sequence[Block]) -> str:
+    """Return a long line from the pieces that it was cut into: each begins with the end of the one before."""
+    assert all(one.text.startswith(end_of(before.text)) for before, one in pairwise(found))
+    rest = (one.text.removeprefix(end_of(before.text)).lstrip() for before, one in pairwise(found))
+    return " ".join((*(one.text for one in found[:1]), *rest))
+
+
 def test_long_prose_is_cut_at_sentences_near_the_limit() -> None:
     sentence = "The quick brown fox jumps over the lazy dog again. "
     text = f"intro\n\n{sentence * 200}\n"
@@ -64,7 +74,29 @@ def test_long_prose_is_cut_at_sentences_near_the_limit() -> None:
     assert len(long) > 5
     assert all(PIECE_BYTES // 2 < len(block.text.encode()) <= PIECE_BYTES for block in long[:-1])
     assert all(block.text.endswith(".") for block in long)
-    assert " ".join(block.text for block in long) == (sentence * 200).strip()
+    assert all(block.text.startswith(sentence * 3) for block in long[1:])  # of the piece before
+    assert whole(long) == (sentence * 200).strip()
+
+
+@given(st.text(alphabet="ab. !é漢。<>-\t", max_size=600))
+def test_what_two_pieces_share_is_the_end_of_the_first(text: str) -> None:
+    end = end_of(text)
+    assert len(end.encode()) <= OVERLAP_BYTES + 1
+    assert text.rstrip().endswith(end.rstrip())
+    assert "<!--" not in text or not end
+
+
+def test_a_piece_of_prose_begins_with_the_last_line_of_the_one_before() -> None:
+    lines = [f"line {number} of the long report on the harbour and its quays" for number in range(100)]
+    found = blocks("\n".join(lines))
+    assert len(found) > 3
+    assert all(one.start_line == before.end_line for before, one in pairwise(found))
+    assert all(one.text.startswith(lines[one.start_line - 1]) for one in found)
+
+
+def test_no_piece_begins_inside_a_comment() -> None:
+    text = f"{'Plain words. ' * 100}<!-- {'hidden ' * 20}--> {'Plain words. ' * 100}"
+    assert all(block.text.startswith("Plain") for block in blocks(text))
 
 
 def test_an_item_is_never_cut_from_the_comment_that_says_whether_it_holds() -> None:
@@ -89,5 +121,5 @@ def test_every_line_is_in_one_block_or_is_structure(lines: list[str]) -> None:
 def test_no_character_of_a_long_line_is_lost(words: str, times: int) -> None:
     line = words * times
     found = blocks(line)
-    assert "".join("".join(block.text.split()) for block in found) == "".join(line.split())
+    assert "".join(whole(found).split()) == "".join(line.split())
     assert all(len(block.text.encode()) <= PIECE_BYTES for block in found)

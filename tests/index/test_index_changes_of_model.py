@@ -156,6 +156,7 @@ def test_a_change_of_how_files_are_cut_comes_with_a_new_version() -> None:
     text = (
         "# A\n\n- one\n- Fact: two <!-- k7f3a9c2b10 since=2026-02-01 -->\n  - note\n\n" + "Long prose goes on. " * 200
     )
-    text += f"\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\n\n{CLOSED}\n10:00 東京 #tag\n\n#quay 使用SQLite\n\na | b\n---|---\n1 | 2\n"
+    text += f"\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\n\n{CLOSED}\n10:00 東京 #tag\n"
+    text += "\n#quay 使用SQLite\n\na | b\n---|---\n1 | 2\n"
     cut = [surround(path, read_units(path, text)) for path in ("Logs/2026-01-02.md", "Projects/p.md")]
     assert (VERSION, hashlib.sha256(repr(cut).encode()).hexdigest()[:16]) == CUT

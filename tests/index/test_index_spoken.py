@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
-from pipelines.index.blocks import PIECE_BYTES
+from pipelines.index.blocks import PIECE_BYTES, end_of
 from pipelines.index.pdf import Pdf
 from pipelines.index.spoken import image_units, pdf_units, turn_units
 from pipelines.memory.days import Days
@@ -66,8 +67,9 @@ def test_a_long_turn_is_cut_and_its_code_stays_whole() -> None:
     rest = [text for text in texts if "```" not in text and "|" not in text]
     assert len(rest) > 2
     assert all(len(text) <= PIECE_BYTES + 50 for text in rest)
-    words = " ".join(text.removeprefix("user 23:30: ") for text in texts).split()
-    assert words == f"# Plan First. {code} {table} {tail}".split()
+    said = [text.removeprefix("user 23:30: ") for text in texts]
+    rest = [one.removeprefix(end_of(before)) for before, one in pairwise(said)]
+    assert " ".join((said[0], *rest)).split() == f"# Plan First. {code} {table} {tail}".split()
 
 
 def test_code_keeps_its_comments() -> None:
