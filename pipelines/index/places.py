@@ -80,10 +80,13 @@ def read_places(connection: sqlite3.Connection, units: Iterable[int]) -> dict[in
     return {row[0]: Place._make(row[1:]) for row in rows}
 
 
-def told_in_logs(connection: sqlite3.Connection, standings: Mapping[int, Standing], filters: Filters) -> set[int]:
+def told_in_logs(
+    connection: sqlite3.Connection, standings: Mapping[int, Standing], filters: Filters, stale: Collection[str]
+) -> set[int]:
     """Return those of some units that are turns of which a log tells: who finds the log's line need not find them.
 
-    They are found by who does not ask for logs.
+    They are found where that line does not fit what is asked for, or its file is stale: a log is nobody's word but the
+    agent's, and what its owner said stands in the turn.
     """
     files = _listed({file for file, _, _ in standings.values()})
     sessions = {file for (file,) in connection.execute(_SESSIONS, (files,))}
@@ -91,7 +94,9 @@ def told_in_logs(connection: sqlite3.Connection, standings: Mapping[int, Standin
         return set()
     turns = read_places(connection, (unit for unit, (file, _, _) in standings.items() if file in sessions))
     asked = json.dumps(sorted({f"{place.path}:{place.line}" for place in turns.values()}))
-    found = {record for (record,) in connection.execute(_TOLD, (asked,))}
+    condition, values = filters.condition()
+    rows = connection.execute(_TOLD + condition, (asked, *values))
+    found = {record for record, path in rows if path not in stale}
     return {unit for unit, place in turns.items() if f"{place.path}:{place.line}" in found}
 
 
@@ -127,4 +132,7 @@ _PLACES: Final = """
 """
 _PATHS: Final = "SELECT id FROM files WHERE path IN (SELECT value FROM json_each(?))"
 _SESSIONS: Final = f"SELECT id FROM files WHERE id IN (SELECT value FROM json_each(?)) AND path GLOB '{SESSIONS}/*'"  # noqa: S608  ours
-_TOLD: Final = "SELECT record FROM units WHERE record != '' AND record IN (SELECT value FROM json_each(?))"
+_TOLD: Final = """
+    SELECT units.record, files.path FROM units INDEXED BY idx_units_record JOIN files ON files.id = units.file
+    WHERE units.record != '' AND units.record IN (SELECT value FROM json_each(?)) AND
+"""

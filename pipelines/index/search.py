@@ -116,7 +116,7 @@ def answer(
     asked = asked or Asked()
     question = _question(root, connection, query, stale, asked)
     found = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
-    twice = told_in_logs(connection, found.standings, question.filters)
+    twice = told_in_logs(connection, found.standings, question.filters, stale)
     fused = _fused(found, asked.ranking) if question.matrix else found.words
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     factors: dict[int, dict[str, float]] = {}

@@ -14,7 +14,7 @@ from pipelines.index.build import update_index
 from pipelines.index.filters import Filters
 from pipelines.index.fresh import freshen
 from pipelines.index.legs import fitting
-from pipelines.index.search import answer, search
+from pipelines.index.search import Asked, answer, search
 from pipelines.index.store import INDEX, reading, writer_lock
 
 if TYPE_CHECKING:
@@ -226,3 +226,24 @@ def test_a_damaged_index_is_built_anew_and_said(root: Path) -> None:
     (root / INDEX).write_bytes(b"x" * 5000)
     assert "was built anew from 2 files" in freshen(root).notes[0]
     assert found(root, "lake")[:1] == ["Logs:5"]
+
+
+def test_a_turn_is_left_to_the_logs_line_only_where_that_line_may_be_found(root: Path) -> None:
+    turns = [("user", "the crane is mine"), ("assistant", "the crane is noted")]
+    at = '"timestamp": "2026-03-02T10:00:00Z"'
+    told = [f'{{"role": "{role}", "content": "{text}", {at}}}\n' for role, text in turns]
+    (root / "Sessions").mkdir()
+    (root / "Sessions/s.jsonl").write_text("".join(told), "utf-8")
+    logged = [f"- {text} <!-- Sessions/s.jsonl#L{line}~0badcafe -->\n" for line, (_, text) in enumerate(turns, 1)]
+    (root / "Logs/2026-03-02.md").write_text("".join(logged), "utf-8")
+    update_index(root)
+
+    def places(filters: Filters | None = None, stale: tuple[str, ...] = ()) -> set[str]:
+        hits = search(root, "crane", 9, stale, Asked(filters=filters or Filters()))
+        return {f"{hit.path.partition('/')[0]}:{hit.start_line}" for hit in hits}
+
+    assert places() == places(Filters(trusts=("self",))) == {"Logs:1", "Logs:2"}
+    assert places(Filters(sources=("log", "session"))) == {"Logs:1", "Logs:2"}
+    assert places(Filters(sources=("session",))) == {"Sessions:1", "Sessions:2"}
+    assert places(Filters(trusts=("owner",))) == {"Sessions:1"}
+    assert places(stale=("Logs/2026-03-02.md",)) == {"Sessions:1", "Sessions:2"}
