@@ -95,7 +95,7 @@ def test_a_piece_of_prose_begins_with_the_last_line_of_the_one_before() -> None:
 
 
 def test_no_piece_begins_inside_a_comment() -> None:
-    text = f"{'Plain words. ' * 100}<!-- {'hidden ' * 20}--> {'Plain words. ' * 100}"
+    text = f"{'Plain words. ' * 90}<!-- {'Hidden. ' * 20}--> {'Plain words. ' * 100}"
     assert all(block.text.startswith("Plain") for block in blocks(text))
 
 
