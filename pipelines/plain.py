@@ -47,3 +47,8 @@ def plain_xml(text: str) -> str:
 
 def _written_out(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
+
+
+def is_plain_line(text: str) -> bool:
+    """Whether a text can be a word of a line: links and evidence name paths, and a line end in one would forge a line."""
+    return (text.isascii() and text.isprintable()) or plain_line(text) == text

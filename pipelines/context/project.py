@@ -37,9 +37,19 @@ def _name(path: str) -> str:
 
 def _documents(folder: str) -> list[str]:
     try:
-        return [name for name in os.listdir(folder) if name.endswith(".md") and not name.startswith(".")]
+        names = [name for name in os.listdir(folder) if name.endswith(".md") and not name.startswith(".")]
     except OSError:
         return []
+    return [name for name in names if _can_be_told(name)]
+
+
+def _can_be_told(name: str) -> bool:
+    """Return whether a name can stand in a line; a document of another one is left alone by runs, too."""
+    if name.isascii() and name.isprintable():
+        return True
+    from pipelines.plain import is_plain_line
+
+    return is_plain_line(name)
 
 
 def _by_title(root: str, there: dict[str, str], named: str) -> str:

@@ -13,7 +13,7 @@ from pipelines.memory.files import list_files, list_links, read_bytes, read_real
 from pipelines.memory.folders import LINKED, Below
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
 from pipelines.memory.names import names_of, real_path
-from pipelines.plain import plain_line
+from pipelines.plain import is_plain_line, plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -126,7 +126,7 @@ def read_snapshot(root: Path) -> Snapshot:
             if not partial and not is_log(path):
                 why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
                 warnings.append(Warned(path, why, pending=False))
-            elif not _is_sound(path):
+            elif not is_plain_line(path):
                 warnings.append(Warned(path, f"{_UNSOUND}; its entries stay pending", pending=True))
             elif partial and not can_be_kept(path):
                 warnings.append(Warned(path, "has a name that is too long; its entries stay pending", pending=True))
@@ -164,11 +164,6 @@ def _forsaken(root: Path, names: Names) -> list[Warned]:
     ]
 
 
-def _is_sound(path: str) -> bool:
-    """Whether a path can be a word of a line: links and evidence name it, and a line end in it would forge another."""
-    return (path.isascii() and path.isprintable()) or plain_line(path) == path
-
-
 def _is_log(path: str) -> str:
     return log_day(path.removeprefix(f"{LOGS}/"))
 
@@ -183,7 +178,7 @@ def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     room = _Room("The documents of the memory", MOST_DOCUMENTS_BYTES)
     with Below(root) as below:
         for path in document_paths(root):
-            if _is_sound(path):
+            if is_plain_line(path):
                 room.take(_read_document(root, path, documents, warnings, below))
             else:
                 warnings.append(Warned(path, f"{_UNSOUND}; it was left alone", pending=True))

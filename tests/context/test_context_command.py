@@ -59,6 +59,17 @@ def test_a_missed_a_failed_and_a_partial_night_are_seen(memory: Memory) -> None:
     assert "2026-03-20 02:00" in memory.curate("context", "--now", "2026-03-21T10:30")
 
 
+@pytest.mark.parametrize("name", ["blue\nwhale", "blue\ufeffwhale", "\x1bblue-whale", "blue\u202ewhale"])
+def test_a_document_whose_name_runs_leave_alone_is_no_sessions_project(
+    memory: Memory, tmp_path: Path, name: str
+) -> None:
+    memory.write(f"Projects/{name}.md", "- Fact: It sings.\n")
+    memory.write("Projects/Großer Wal.md", "- Fact: It dives.\n")
+    (tmp_path / "Blue Whale").mkdir()
+    assert "It sings" not in started("--memory", str(memory.root), cwd=tmp_path / "Blue Whale").stdout
+    assert "It dives" in started("--memory", str(memory.root), "--project", "großer wal", cwd=tmp_path).stdout
+
+
 def test_the_project_of_the_working_directory_or_the_one_named(memory: Memory, tmp_path: Path) -> None:
     memory.write("Projects/blue-whale.md", "---\ntitle: Blue Whale\n---\n# Blue Whale\n\n- Fact: It sings.\n")
     (tmp_path / "src/Blue Whale/lib").mkdir(parents=True)
