@@ -50,5 +50,5 @@ def _written_out(found: re.Match[str]) -> str:
 
 
 def is_plain_line(text: str) -> bool:
-    """Whether a text can be a word of a line: links and evidence name paths, and a line end in one would forge a line."""
+    """Whether a text can be a word of a line: links and evidence name paths; a line end in one would forge a line."""
     return (text.isascii() and text.isprintable()) or plain_line(text) == text
