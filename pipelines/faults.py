@@ -77,7 +77,8 @@ def faults_of(error: ValidationError, raw: Mapping[str, object]) -> list[str]:
             lines.append(f"{_key(location)}: this key is missing")
         else:
             value = _value_at(raw, location, found["input"])
-            lines.append(fault_line(_key(location), value, _sentence(found["type"], found["msg"])))
+            key = _key(location)
+            lines.append(fault_line(key, value, _sentence(found["type"], found["msg"], key)))
     return list(dict.fromkeys(lines))
 
 
@@ -118,9 +119,14 @@ def _value_at(raw: Mapping[str, object], location: Sequence[int | str], otherwis
     return value
 
 
-def _sentence(kind: str, message: str) -> str:
+_TABLES: Final = frozenset({"model_type", "model_attributes_type", "dict_type"})
+
+
+def _sentence(kind: str, message: str, key: str) -> str:
     if kind == "extra_forbidden":
         return "there is no such key"
+    if kind in _TABLES:
+        return f"it should be one table, [{key}]"
     message = message.removeprefix("Value error, ").removeprefix("Assertion failed, ")
     return re.sub(r"^Input should", "it should", message)
 

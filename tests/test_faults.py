@@ -42,6 +42,11 @@ def faults(raw: dict[str, object]) -> list[str]:
     return faults_of(caught.value, raw)
 
 
+@pytest.mark.parametrize(("inner", "shown"), [([{"name": "a"}], '[{"name": "a"}]'), (3, "3"), ("a", '"a"')])
+def test_what_should_be_a_table_is_told_as_tables_are_written(inner: object, shown: str) -> None:
+    assert faults({"inner": inner}) == [f"inner = {shown}: it should be one table, [inner]"]
+
+
 def test_every_fault_is_named_with_key_and_value() -> None:
     found = faults({"inner": {"max_tokens": -3}, "order": ["a", 7], "cap": 9, "colour": "red"})
     assert found == [
