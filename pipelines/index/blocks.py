@@ -201,9 +201,10 @@ def _cut(rows: Rows, limit: int) -> Iterator[Rows]:
 def end_of(text: str) -> str:
     """Return the end of a line in at most `OVERLAP_BYTES`: its last sentences, or its last words where one is longer.
 
-    Where there is a mark of a comment in it, there is none: what that hides would be shown.
+    Where there is a mark of a comment in it, there is none: what that hides would be shown. A line of a list gives none
+    either: an item at the beginning of the next piece would be that item twice.
     """
-    if "<!--" in text or "-->" in text:
+    if "<!--" in text or "-->" in text or _LISTED.match(text):
         return ""
     body = text.rstrip()
     end = body[-OVERLAP_BYTES:].encode()[-OVERLAP_BYTES:].decode(errors="ignore")

@@ -94,6 +94,12 @@ def test_a_piece_of_prose_begins_with_the_last_line_of_the_one_before() -> None:
     assert all(one.text.startswith(lines[one.start_line - 1]) for one in found)
 
 
+def test_an_item_before_long_prose_is_in_one_piece() -> None:
+    found = blocks(f"- Fact: the quay is deep\n  {'and so on, ' * 300}")
+    assert len(found) > 1
+    assert ["Fact: the quay" in block.text for block in found] == [True, *[False] * (len(found) - 1)]
+
+
 def test_no_piece_begins_inside_a_comment() -> None:
     text = f"{'Plain words. ' * 90}<!-- {'Hidden. ' * 20}--> {'Plain words. ' * 100}"
     assert all(block.text.startswith("Plain") for block in blocks(text))
