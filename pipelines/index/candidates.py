@@ -66,7 +66,7 @@ def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimens
     matrix = open_matrix(root, build)
     if matrix is None or matrix.stamp.model != Model(embedder, dimension):
         return None
-    if matrix.stamp.missing or matrix.stamp.units < last:  # seldom: counting all units takes time
+    if matrix.stamp.missing or matrix.stamp.units < last:  # else all have one
         present, missing = embedded_units(connection, matrix.stamp)
         return matrix if missing <= present else None
     return matrix

@@ -6,7 +6,7 @@ import json
 import statistics
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile
 from pipelines.index.search import answer
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.index.hits import Hit
+    from pipelines.index.ranking import Mode
     from pipelines.index.search import Asked
 
 WORDS: Final = (500, 1000, 2000)
 FILES: Final = (5, 10)
 LIMIT: Final = 100
 _SHOWN: Final = "SELECT start_line, end_line FROM units WHERE file = ? AND NOT hidden"
-_MODES: Final[tuple[Literal["keyword", "vector", "hybrid"], ...]] = ("keyword", "vector", "hybrid")
+_MODES: Final[tuple[Mode, ...]] = ("keyword", "vector", "hybrid")
 
 
 @dataclass(frozen=True, slots=True)
