@@ -16,7 +16,7 @@ from pathlib import Path
 from pipelines.estimate import Counting, estimate, unanswered
 from pipelines.memory.git import Git
 from pipelines.memory.template import lay_down
-from pipelines.models.choose import BATCHING, choose_extractor
+from pipelines.models.choose import choose_extractor
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.replies import Replies
 from pipelines.models.settings import ProviderSettings
@@ -33,7 +33,7 @@ MODELS = ("anthropic:claude-haiku-5-5", "gemini:gemini-3.8-flash", "anthropic:cl
 def main() -> None:
     """Print the table."""
     log = max(WEEK.glob("*.md"), key=lambda file: file.stat().st_size)
-    print("| model | sent | received | a night | a year | a year in batches |\n|---|---|---|---|---|---|")
+    print("| model | sent | received | a night | a year |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         lay_down(root, resource("memory_template"), "UTC")
@@ -56,10 +56,8 @@ def row(root: Path, provider: str, model: str) -> str:
     found = estimate(calls, reader.chain.models[0], ())
     tokens = f"| `{model}` | {found.input_tokens:,} | {found.output_tokens:,} |"
     if found.usd is None:
-        return f"{tokens} not known | | |"
-    batched = estimate(calls, reader.chain.models[0], (), in_batch=provider in BATCHING).usd or 0.0
-    told = f"${batched * 365:.2f}" if provider in BATCHING else "takes none"
-    return f"{tokens} ${found.usd:.4f} | ${found.usd * 365:.2f} | {told} |"
+        return f"{tokens} not known | |"
+    return f"{tokens} ${found.usd:.4f} | ${found.usd * 365:.2f} |"
 
 
 if __name__ == "__main__":

@@ -64,17 +64,15 @@ def unanswered(calls: Sequence[Call], models: Sequence[Model], replies: Replies)
     return [call for call in calls if not any(replies.find(model, call) for model in models)]
 
 
-def estimate(calls: Sequence[Call], model: Model, own: Prices, *, in_batch: bool = False) -> Estimate:
+def estimate(calls: Sequence[Call], model: Model, own: Prices) -> Estimate:
     """Return what these calls would come to with one model.
 
     Args:
         calls: the calls that are to be paid.
         model: who would answer them.
         own: the user's own prices.
-        in_batch: whether they would be sent in a batch.
     """
     price = price_of(model.name, own)
-    part = price.batch if price and in_batch else 1.0
     sent = [-(-call.bytes // BYTES_A_TOKEN) for call in calls]
     usual = min(USUAL_OUTPUT, model.output_tokens)
     return Estimate(
@@ -82,6 +80,6 @@ def estimate(calls: Sequence[Call], model: Model, own: Prices, *, in_batch: bool
         len(calls),
         sum(sent),
         usual * len(calls),
-        part * sum(price.cost(Usage(tokens, usual)) for tokens in sent) if price else None,
-        part * sum(price.worst(tokens, model.output_tokens) for tokens in sent) if price else None,
+        sum(price.cost(Usage(tokens, usual)) for tokens in sent) if price else None,
+        sum(price.worst(tokens, model.output_tokens) for tokens in sent) if price else None,
     )

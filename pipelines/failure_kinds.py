@@ -26,9 +26,6 @@ class FailureKind(StrEnum):
     NOT_ASKED = "not-asked"
     OVER_BUDGET = "over-budget"
     FAILED = "failed"
-    CANCELED = "canceled"
-    EXPIRED = "expired"
-    IN_BATCH = "in-batch"
 
     @property
     def may_pass(self) -> bool:

@@ -40,13 +40,12 @@ class PriceTable(BaseModel):
     output: Usd
     cached: Usd | None = None
     written: Usd | None = None
-    batch: Annotated[float, Field(ge=0, le=1)] = 0.5
 
 
 def prices(tables: Mapping[str, PriceTable]) -> Prices:
     """Return the user's own prices; each table is named by a pattern for models (`openai:qwen3*`)."""
     return tuple(
-        Price(pattern, one.input, one.output, one.cached, one.written, batch=one.batch, source="the user's settings")
+        Price(pattern, one.input, one.output, one.cached, one.written, source="the user's settings")
         for pattern, one in tables.items()
     )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.context.cache import keep_cache
-from pipelines.errors import ChangedUnderRun, CurateError, ModelFailed
+from pipelines.errors import ChangedUnderRun, ModelFailed
 from pipelines.memory.edits import commit_edits, find_edits
 from pipelines.memory.git import Author, Git
 from pipelines.memory.history import run_id
@@ -19,7 +19,7 @@ from pipelines.memory.secrets.held import still_held
 from pipelines.memory.template import make_missing_folders
 from pipelines.models.extraction import all_failures
 from pipelines.planning import plan_night
-from pipelines.report import read_reports, save_failure, save_report
+from pipelines.report import save_failure, save_report
 from pipelines.spending import total
 from pipelines.stages.reindex import reindex
 from pipelines.templating import render
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pipelines.memory.edits import Edits
-    from pipelines.models.batching.sitting import Told
     from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor, Failure
     from pipelines.planning import Night
     from pipelines.report import RunReport
@@ -81,15 +80,10 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     make_missing_folders(night.root)
     found = find_edits(night.root, git)
     edits = _commit_edits(night, git, run, found)
-    sitting = night.batches.begin(night.extractor, night.again, _counted(night)) if night.batches else None
-    extractor = sitting.reader if sitting else night.extractor
-    report, commit = _write(replace(night, extractor=Remembering(extractor)), git, run, watch)
+    report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
     given = {**_given(night.extractor), "meaning": report.meaning}
     given |= {"nearest": "vectors"} if night.vectors.used else {}
     given |= {"rules_from": night.rules_from} if night.rules_from != "self" else {}
-    if sitting:
-        given["together"] = sitting.together()
-        report = _with_batches(report, sitting.finish())
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
     warnings += still_held(night.root, found.held, report.warnings)
@@ -105,9 +99,6 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
     )
     save_report(night.root, report)
-    if sitting:
-        with contextlib.suppress(CurateError):  # what is not removed now is removed by the next run
-            sitting.forget(report.pending_days)
     keep_cache(str(night.root))
     return report
 
@@ -140,25 +131,6 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
             report = replace(report, merged=merged, warnings=(*report.warnings, *told))
             return report, applied.commit or ""
     raise AssertionError  # the loop returns or raises
-
-
-def _counted(night: Night) -> set[str]:
-    """Return the batches whose cost a report tells, where a run died between its report and the removal of a note."""
-    if not (night.batches and night.batches.has_ended()):
-        return set()
-    told = [report.get("batches") for report in read_reports(night.root).values()]
-    return {str(one) for batches in told if isinstance(batches, dict) for one in batches.get("collected") or ()}
-
-
-def _with_batches(report: RunReport, told: Told) -> RunReport:
-    return replace(
-        report,
-        spent=total(tuple(report.spent), told.spent),
-        failures=all_failures(report.failures, told.failures),
-        failure=" ".join(filter(None, [report.failure, told.failure])),
-        over_budget=" ".join(filter(None, [report.over_budget, told.over_budget])),
-        batches=told.to_json(),
-    )
 
 
 def _given(extractor: Extractor) -> dict[str, object]:

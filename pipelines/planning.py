@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from pipelines.memory.progress import LogProgress
     from pipelines.memory.snapshot import Snapshot
     from pipelines.memory.tombstones import Tombstone
-    from pipelines.models.batching.sitting import Batching
     from pipelines.models.embedding import Embedder
     from pipelines.models.extraction import Candidate, Extractor
     from pipelines.models.operations import Reviewer
@@ -92,7 +91,6 @@ class Night:
         again: a day to be read anew, its tombstones set aside; empty for none.
         at_once: how many days the extractor is asked about at the same time.
         rereads: whether the extractor is a model, who reads again what only the rules could read on earlier nights.
-        batches: the batches of the memory, or None where none is open and none is to be sent.
         embedder: gives the local model by which the review tells that two sentences mean the same, or None.
         vectors: those of items, by which the review finds neighbours; it finds them by words alone where none is given.
         reviewer: the models that are asked what becomes of the candidates, or None where the rules alone judge them.
@@ -107,7 +105,6 @@ class Night:
     again: str = ""
     at_once: int = 1
     rereads: bool = False
-    batches: Batching | None = None
     embedder: Callable[[], Embedder | None] = lambda: None
     vectors: Vectors = field(default_factory=Vectors)
     reviewer: Reviewer | None = None

@@ -175,7 +175,7 @@ class _Reader:
         if names:
             replies = Replies(root / REPLIES, datetime.fromisoformat(str(run.told("now"))))
             kept = [found for key in _words(run.told("model", "replies")) if (found := replies.read(key))]
-            model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)), groups=_together(run))
+            model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)))
             self.reviewer = reviewer_of(model) if run.told("review") else None
             by_rules = frozenset(_words(run.told("model", "fallback_days")))
             self.extractor = _AsThen(model, RulesExtractor(self.embedder), by_rules)
@@ -195,13 +195,6 @@ def _local_as(name: str) -> Callable[[], Embedder | None]:
         return found if found and found.name == name else None
 
     return find
-
-
-def _together(run: Run) -> dict[str, list[frozenset[str]]]:
-    """Return which entries of a day the run asked about in one call, where batches had cut the day."""
-    told = run.told("given", "together")
-    days = told.items() if isinstance(told, dict) else ()
-    return {str(day): [frozenset(_words(group)) for group in groups] for day, groups in days}
 
 
 def _words(found: object) -> list[str]:

@@ -67,7 +67,6 @@ class RunReport:
         pending_days: the days that stay pending.
         failure: why days stay pending, a sentence for each way in which the models failed, or empty.
         over_budget: which of the user's caps left days pending, or empty.
-        batches: what was sent in batches, what was collected, and how many are open still.
         warnings: what was odd, a sentence each; what leaves something pending first.
         pending: whether something stays unread that should not.
         index: what reindexing did.
@@ -117,7 +116,6 @@ class RunReport:
     pending_days: Sequence[str] = ()
     failure: str = ""
     over_budget: str = ""
-    batches: Mapping[str, object] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     pending: bool = False
     index: Mapping[str, object] = field(default_factory=dict)
@@ -194,7 +192,6 @@ class RunReport:
             "evicted": [dict(row) for row in self.evicted],
             "model": self._model(),
             "given": dict(self.given),
-            "batches": dict(self.batches),
             "index": dict(self.index),
             "seconds": {stage: round(spent, 3) for stage, spent in self.seconds.items()},
             "warnings": list(self.warnings),

@@ -44,7 +44,7 @@ class Run:
         id: its id.
         when: the moment at which it acted, ISO 8601.
         ended: how it ended.
-        why: why, the end of a sentence; where it ended well, what is to come of it, or empty.
+        why: why, the end of a sentence; empty where it ended well.
         added: items that it added.
         changed: items that stood already and that it changed, or moved.
         commit: its commit, as git's history has it, or None.
@@ -168,15 +168,7 @@ def _ending(report: Mapping[str, object]) -> tuple[Ended, str]:
     if isinstance(error, dict):
         return Ended.FAILED, str(error.get("sentence") or error.get("kind") or "it does not say why")
     why = left_pending(report)
-    return (Ended.PENDING, why) if why else (Ended.WELL, _sent(report))
-
-
-def _sent(report: Mapping[str, object]) -> str:
-    """Return which calls a run sent in a batch, a later run being to collect the answers; or an empty string."""
-    batches = report.get("batches")
-    sent = batches.get("sent") if isinstance(batches, dict) else None
-    calls = sum(int(one.get("calls") or 0) for one in sent if isinstance(one, dict)) if isinstance(sent, list) else 0
-    return f"{calls} {'call' if calls == 1 else 'calls'} sent in a batch" if calls else ""
+    return (Ended.PENDING, why) if why else (Ended.WELL, "")
 
 
 def _moment(when: str) -> float:

@@ -53,8 +53,6 @@ class UserSettings:
         caps: what a night may come to at the most.
         prices: the user's own prices, before those of the table.
         embedder: who turns text into vectors, and how.
-        batch: whether runs send their calls in batches, where the command line does not say.
-        batch_hours: how long a batch is waited for.
         ping: the address of a monitor that hears of each run, or empty; it is as good as a key.
         rules_from: whose rules are filed unasked: `self` for the agent's own and the owner's, `owner` for the owner's.
         push: the remotes by which memories are shared.
@@ -70,8 +68,6 @@ class UserSettings:
     caps: Caps = field(default_factory=Caps)
     prices: Prices = ()
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
-    batch: bool = False
-    batch_hours: float = 24.0
     ping: str = field(default="", repr=False)
     rules_from: str = "self"
     push: PushTable = field(default_factory=PushTable)
@@ -163,8 +159,6 @@ class UserFile(BaseModel):
     limits: LimitsTable = LimitsTable()
     prices: dict[str, PriceTable] = Field(default_factory=dict)
     embedder: _Embedder = _Embedder()
-    batch: bool = False
-    batch_hours: Annotated[float, Field(gt=0, le=672)] = 24.0
     ping: PingTable = PingTable()
     rules_from: Literal["self", "owner"] = "self"
     push: PushTable = PushTable()
@@ -228,8 +222,6 @@ def _settings(file: UserFile, environ: Mapping[str, str]) -> UserSettings:
         caps=file.limits.caps(),
         prices=prices(file.prices),
         embedder=_embedder(file.embedder, environ),
-        batch=file.batch,
-        batch_hours=file.batch_hours,
         ping=file.ping.url,
         rules_from=file.rules_from,
         push=file.push,

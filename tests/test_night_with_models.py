@@ -104,7 +104,7 @@ def scripted(said: Callable[[int, Call], str | Kind]) -> Scripted:
     [
         pytest.param(kind, call, marks=[pytest.mark.torture] * (call != number % 3 + 1))
         for number, kind in enumerate(Kind)
-        if kind not in {Kind.NOT_ASKED, Kind.OVER_BUDGET, Kind.IN_BATCH}
+        if kind not in {Kind.NOT_ASKED, Kind.OVER_BUDGET}
         for call in (1, 2, 3)
     ],
 )

@@ -33,19 +33,15 @@ def tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> int:
         told: dict[str, object] = {"days": 0, "calls": 0, "kept": 0, "models": []}
         say_json(told) if as_json else say("The rules read the logs: no model is asked, and nothing is paid.")
         return 0
-    counting = Counting(night.batches.grouped(reader) if night.batches else reader)
+    counting = Counting(reader)
     plan_night(replace(night, extractor=counting), Git(night.root), Watch())
-    sent = night.batches.digests() if night.batches else set()
-    calls = [call for call in unanswered(counting.calls, reader.chain.models, replies) if call.digest not in sent]
-    takers = night.batches.takers(reader) if night.batches else ()
-    halved = {one.name for one in takers}
-    found = [estimate(calls, model, reader.prices, in_batch=model.name in halved) for model in reader.chain.models]
+    calls = unanswered(counting.calls, reader.chain.models, replies)
+    found = [estimate(calls, model, reader.prices) for model in reader.chain.models]
     kept = len(counting.calls) - len(calls)
     if as_json:
         say_json({"days": counting.days, "calls": len(calls), "kept": kept, "models": [asdict(one) for one in found]})
         return 0
-    free = f"; {kept} more were answered before, or are in a batch, and are free" if kept and sent else ""
-    free = free or (f"; {kept} more were answered before and are free" if kept else "")
+    free = f"; {kept} more were answered before and are free" if kept else ""
     say(f"{counting.days} days, {len(calls)} calls{free}. If one model answered all of them:")
     for one in found:
         say(f"  {_line(one)}")

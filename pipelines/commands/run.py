@@ -16,7 +16,7 @@ from pipelines.commands.progress import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.memory.files import list_files
 from pipelines.memory.git import Git
-from pipelines.memory.layout import BATCHES, BRIEFING, LOGS, REPLIES, day_of_log, log_day, log_path
+from pipelines.memory.layout import BRIEFING, LOGS, REPLIES, day_of_log, log_day, log_path
 from pipelines.memory.names import names_of, real_path
 from pipelines.nights.journal import in_journal
 from pipelines.nights.pings import Pings
@@ -41,12 +41,6 @@ if TYPE_CHECKING:
     default="",
     help="Who reads the logs, in place of the settings' providers: anthropic, gemini, openai, rules, or exec:COMMAND.",
 )
-@click.option(
-    "--batch/--no-batch",
-    "batch",
-    default=None,
-    help="Send the models' calls in a batch, at half the price; a later run collects the answers.",
-)
 @click.option("--estimate", is_flag=True, help="Say what the models' calls would cost, and make none.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run report as JSON.")
 @memory_option
@@ -56,7 +50,6 @@ def command(  # noqa: PLR0913  one a flag of the verb
     dry_run: bool,
     again: str,
     provider: str,
-    batch: bool | None,
     estimate: bool,
     as_json: bool,
     memory: Path | None,
@@ -73,7 +66,7 @@ def command(  # noqa: PLR0913  one a flag of the verb
 
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
 
-    night, replies = _night(root, now, again, provider, batch=batch)
+    night, replies = _night(root, now, again, provider)
     if estimate:
         from pipelines.commands.estimating import tell_estimate  # noqa: PLC0415  few runs ask
 
@@ -98,7 +91,7 @@ def _is_told(root: Path, day: str) -> bool:
     return any(day_of_log(path) == day for path in list_files(root, LOGS, ".md"))
 
 
-def _night(root: Path, now: str | None, again: str, provider: str, *, batch: bool | None) -> tuple[Night, Replies]:
+def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Night, Replies]:
     import os  # noqa: PLC0415
 
     from pipelines.models.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  the user's settings are read only here
@@ -122,11 +115,6 @@ def _night(root: Path, now: str | None, again: str, provider: str, *, batch: boo
 
         night = replace(night, reviewer=reviewer_of(extractor))
     night = replace(night, rules_from=user.rules_from, vectors=Vectors(local, kept_in(root)))
-    sends = user.batch if batch is None else batch
-    if sends or (root / BATCHES).is_dir():
-        from pipelines.batches import batching  # noqa: PLC0415  few users have any
-
-        night = replace(night, batches=batching(night, user, replies, budget, sends=sends))
     if user.push.remote_of(root):
         from pipelines.sharing.syncing import sharing  # noqa: PLC0415  as above
 
@@ -137,8 +125,6 @@ def _night(root: Path, now: str | None, again: str, provider: str, *, batch: boo
 def _rehearse(night: Night, *, as_json: bool) -> int:
     git = Git(night.root)
     git.check()
-    if night.batches:
-        night = replace(night, extractor=night.batches.rehearse(night.extractor, night.again))
     plan = plan_night(night, git, Watch())
     diff = diff_of(night.root, plan.changes)
     if as_json:
@@ -155,9 +141,6 @@ def _tell(report: RunReport, briefing: str) -> None:
     say(f"{report.summary()}{commit}.")
     for warning in report.warnings:
         say(f"Note: {warning}")
-    said = report.batches.get("said")
-    for line in said if isinstance(said, list) else ():
-        say(line)
     if report.failure:  # on standard error, which cron mails
         warn(f"{report.failure} {report.entries_pending} entries stay pending for the next run.")
     if report.over_budget:

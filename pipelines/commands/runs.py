@@ -78,7 +78,7 @@ def cost(run: Run) -> str:
 def ending(run: Run) -> str:
     """Return how a run ended, in a few words."""
     told = {
-        Ended.WELL: f"well; {run.why}" if run.why else "well",
+        Ended.WELL: "well",
         Ended.PENDING: f"left something pending: {run.why}",
         Ended.FAILED: f"failed: {run.why}",
         Ended.UNDONE: f"undone by {run.why}",
@@ -127,9 +127,6 @@ def _tell(detail: RunDetail) -> None:
     for change in detail.items:
         for line in _lines(change):
             say(line)
-    said = run.told("batches", "said")
-    for line in said if isinstance(said, list) else ():
-        say(f"Batch     {line}")
     for warning in detail.warnings:
         say(f"Note      {warning}")
 

@@ -20,7 +20,6 @@ from pipelines.memory.git import Git
 from pipelines.memory.layout import BRIEFING, PROGRESS
 from pipelines.memory.progress import read_progress
 from pipelines.memory.snapshot import read_snapshot
-from pipelines.models.batching.standing import batch_lines, open_batches
 from pipelines.nights.moments import moment_of
 from pipelines.report import last_report
 from pipelines.settings import load_settings
@@ -81,7 +80,6 @@ def status_facts(root: Path, now: str | None) -> dict[str, object]:
         "items": sum(1 for _ in snapshot.items()),
         "documents": len(snapshot.documents),
         "repository": Git(root).is_repository(),
-        "batches": open_batches(root),
         "warnings": [*settings.ignored_note, *map(str, snapshot.warnings)],
         **_unread(root),
     }
@@ -121,7 +119,6 @@ def status_lines(facts: dict[str, object], search: list[str]) -> list[str]:
         f"Memory    {facts['memory']}",
         f"Last run  {ended}",
         f"Waiting   {waits}",
-        *(f"Batch     {line}" for line in batch_lines(facts["batches"])),
         f"{briefing['path']} {briefing['bytes']:,} of {briefing['cap']:,} bytes",
         f"Holds     {facts['items']:,} items in {facts['documents']:,} documents",
         *search,

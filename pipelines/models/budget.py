@@ -115,19 +115,6 @@ class Budget:
             self._changed.notify_all()
         self._ledger.note(name, cost)
 
-    def correct(self, name: str, noted: Cost, cost: Cost) -> None:
-        """Say what a call cost that was noted with another cost, in this run or in an earlier one of the same day.
-
-        Args:
-            name: the name under which it was held.
-            noted: what it counts as so far.
-            cost: what it came to.
-        """
-        with self._changed:
-            self._spent += Cost(cost.tokens - noted.tokens, cost.usd - noted.usd)
-            self._changed.notify_all()
-        self._ledger.note(name, cost)
-
     def _why_not(self, who: str, place: Place, worst: Cost) -> str:
         if self._refused.get(who, place) < place:
             return "was not asked any more: an older day did not fit the caps of the night"

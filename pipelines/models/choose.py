@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.models.providers.program import PREFIX, ProgramModel, command_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.models.batching.wire import Batcher
     from pipelines.models.budget import Budget
     from pipelines.models.calling import Model
     from pipelines.models.chain import Chain
@@ -118,31 +117,6 @@ def _model(provider: str, user: UserSettings) -> Model | None:
         from pipelines.models.providers.openai import OpenAIModel  # noqa: PLC0415  as above
 
         return OpenAIModel(user.openai)
-    return None
-
-
-def choose_batchers(user: UserSettings) -> list[Batcher]:
-    """Return the models whose providers take batches, the user's choice first; others may have batches to collect."""
-    named = [provider for provider in user.providers if provider in BATCHING]
-    found = [_batcher(provider, user) for provider in dict.fromkeys([*named, *BATCHING])]
-    return [batcher for batcher in found if batcher]
-
-
-BATCHING: Final = ("anthropic", "gemini")
-"""The providers that take batches."""
-
-
-def _batcher(provider: str, user: UserSettings) -> Batcher | None:
-    if provider == "anthropic" and user.anthropic:
-        from pipelines.models.providers.anthropic import AnthropicModel  # noqa: PLC0415  only what is used
-        from pipelines.models.providers.anthropic_batches import AnthropicBatches  # noqa: PLC0415  as above
-
-        return AnthropicBatches(AnthropicModel(user.anthropic))
-    if provider == "gemini" and user.gemini:
-        from pipelines.models.providers.gemini import GeminiModel  # noqa: PLC0415  as above
-        from pipelines.models.providers.gemini_batches import GeminiBatches  # noqa: PLC0415  as above
-
-        return GeminiBatches(GeminiModel(user.gemini))
     return None
 
 

@@ -32,7 +32,6 @@ class Price:
         long_from: the tokens of input above which a call costs more; 0 for never.
         long_input: how many times as much its input costs then.
         long_output: and its output.
-        batch: what part of it a call in a batch costs.
         date: the day on which it was looked up.
         source: where.
     """
@@ -45,7 +44,6 @@ class Price:
     long_from: int = 0
     long_input: float = 1.0
     long_output: float = 1.0
-    batch: float = 0.5
     date: str = ""
     source: str = ""
 

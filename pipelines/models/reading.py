@@ -21,9 +21,8 @@ from pipelines.models.prompts import load_prompt
 from pipelines.spending import Tally, total
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from pipelines.memory.entries import Entry
     from pipelines.models.calling import Place
     from pipelines.models.chain import Chain
     from pipelines.models.extraction import Candidate, DocumentChoice, ExtractionRequest, Extractor
@@ -49,7 +48,6 @@ class ModelExtractor:
         prompt: the extraction prompt.
         at_once: how many pieces of a day are asked about at the same time.
         prices: the user's own prices, before those of the table.
-        groups: of a day, the hashes of entries that were asked about together before; they are asked about so again.
     """
 
     chain: Chain
@@ -57,7 +55,6 @@ class ModelExtractor:
     prompt: Prompt = field(default_factory=lambda: load_prompt("extract"))
     at_once: int = 1
     prices: Prices = ()
-    groups: Mapping[str, Sequence[frozenset[str]]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -84,15 +81,10 @@ class ModelExtractor:
 
     def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
         """Return the calls that reading a day begins with, one a piece; an item without ground may add one to each."""
-        return tuple(one.call for one in self.questions(request))
-
-    def questions(self, request: ExtractionRequest) -> tuple[Question, ...]:
-        """Return the same calls, each with the entries that it shows."""
-        return tuple(Question(one.call(()), one.piece.entries) for one in self._pieces(request))
+        return tuple(one.call(()) for one in self._pieces(request))
 
     def _pieces(self, request: ExtractionRequest) -> list[_Piece]:
-        parts = together(request.entries, self.groups.get(request.day, ()))
-        pieces = enumerate(piece for part in parts for piece in cut(part, self.chain.input_tokens))
+        pieces = enumerate(cut(request.entries, self.chain.input_tokens))
         return [_Piece(self, request, piece, Tally(cost=self._cost), (request.day, number)) for number, piece in pieces]
 
     def _cost(self, model: str, usage: Usage) -> float | None:
@@ -113,23 +105,6 @@ class ModelExtractor:
             dropped=sum(one.ungrounded for one in dropped),
             notes=_notes([one.piece for one in pieces], dropped, sum(one.unlinked for one in candidates)),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A call, and the entries that it shows."""
-
-    call: Call
-    entries: tuple[Entry, ...]
-
-
-def together(entries: Sequence[Entry], groups: Sequence[frozenset[str]]) -> list[tuple[Entry, ...]]:
-    """Return the entries of each group, and then all the others; an entry of two groups stands in the first."""
-    left, parts = list(entries), []
-    for group in groups:
-        parts.append(tuple(entry for entry in left if entry.key in group))
-        left = [entry for entry in left if entry.key not in group]
-    return [part for part in (*parts, tuple(left)) if part]
 
 
 @dataclass(frozen=True, slots=True)

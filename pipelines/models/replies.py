@@ -12,7 +12,7 @@ import os
 import threading
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import CurateError
 from pipelines.memory.files import making, read_bytes, replace_synced
@@ -49,34 +49,6 @@ class Kept:
     at: str
 
 
-class Source(Protocol):
-    """As much of a model as its replies are known by."""
-
-    @property
-    def source(self) -> str:
-        """As `Model.source` has it."""
-
-
-class Asked(Protocol):
-    """As much of a call as its replies are known by."""
-
-    @property
-    def digest(self) -> str:
-        """As `Call.digest` has it."""
-
-    @property
-    def task(self) -> str:
-        """What it was for."""
-
-    @property
-    def prompt_id(self) -> str:
-        """The prompt."""
-
-    @property
-    def prompt_version(self) -> int:
-        """Its version."""
-
-
 class Replies:
     """A folder of replies.
 
@@ -94,7 +66,7 @@ class Replies:
         self._cleared = False
         self._lock = threading.Lock()
 
-    def key(self, model: Source, call: Asked) -> str:
+    def key(self, model: Model, call: Call) -> str:
         """Return the name under which a model's first reply to a call is kept."""
         return hashlib.sha256(f"{model.source}\x1f{call.digest}".encode(errors="surrogatepass")).hexdigest()[:32]
 
@@ -127,7 +99,7 @@ class Replies:
         is_first = not number and not (self._folder / f"{key}.json").exists()
         return newest, key if is_first else f"{key}-{number + 1}"
 
-    def keep(self, model: Source, call: Asked, answer: Answer) -> str:
+    def keep(self, model: Model, call: Call, answer: Answer) -> str:
         """Keep a reply, whole or not at all, and return its name. Where the disk refuses, the run goes on without."""
         key = self.key(model, call)
         newest, further = self._names(key)

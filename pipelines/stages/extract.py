@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
 from pipelines.failure_kinds import FailureKind
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from pipelines.models.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure
     from pipelines.models.shown import Nearby
     from pipelines.spending import Spent
-
-
-_NO_FAILURE: Final = frozenset({FailureKind.OVER_BUDGET, FailureKind.IN_BATCH})
-"""Why a day stays pending though no model failed: the user's caps, or a batch whose results are to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +208,7 @@ def _extracted(outcomes: Sequence[_Outcome], overtaken: Sequence[_Outcome], unas
         replies=tuple(key for _, answer in answers for key in answer.replies),
         ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
         fallback=tuple(day.day for day, answer in answers if answer.fallback),
-        failure=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind not in _NO_FAILURE)),
+        failure=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is not FailureKind.OVER_BUDGET)),
         over_budget=" ".join(dict.fromkeys(fault.sentence for fault in capped)),
         notes=tuple(f"{day.path}: {note}" for day, answer in answers for note in answer.notes),
     )

@@ -15,9 +15,6 @@ from pipelines.beliefs.moments import documents_of
 from pipelines.memory.git import Git
 from tests.adopting.places import TURNS, Place, changed, theirs, vault
 from tests.adopting.samples import lay, openclaw
-from tests.batch_nights import Nights
-from tests.batch_nights import answer as plan_of
-from tests.models.batch_wire import anthropic_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -325,19 +322,3 @@ def test_what_waits_for_a_page_that_was_opted_out_is_filed_elsewhere(opened: Gro
     opened.curate("review", waits, "--accept", now="2026-03-04T09:00")
     assert "does not seat" in opened.memory.read("Curated/Areas/general.md")
     assert opened.memory.read("Projects/Spring concert.md") == before
-
-
-def test_batches_are_sent_and_collected(once: Path, place: Place) -> None:
-    grown = _copied(once, place, vault, "Daily")
-    with anthropic_batches(plan_of) as server:
-        nights = Nights(grown.memory, "anthropic", server)
-        lay(grown.root, {"Daily/2026-03-11.md": "# 2026-03-11\n\n- 09:14 We go with plan B11.\n"})
-        grown.before = theirs(grown.root)
-        assert nights.run("2026-03-12T02:00").batches["sent"]
-        assert all("B11" not in text for text in nights.texts())
-        server.finish()
-        assert nights.run("2026-03-13T02:00").added == 1
-    told = grown.memory.curate("why", grown.ident("We go with plan B11."))
-    assert "  Daily/2026-03-11.md:3\n" in told
-    assert grown.touched() == []
-    assert grown.sound()

@@ -97,7 +97,7 @@ LAYOUT: Final = (
     b'[layout]\nhome = "M"\nlogs = "{YYYY}/{MM}/{DD}*.md"\n',
 )
 USER_SETTINGS: Final = (
-    b'providers = ["anthropic", "openai", "exec:claude -p", "rules"]\nbatch = true\nbatch_hours = 5.5\nrules_from = "owner"\n'
+    b'providers = ["anthropic", "openai", "exec:claude -p", "rules"]\nrules_from = "owner"\n'
     b'[anthropic]\nmodel = "claude-haiku-5-5"\napi_key_env = "KEY"\n[openai]\nmodel = "m"\nbase_url = "http://u:p@localhost:8080/v1"\n'
     b'[exec]\ntimeout_seconds = 60\n[limits]\nmax_usd = 1.5\nmax_tokens = 1000\n[prices."openai:m*"]\ninput = 1\noutput = 2.0\n'
     b'[embedder]\nprovider = "local"\nfolder = "~/m"\n[ping]\nurl = "https://hc.example/abc"\n[push]\nremote = "git@host:me/m.git"\n'

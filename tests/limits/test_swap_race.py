@@ -20,7 +20,6 @@ from pipelines.memory.folders import holding
 from pipelines.memory.lock import run_lock
 from pipelines.memory.place import put, settle
 from pipelines.memory.recording import keep, recording
-from pipelines.models.batching.notes import Notes
 from pipelines.report import last_report
 from tests.limits.swapping import LOOP, Swapper
 
@@ -61,7 +60,6 @@ def recorded(root: Path) -> None:
 
 def locked(root: Path) -> None:
     with run_lock(root, "which tests"):
-        Notes(root).all()
         last_report(root)
 
 
@@ -70,15 +68,14 @@ WRITES: Final[dict[str, tuple[Callable[[Path], None], tuple[str, ...]]]] = {
     "append": (appended, ("Logs", ".curate")),
     "replace": (replaced, ("Projects", ".curate/tmp", ".curate")),
     "record": (recorded, ("Sessions", "Sessions/2026-03-18", ".curate/tmp", ".curate")),
-    "lock": (locked, (".curate", ".curate/runs", ".curate/batches")),
+    "lock": (locked, (".curate", ".curate/runs")),
 }
 
 
 def laid_down(root: Path) -> None:
     for name in ("Projects", "Logs", "Sessions/2026-03-18", ".curate/pending", ".curate/displaced", ".curate/tmp"):
         (root / name).mkdir(parents=True, exist_ok=True)
-    for name in (".curate/runs", ".curate/batches"):
-        (root / name).mkdir(exist_ok=True)
+    (root / ".curate/runs").mkdir(exist_ok=True)
     (root / DOCUMENT).write_bytes(OLD)
     (root / LOG).write_bytes(OLD)
 
@@ -129,7 +126,7 @@ def test_swapped_before_any_call_of_a_write_nothing_leaves(
         assert b"not ours" not in b"".join(data for name, data in told(root).items())
         if not swapper.fired:
             break
-    assert refused or folder in {".curate/runs", ".curate/batches"}, "it was never swapped in time"
+    assert refused or folder == ".curate/runs", "it was never swapped in time"
     assert done, "the last one was left alone"
 
 

@@ -38,7 +38,7 @@ class AnthropicModel(SettledModel):
             message = within(self.settings.timeout_seconds, lambda: self._create(call))
         except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
             raise as_failure(PROVIDER, fault, call.subject) from None
-        return answer_of(message, self.name, call.subject)
+        return _answer(message, self.name, call.subject)
 
     def _create(self, call: Call) -> object:
         """Make the call.
@@ -47,10 +47,10 @@ class AnthropicModel(SettledModel):
         off or breaks a constraint.
         """
         with self.client() as client:
-            return client.messages.create(**self.params(call))
+            return client.messages.create(**self._params(call))
 
-    def params(self, call: Call) -> dict[str, Any]:
-        """Return the request as the SDK takes it, alone or in a batch. The stable part is marked for the cache."""
+    def _params(self, call: Call) -> dict[str, Any]:
+        """Return the request as the SDK takes it. The stable part is marked for the cache."""
         from anthropic import transform_schema  # noqa: PLC0415  takes a second; only a run that asks pays for it
 
         return {
@@ -82,7 +82,7 @@ def _content(call: Call) -> str | list[dict[str, Any]]:
     return [{"type": "image", "source": source}, {"type": "text", "text": call.user}]
 
 
-def answer_of(message: object, name: str, subject: str = "day") -> Answer:
+def _answer(message: object, name: str, subject: str) -> Answer:
     """Return the text blocks of a message; the SDK does not check messages, so nothing of it is taken for granted.
 
     Raises:

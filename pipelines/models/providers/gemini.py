@@ -44,13 +44,13 @@ class GeminiModel(SettledModel):
             response = within(self.settings.timeout_seconds, lambda: self._generate(call))
         except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
             raise as_failure(PROVIDER, fault, call.subject) from None
-        return answer_of(response, self.name, call.subject)
+        return _answer(response, self.name, call.subject)
 
     def _generate(self, call: Call) -> GenerateContentResponse:
         # The client is held by a name until the answer is there: its connections close with the last reference.
         with self.client() as client:
             return client.models.generate_content(
-                model=self.settings.model, contents=contents(call), config=self.config(call)
+                model=self.settings.model, contents=_contents(call), config=self._config(call)
             )
 
     def client(self) -> Client:
@@ -68,8 +68,8 @@ class GeminiModel(SettledModel):
             client_args={"follow_redirects": False},
         )
 
-    def config(self, call: Call) -> GenerateContentConfig:
-        """Return all of the request but its contents, as the SDK takes it, alone or in a batch."""
+    def _config(self, call: Call) -> GenerateContentConfig:
+        """Return all of the request but its contents, as the SDK takes it."""
         from google.genai import types  # noqa: PLC0415  as above
 
         return types.GenerateContentConfig(
@@ -80,7 +80,7 @@ class GeminiModel(SettledModel):
         )
 
 
-def contents(call: Call) -> str | Content:
+def _contents(call: Call) -> str | Content:
     """Return what a request is about, as the SDK takes it."""
     if call.image is None:
         return call.user
@@ -90,7 +90,7 @@ def contents(call: Call) -> str | Content:
     return types.Content(role="user", parts=[image, types.Part(text=call.user)])
 
 
-def answer_of(response: GenerateContentResponse, name: str, subject: str = "day") -> Answer:
+def _answer(response: GenerateContentResponse, name: str, subject: str) -> Answer:
     """Return the text of the first candidate, without its thoughts.
 
     Raises:
