@@ -7,14 +7,12 @@
 #   make bench     measure the speed of the index and of a session's start; UNITS="10000 100000 1000000" chooses the sizes
 #   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
 #   make bench-secrets DATA="DIR ..."   measure how often the rules for secrets alarm on text without any, and how fast they are
-# and one makes the weights by which the rules find what carries no label (docs/models.md):
-#   make train-head DATA=DIR   learn from the corpus in training/ and from DIR (Logs/ and gold.jsonl)
 PYTHON ?= python3
 BIN := .venv/bin
 UNITS ?= 10000 100000
 FUZZ_INPUTS ?= 1000000
 .DEFAULT_GOAL := help
-.PHONY: help install run test torture fuzz bench bench-search bench-secrets train-head lint format lock clean
+.PHONY: help install run test torture fuzz bench bench-search bench-secrets lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -56,10 +54,6 @@ bench-search: install
 
 bench-secrets: install
 	$(BIN)/python -m benchmarks.secret_rules $(DATA)
-
-train-head: install
-	@test -n "$(DATA)" || { echo "Name the days to learn from: make train-head DATA=DIR"; exit 2; }
-	$(BIN)/python training/train_head.py "$(DATA)"
 
 lint: install
 	$(BIN)/ruff check .

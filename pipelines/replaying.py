@@ -170,7 +170,7 @@ class _Reader:
         self._silent = [_Silent(name, int(given.get("input_tokens") or 1)) for name in names]
         self.embedder = _local_as(str(given.get("meaning") or ""))
         self.vectors = Vectors(self.embedder, kept_in(root), most=None) if given.get("nearest") else Vectors()
-        self.extractor: Extractor = RulesExtractor(self.embedder)
+        self.extractor: Extractor = RulesExtractor()
         self.reviewer: ModelReviewer | None = None
         if names:
             replies = Replies(root / REPLIES, datetime.fromisoformat(str(run.told("now"))))
@@ -178,7 +178,7 @@ class _Reader:
             model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)))
             self.reviewer = reviewer_of(model) if run.told("review") else None
             by_rules = frozenset(_words(run.told("model", "fallback_days")))
-            self.extractor = _AsThen(model, RulesExtractor(self.embedder), by_rules)
+            self.extractor = _AsThen(model, RulesExtractor(), by_rules)
 
     @property
     def without_reply(self) -> int:

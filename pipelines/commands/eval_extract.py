@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from pipelines.gold import GoldDay
     from pipelines.models.extraction import Extractor
 
-LABELS: Final = "labels"
-"""Stands for the rules without an embedder: labels and cue phrases alone, to compare the rules with."""
-
 
 @click.command("extract")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
@@ -34,8 +31,8 @@ def command(folder: Path, *, provider: str, compare: str, days: int | None, as_j
 
     A line of gold.jsonl: {"date": "2026-01-02", "type": "Decision", "text": "..."}. What is found is told by type, with
     precision, recall and F1; how many candidates were dropped because the log does not say what they say; calls,
-    tokens, and the cost by the price table. No memory is read or written. NAME is a provider as the settings name them,
-    or "labels" for the rules without an embedder. A model is asked, and paid, for every day: --days keeps it small.
+    tokens, and the cost by the price table. No memory is read or written. NAME is a provider as the settings name
+    them. A model is asked, and paid, for every day: --days keeps it small.
     """
     from pipelines.gold import read_gold_days, sample  # noqa: PLC0415  the verb's work, not its help
 
@@ -56,10 +53,6 @@ def _extractor(name: str) -> Extractor:
     from pipelines.models.choose import choose_extractor  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
-    if name == LABELS:
-        from pipelines.models.rules import RulesExtractor  # noqa: PLC0415  as above
-
-        return RulesExtractor()
     return choose_extractor(load_user_settings(os.environ, name))
 
 

@@ -107,8 +107,8 @@ def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Nigh
     user = load_user_settings(os.environ, provider)
     budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps.any else None
     patience = Patience(sleep=budget.pause) if budget else None
-    local = cache(local_embedder)  # one model for the rules and for the review
-    extractor = choose_extractor(user, replies, patience, budget, local)
+    local = cache(local_embedder)
+    extractor = choose_extractor(user, replies, patience, budget)
     night = Night(root, settings, extractor, when, again, calls_at_once(user), asks_models(user), embedder=local)
     if asks_models(user):
         from pipelines.models.reviewer import reviewer_of  # noqa: PLC0415  the rules need none

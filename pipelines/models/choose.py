@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from pipelines.models.providers.program import PREFIX, ProgramModel, command_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pipelines.models.budget import Budget
     from pipelines.models.calling import Model
     from pipelines.models.chain import Chain
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def local_embedder() -> Embedder | None:
-    """Return the model whose vectors the rules' head was trained on, where it is; nothing is sent to anybody."""
+    """Return the local model, where it is; nothing is sent to anybody."""
     from pipelines.models.embedders.choose import choose_local  # noqa: PLC0415  only a day with something new needs it
 
     return choose_local(os.environ)
@@ -32,7 +30,6 @@ def choose_extractor(
     replies: Replies | None = None,
     patience: Patience | None = None,
     budget: Budget | None = None,
-    embedder: Callable[[], Embedder | None] = local_embedder,
 ) -> Extractor:
     """Return who reads: the user's providers as a chain, with the rules behind it where they are named.
 
@@ -43,14 +40,13 @@ def choose_extractor(
         replies: where replies are kept, or None to keep none.
         patience: how a model is asked again.
         budget: what is left of the night, or None for no end.
-        embedder: gives the model by which the rules read what carries no label, or None.
     """
     chain = choose_chain(user, replies, patience, budget)
     if chain is None:
-        return _rules(embedder)
+        return _rules()
     from pipelines.models.reading import ModelExtractor  # noqa: PLC0415  reads its prompt
 
-    last = _rules(embedder) if "rules" in user.providers else None
+    last = _rules() if "rules" in user.providers else None
     return ModelExtractor(chain, last, at_once=calls_at_once(user), prices=user.prices)
 
 
@@ -120,7 +116,7 @@ def _model(provider: str, user: UserSettings) -> Model | None:
     return None
 
 
-def _rules(embedder: Callable[[], Embedder | None]) -> Extractor:
+def _rules() -> Extractor:
     from pipelines.models.rules import RulesExtractor  # noqa: PLC0415  compiles its patterns
 
-    return RulesExtractor(embedder)
+    return RulesExtractor()

@@ -13,6 +13,7 @@ from pipelines.errors import ModelFailed
 from pipelines.memory.items import Confidence, ItemType
 from pipelines.models import choose
 from pipelines.models.extraction import Candidate, Extraction
+from pipelines.models.rules import RulesExtractor
 from pipelines.spending import Spent, Tally, Usage
 
 if TYPE_CHECKING:
@@ -130,12 +131,13 @@ def test_a_model_is_scored_by_type_grounds_and_cost(
 def test_two_are_compared_side_by_side(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen(monkeypatch, Scripted({}))
+    readers = {"rules": RulesExtractor(), "anthropic": Scripted({})}
+    monkeypatch.setattr(choose, "choose_extractor", lambda user: readers[user.providers[0]])
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a key")
-    told = measure(capsys, folder, "--compare", "labels,anthropic").splitlines()
+    told = measure(capsys, folder, "--compare", "rules,anthropic").splitlines()
     assert told[0].split("\t") == ["Decision", "2", "1", "1.000", "0.500", "0.667", "0", "-", "0.000", "0.000"]
     assert told[2].split("\t")[:2] == ["all", "3"]
-    assert [line.partition(":")[0] for line in told if "days" in line] == ["labels", "anthropic"]
+    assert [line.partition(":")[0] for line in told if "days" in line] == ["rules", "anthropic"]
     assert "0.4500 USD" in told[-1]
 
 
@@ -209,7 +211,7 @@ def test_every_fault_of_the_gold_is_named_with_its_line(folder: Path, capsys: py
     [
         (["--provider", "nobody"], 2, "--provider 'nobody' cannot be used"),
         (["--compare", "rules,anthropic"], 2, "--provider anthropic cannot be used"),
-        (["--provider", "rules", "--compare", "rules,labels"], 2, "exclude each other"),
+        (["--provider", "rules", "--compare", "rules,openai"], 2, "exclude each other"),
     ],
 )
 def test_who_cannot_read_is_refused(

@@ -27,35 +27,25 @@ def extract(text: str) -> tuple[Candidate, ...]:
             "Decision",
             "we decided to use Postgres because of joins",
         ),
-        ("- decided against Kafka for now", "Decision", "decided against Kafka for now"),
+        ("- Slow day. I've finally chose to keep uv. Then tea.", "Decision", "I've finally chose to keep uv."),
         ("- So, going with Terraform, not Pulumi.", "Decision", "going with Terraform, not Pulumi."),
-        ("- switched from pip-tools to uv", "Decision", "switched from pip-tools to uv"),
-        ("- we chose SQLite over DuckDB", "Decision", "we chose SQLite over DuckDB"),
-        ("- The team has agreed on four weeks. Lunch was late.", "Decision", "The team has agreed on four weeks."),
+        ("- We are going with the blue tiles", "Decision", "We are going with the blue tiles"),
         ("- Anna prefers mornings", "Fact", "Anna prefers mornings"),
+        ("- Anna Berg wants the minutes by noon", "Fact", "Anna Berg wants the minutes by noon"),
+        ("- The user wants fixes, not hacks", "Fact", "The user wants fixes, not hacks"),
+        ("- Ben works from 9:30 to 18:00 on weekdays", "Fact", "Ben works from 9:30 to 18:00 on weekdays"),
+        ("- Ben works Mon-Wed", "Fact", "Ben works Mon-Wed"),
         ("- 09:00 [project: Alpha] Bob prefers evenings", "Fact", "Bob prefers evenings"),
-        ("- my timezone is Europe/Zurich", "Fact", "my timezone is Europe/Zurich"),
-        ("- Bob's birthday is June 4", "Fact", "Bob's birthday is June 4"),
-        ("- the staging database listens on port 5433", "Fact", "the staging database listens on port 5433"),
-        (
-            "- Rain again. It turned out that the cache ignores the locale.",
-            "Fact",
-            "It turned out that the cache ignores the locale.",
-        ),
         ("- from now on run the linter first", "Rule", "from now on run the linter first"),
         ("- Never push to main without a review.", "Rule", "Never push to main without a review."),
-        ("- Tests must pass before a merge.", "Rule", "Tests must pass before a merge."),
-        ("- need to renew the TLS cert by May 3", "Todo", "need to renew the TLS cert by May 3"),
-        ("- Remind me to call the dentist", "Todo", "Remind me to call the dentist"),
-        ("- follow up with legal about the DPA", "Todo", "follow up with legal about the DPA"),
-        ("- The migration might break the nightly export.", "Risk", "The migration might break the nightly export."),
-        ("- There is a risk that the vendor drops the API", "Risk", "There is a risk that the vendor drops the API"),
+        ("- Remember to renew the TLS cert by May 3", "Todo", "Remember to renew the TLS cert by May 3"),
+        ("- Don't forget to call the dentist", "Todo", "Don't forget to call the dentist"),
     ],
 )
 def test_a_journal_gives_its_items(line: str, kind: str, text: str) -> None:
     (one,) = extract(line + "\n")
     assert (one.type.value, one.text, one.start_line) == (kind, text, 1)
-    assert one.confidence in {"medium", "low"}
+    assert one.confidence == "medium"
     assert one.quote in line
 
 
@@ -69,7 +59,14 @@ def test_a_journal_gives_its_items(line: str, kind: str, text: str) -> None:
         "- we haven't agreed on a name",
         "- I guess everything must go",
         "- an article says you must never use tabs",
-        "- we don't need to renew the cert",
+        "- Never converged to a stable policy",
+        "- Always visible in the view menu",
+        "- When Ross wants to test it (this week or later)",
+        "- He wants a partner, not an assistant",
+        "- (we decided to close the gate",
+        "- We chose not to because the cache is full",
+        "- Kim works on two projects",
+        "- nobody remembered to close the gate",
         "- we decided that",
         "- +1, we decided to close the gate",
         "- talked to Bob about the weather",
@@ -96,30 +93,30 @@ def test_a_quote_stands_in_its_lines_even_around_a_comment() -> None:
     assert one.quote in line
 
 
-TALK = [
-    "[10:{:02}] <anna> I'll send the list of open points to the group",
-    "[10:{:02}] <bob> we decided to use the old gate number {} for visitors",
-    "[10:{:02}] <anna> we must think about the gate, and I prefer blue",
-    "[10:{:02}] <bob> the risk is that visitors {} miss the new gate",
-]
+def test_in_talk_no_phrase_decides_anything() -> None:
+    assert extract("**Bob:** we decided to use the old gate for visitors\n") == ()
+    talk = "".join(f"[10:{minute:02}] <bob> so\n" for minute in range(9))
+    assert extract(talk + "- we decided to use the old gate for visitors\n") == ()
 
 
-def test_a_meeting_gives_no_more_than_three() -> None:
-    talk = "\n".join(TALK[minute % 4].format(minute, minute) for minute in range(60))
-    found = extract(
-        talk + "\n[11:00] <anna> RESOLVED: paint it blue\n[11:01] <bob> resolved: nobody paints on Sunday\n"
+def test_a_day_gives_at_most_five_of_them() -> None:
+    wishes = (
+        "Anna tea at noon;Ben silence on calls;Cora red ink;Dan long walks;Eva short mails;Finn snow;Gus rain".split(
+            ";"
+        )
     )
-    below = [one for one in found if one.confidence != "high"]
-    assert len(below) == 3
-    assert "nobody paints on Sunday" in [one.text for one in below]
-    assert [one.text for one in found if one.confidence == "high"] == ["paint it blue"]
+    found = extract("".join(f"- {wish.replace(' ', ' prefers ', 1)}\n" for wish in wishes))
+    assert [one.text.split()[0] for one in found] == [wish.split()[0] for wish in wishes[:5]]
 
 
-def test_whoever_speaks_of_themselves_is_named() -> None:
-    talk = "\n".join(f"**Bob:** gate {minute}\n" for minute in range(6))
-    (one,) = extract(talk + "\n**Anna Berg:** I will send the list of open points to the group.\n")
-    assert one.text == "Anna Berg: I will send the list of open points to the group."
-    assert one.quote == "Anna Berg:** I will send the list of open points to the group."
+def test_next_steps_are_believed_less_and_left_where_they_hedge() -> None:
+    text = "## Next steps\n\n- Mend the gate\n- Maybe paint it\n- Some day: a new lock\n"
+    text += "\n## Action items\n\n- Maybe call Ben\n"
+    assert [(one.text, one.confidence) for one in extract(text)] == [
+        ("Mend the gate", "medium"),
+        ("Maybe call Ben", "high"),
+    ]
+    assert [one.confidence for one in extract("Next step: mend the gate\n")] == ["medium"]
 
 
 def test_a_cue_that_a_label_already_says_is_left() -> None:

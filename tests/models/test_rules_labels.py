@@ -155,16 +155,22 @@ def test_a_label_alone_takes_the_list_or_the_paragraph_below() -> None:
     ("heading", "kind"),
     [
         ("Action items", "Todo"),
-        ("Next steps", "Todo"),
         ("Jason's To-Do (from today)", "Todo"),
         ("Risks", "Risk"),
         ("Rules", "Rule"),
-        ("Lessons learned", "Fact"),
         ("5. Resolutions", "Decision"),
     ],
 )
 def test_sections(heading: str, kind: str) -> None:
     assert said(f"## {heading}\n\n- Bob: mend the gate\n- ~~dropped~~\n- TBD\n") == [(kind, "Bob: mend the gate")]
+
+
+@pytest.mark.parametrize(
+    ("heading", "kind"), [("Next steps", "Todo"), ("Lessons learned", "Fact"), ("Blockers", "Risk")]
+)
+def test_sections_whose_heading_does_not_name_the_type_outright(heading: str, kind: str) -> None:
+    (one,) = extract(f"## {heading}\n\n- Bob: mend the gate\n- ~~dropped~~\n- TBD\n")
+    assert (one.type, one.text, one.confidence) == (kind, "Bob: mend the gate", "medium")
 
 
 def test_the_evidence_is_the_lines_of_the_label_within_its_entry() -> None:

@@ -25,7 +25,6 @@ _FIGURE: Final = re.compile(
     r"|(?<![\w.])[-−]?[$€£¥]\s?(?P<money>\d+(?:\.\d+)*)(?P<scale>[kKmM]?)\b"
 )
 _THOUSANDS: Final = {"k": 1000, "m": 10**6, "mio": 10**6, "bn": 10**9}
-_ORDINAL: Final = frozenset({"st", "nd", "rd", "th"})
 _WORD: Final = re.compile(r"\b(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 _ONE: Final = re.compile(r"\b(?:an?|one|once|single|sole|first)\b", re.IGNORECASE)
 _TWO: Final = re.compile(r"\b(?:both|pair|couple|twice|second|double)\b", re.IGNORECASE)

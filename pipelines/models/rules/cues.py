@@ -1,7 +1,7 @@
-"""The phrases that only sound like an item, and how strongly: `we decided`, `from now on`, `might break`, ...
+"""The few phrases that suggest an item without a label: `we decided to`, `from now on`, `NAME prefers`, `remember to`.
 
-A cue has two weights: in the log's own voice, and in the mouth of somebody who speaks in a meeting or a chat, where
-people think aloud and most such phrases decide nothing. A weight of 0 is no cue there.
+Four families, each right on text that nobody here wrote; `benchmarks/cues.py` counts them. A phrase counts only where
+it opens a main clause that is stated, not asked, denied, reported or supposed.
 """
 
 from __future__ import annotations
@@ -15,126 +15,116 @@ from pipelines.memory.items import ItemType
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One phrase.
+    """One family of phrases.
 
     Args:
+        family: its name.
         type: what it suggests.
-        own: its weight in the log's own voice.
-        spoken: its weight in a meeting.
         stems: small-letter pieces, one of which stands in every text that the pattern matches: a quick look first.
-        pattern: the phrase.
+        pattern: the phrase, with the words before it that may belong to it.
     """
 
+    family: str
     type: ItemType
-    own: float
-    spoken: float
     stems: tuple[str, ...]
     pattern: re.Pattern[str]
 
 
-def _cue(kind: ItemType, own: float, spoken: float, stems: str, pattern: str) -> Cue:
-    return Cue(kind, own, spoken, tuple(stems.split("|")), re.compile(pattern, re.IGNORECASE))
+def _cue(family: str, kind: ItemType, stems: str, pattern: str) -> Cue:
+    return Cue(family, kind, tuple(stems.split("|")), re.compile(pattern, re.IGNORECASE | re.VERBOSE))
 
 
-_D, _F, _R, _T, _K = ItemType.DECISION, ItemType.FACT, ItemType.RULE, ItemType.TODO, ItemType.RISK
-_NOW = r"(?: (?:just|all|finally|now|already|also|both|jointly|unanimously|then))?"
-_DECIDED = r"(?:decided|agreed|resolved|chose|opted|settled|voted)"
-_QUESTION = r"(?! (?:what|whether|how|if|who|when|where)\b)"
-_WE = r"(?:we(?:'re|’re| are|'ll|’ll| will)?|i(?:'m|’m| am|'ll|’ll| will)?|let['’]?s)"
-_WORK = (
-    r"(?:file|open|write|send|create|raise|draft|update|add|fix|review|prepare|contact|e-?mail|ask|follow up|submit|"
-    r"publish|schedule|merge|propose|put together|look into|check|talk to|reach out|ping|set up|organi[sz]e|invite|"
-    r"post|document|move|rename|remove|close|test|investigate|report|circulate|finish|work on|take care)"
+_HOUR: Final = r"\d{1,2}(?:[:.]\d\d)?(?:[ ]?[ap]\.?m\b\.?)?"
+_DAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun"
+_NO_NAME: Final = r"(?:s?he|it|they|wh(?:at|o)\w*|that|this|if|when\w*|while|because|since|although|\w+one|\w+body)\b"
+_NAME: Final = rf"(?:the[ ]user|(?!{_NO_NAME})(?-i:[A-Z])[\w'-]{{1,20}}(?:[ ](?-i:[A-Z][a-z])[\w'-]{{1,20}})?)"
+# The verbs that rules are made of: `never confident` and `always visible` lay nothing down.
+_VERBS: Final = "|".join(
+    """accept access add allow alert answer approve archive ask assume attach avoid back backup base block book branch
+    bring build bump buy cache call cancel catch change charge check checkpoint choose clean clear close comment commit
+    compare confirm connect contact copy create debug define delegate delete deploy describe design disable discuss do
+    document double-check download draft drop edit email enable encrypt end ensure escape estimate execute explain
+    export expose fail fetch fill filter fix follow force forget format forward generate get give go guess handle
+    hard-code hardcode hide ignore implement import include inform install invent keep label launch leave let limit
+    link lint list load lock log look make mark measure mention merge message mock modify monitor move name notify
+    open order overwrite pass paste pay perform pin plan post prefer prepare present print profile promise proxy
+    publish pull push put quote read rebase record refer release rely remove rename repeat replace reply report
+    request require respond restart restore retry return reuse reveal reverse review rotate round run sandbox save
+    say schedule search send set share ship show sign skip spawn speak specify stage start state stay stop store
+    submit suggest switch sync tag take talk tell test touch track treat trust try turn update upload use validate
+    verify version wait wash wear work wrap write""".split()
 )
-_MINE = (
-    r"(?:full |first |last |home |work |middle |new |current |preferred |phone |mobile )?(?:name|birthday|time ?zone|"
-    r"e-?mail|phone|number|address|manager|boss|wife|husband|partner|daughter|son|brother|sister|dog|cat|doctor|job|"
-    r"title|role|team|company|office|laptop|editor|shell|browser|diet|allergy|pronouns|favou?rite \w{1,20})"
+CUES: Final = (
+    _cue(
+        "decision", ItemType.DECISION, "decided|agreed|chose|going with",
+        r"""\b(?:we|i)(?:['’]ve|[ ]have|[ ]had)?(?:[ ](?:just|all|finally|now|also|both|then))?
+            [ ](?:decided|agreed|chose)[ ](?:to|on|that|not|against)\b(?=.*\w)(?![ ](?:whether|how|what|if)\b)
+          | (?:^|\b(?:we|i)(?:['’]re|['’]m|[ ]are|[ ]am)[ ](?:now[ ])?)going[ ]with\b(?=.*\w)""",
+    ),
+    _cue(
+        "rule", ItemType.RULE, "from now on|always|never",
+        rf"""\bfrom[ ]now[ ]on\b
+          | ^(?:please[ ])?(?:always|never)[ ](?:{_VERBS})\b""",
+    ),
+    _cue(
+        "habit", ItemType.FACT, "prefers|wants|works",
+        rf"""^{_NAME}[ ](?:(?:also|really)[ ])?
+             (?:prefers|wants
+               |works[ ](?:from[ ])?(?:{_HOUR}|{_DAY})[ ]?(?:[-–]|to|until)[ ]?(?:{_HOUR}|{_DAY}))(?!\w)""",
+    ),
+    _cue(
+        "reminder", ItemType.TODO, "remember to|forget to",
+        r"""^(?:(?:please|must|need[ ]to|we[ ]must|i[ ]must)[ ])?
+            (?:remember|don['’]t[ ]forget|do[ ]not[ ]forget)[ ]to\b""",
+    ),
+)  # fmt: skip
+STEMS: Final = tuple(stem for cue in CUES for stem in cue.stems)
+
+_NOT_STATED: Final = re.compile(
+    r"\b(?:if|whether|unless|until|when\w*|because|since|although|though|which|where|why|how|reasons?|maybe|perhaps|"
+    r"would|could|should|might|probably|supposed?|imagine|guess|think|thought|wish|until|once|before|after|not|never|"
+    r"no|nobody|without|said|says|told|asked|wrote|writes|claims?|according|mentioned|page|docs?|documentation|"
+    r"article|post)\b|n['’]t\b",
+    re.IGNORECASE,
 )
-_NAMED = r"(?-i:[A-Z])[\w'-]{1,20}"
+_HEDGED: Final = re.compile(r"\b(?:i guess|not sure|no idea|who knows|or not|just kidding|lol)\b", re.IGNORECASE)
+_DANGLING: Final = re.compile(
+    r"\s*(?:to\s)?(?:it|this|that|them|both|so|because|already|earlier|there|something)\b", re.IGNORECASE
+)
+_VOTE: Final = re.compile(r"[+-][01]\b")
+_WORD: Final = re.compile(r"[^\W_][\w'’./@#-]{0,60}")
+_FEWEST_WORDS, _MOST_WORDS = 3, 48
+_FARTHEST: Final = 40  # characters before a phrase that opens a main clause
 
-_DECISIONS = (
-    _cue(_D, 3, 4, "decided|agreed|resolved|chose|opted|settled|voted",
-         rf"\b(?:we|us|team|group|everyone|everybody)(?:'ve|’ve| have| has| had)?{_NOW} {_DECIDED}"
-         rf"(?: (?:to|on|that|for|against|not|upon)\b|{_QUESTION}(?= [\w`\"]))"),
-    _cue(_D, 3, 0, "decided|agreed|chose|opted|settled",
-         rf"^(?:finally |just |have |then )?{_DECIDED} (?:to|on|for|against|that|not)\b"),
-    _cue(_D, 2.5, 0, "decided|chose|opted|settled",
-         r"\b(?:decided|chose|opted|settled) (?:to|on|for|against|that|not to)\b|\bi (?:decided|chose) "),
-    _cue(_D, 3, 3.5, "decision|consensus",
-         r"\b(?:final |the |our |group )(?:decision|consensus) (?:is|was)(?: to| that|:| not)?\b"),
-    _cue(_D, 3, 0, "going with|go with|went with|sticking with|stick with",
-         rf"(?:^|\b{_WE} )(?:now |just )?(?:going with|go with|went with|sticking with|stick with)\b"),
-    _cue(_D, 2.5, 0, "switch|migrat|mov",
-         r"(?:^|\b(?:we|i)(?:'re|’re| are|'ve|’ve| have)? )(?:switch(?:ed|ing)|migrat(?:ed|ing)|mov(?:ed|ing))"
-         r"(?: [\w`/.-]{1,30}){0,6}? to\b"),
-    _cue(_D, 2.5, 0, " over | instead of | rather than ",
-         r"\b(?:chose|picked|selected|using|use|keep|kept)\b [^.!?\n]{1,60} (?:over|instead of|rather than)\b"),
-    _cue(_D, 2.5, 0, "we'll |we’ll |we will ",
-         r"\bwe(?:'ll|’ll| will) (?:not )?(?:use|keep|drop|adopt|stop|start|call it|only|always|ship|support)\b"),
-    _cue(_D, 2.5, 0, "in favor of|in favour of",
-         r"\b(?:drop(?:ped|ping)?|abandon(?:ed|ing)?|replac(?:ed|ing))\b [^.!?\n]{1,60} in favou?r of\b"),
-)  # fmt: skip
-_RULES = (
-    _cue(_R, 3, 4, "from now on|henceforth", r"\b(?:from now on|henceforth)\b"),
-    _cue(_R, 2.5, 0, "going forward", r"\bgoing forward\b"),
-    _cue(_R, 3, 0, "always|never|do not|don't|don’t",
-         r"^(?:please |important: ?)?(?:always|never|do not ever|don['’]t ever|do not|don['’]t)"
-         r"(?! (?:forget|know|think|mind|worry|remember))\b \w"),
-    _cue(_R, 3, 0, "always|never",
-         r"\b(?:must|should|shall|to|will|please|i|we|you) (?:always|never)\b(?! (?:been|had|was|were|got))"),
-    _cue(_R, 2, 0, "must", r"\bmust(?: not| never| be| have)?\b(?! have been)"),
-    _cue(_R, 2, 0, "not allowed|forbidden|make sure", r"\b(?:not allowed|forbidden|make sure (?:to|that|you|we))\b"),
-)  # fmt: skip
-_FACTS = (
-    _cue(_F, 3, 0, "prefer", r"(?<!would )\bprefers\b|\bpreference is\b|\bi prefer\b(?! to not)"),
-    _cue(_F, 3, 0, "my ", rf"\bmy {_MINE} (?:is|are)\b"),
-    _cue(_F, 0, 4, "my ",
-         r"\bmy (?:\w{1,12} )?(?:birthday|time ?zone|e-?mail(?: address)?|phone number|diet|allergy) (?:is|are)\b"),
-    _cue(_F, 2.5, 0, "'s |’s |his |her |their ", rf"\b(?:his|her|their|[A-Z]\w{{1,20}}['’]s) {_MINE} (?:is|are)\b"),
-    _cue(_F, 2.5, 0, "like|love|hate|allergic|live|work|based|report|speak|vegeta|vegan",
-         rf"^(?:the user|{_NAMED}(?: {_NAMED})?) (?:also |really )?(?:likes|loves|hates|dislikes|is allergic to|"
-         r"lives in|works (?:at|for|from|on)|is based in|reports to|speaks|is vegetarian|is vegan)\b"),
-    _cue(_F, 2.5, 0, "switched|moved|changed", rf"^(?!we |i ){_NAMED} (?:has )?(?:switched|moved|changed) to\b"),
-    _cue(_F, 2, 0, "port |version |expire|runs on|hosted|listen",
-         r"\b(?:port (?:is )?\d{2,5}|version (?:is )?v?\d|expires? (?:on|in)|runs on|(?:is )?hosted (?:on|at)|"
-         r"listens on)\b"),
-    _cue(_F, 2, 0, "the |our ",
-         r"^(?:the|our) (?:[\w/-]{1,30} ){1,4}(?:is|are|lives? (?:at|in)|stays?)\b[^\n]{0,200}?(?:\d|https?://|`)"),
-    _cue(_F, 2.5, 0, "turns out|turned out|learned|found out|discovered|root cause|reali",
-         r"\b(?:turns? out|turned out|learned that|found out that|discovered that|reali[sz]ed that|"
-         r"root cause (?:is|was))\b|\broot cause:"),
-)  # fmt: skip
-_TODOS = (
-    _cue(_T, 3, 0, "remind|forget|remember",
-         r"\bremind (?:me|us|him|her|them|\w{1,20}) (?:to|about|of)\b|\b(?:don['’]t forget|remember) to\b"),
-    _cue(_T, 3, 0, "follow", r"\bfollow(?:ing)?[- ]up (?:with|on|about|by|tomorrow|next|in|re)\b"),
-    _cue(_T, 3, 0, "need to|needs to", r"(?:^|\b(?:i|we) )(?:still |also |now |really )?needs? to\b"),
-    _cue(_T, 2, 0, "needs to be|need to be|still need", r"\b(?:needs? to be (?!able)\w+|still needs?)\b"),
-    _cue(_T, 2, 0, "have to|has to", r"(?:^|\b(?:i|we) )(?:still |also )?ha(?:ve|s) to\b(?! say)"),
-    _cue(_T, 2.5, 3.5, "i'll |i’ll |i will ",
-         rf"\bi(?:'ll|’ll| will) (?:also |then |go ahead and |try to )?{_WORK}\b"),
-    _cue(_T, 3, 4, "action",
-         r"\b(?:i(?:'ll|’ll| will| can)|will|to) take (?:an|the|that|this) action\b(?: to| item)?"),
-    _cue(_T, 2.5, 0, "due |deadline",
-         r"\b(?:is|are) due (?:on|by|in|at|\d|\w{1,8}day|tomorrow)\b|\bdeadline (?:is|for)\b"),
-)  # fmt: skip
-_RISKS = (
-    _cue(_K, 3, 3, "break",
-         r"\b(?:might|may|could|will|can) (?:\w{1,20} )?break\b(?! (?:it |this |that |these )?(?:down|up|out|into))"
-         r"|\bbreaks (?:if|when|on)\b"),
-    _cue(_K, 3, 3.5, "risk",
-         r"(?<!at )\b(?:a|the|big|main|only|biggest|real|serious|security|privacy|high) risks? (?:is|that|here|with)\b"
-         r"|\bthere(?:['’]s| is) (?:a|some) (?:\w{1,20} )?risk of\b"),
-    _cue(_K, 2.5, 0, "risk", r"(?<!at )\brisks? (?:is|of)\b"),
-    _cue(_K, 2, 0, "risk", r"\b(?:risks?|risky)\b(?! (?:register|assessment|analysis|free))"),
-    _cue(_K, 2.5, 0, "fail|leak|time|overflow|corrupt|lose|lost|expire|run out|crash",
-         r"\b(?:might|may|could) (?:\w{1,20} )?"
-         r"(?:fail|leak|time ?out|overflow|corrupt|lose|be lost|expire|run out|crash)\b"),
-    _cue(_K, 2, 0, "point of failure|data loss|race condition|fragile|brittle|flaky|vulnerab|worried|beware|watch out",
-         r"\b(?:single point of failure|data loss|race condition|fragile|brittle|flaky|vulnerab\w{0,10}|"
-         r"worried (?:that|about)|beware|watch out)\b"),
-)  # fmt: skip
-CUES: Final = (*_DECISIONS, *_RULES, *_FACTS, *_TODOS, *_RISKS)
 
-STEMS: Final = tuple(dict.fromkeys(stem for cue in CUES for stem in cue.stems))
+@dataclass(frozen=True, slots=True)
+class Cued:
+    """What a sentence suggests, and by which phrase of which family."""
+
+    type: ItemType
+    family: str
+    phrase: str
+
+
+def cue_of(sentence: str) -> Cued | None:
+    """Return the cue of one cleaned sentence, or None where it has none or does not state it."""
+    if sentence.endswith(("?", "…", "...", ":", ",", "-")) or sentence[:1] in "\"“'":
+        return None
+    if sentence.count("(") != sentence.count(")"):
+        return None  # a piece of a sentence
+    low = sentence.lower()
+    for cue in CUES:
+        found = cue.pattern.search(sentence) if any(stem in low for stem in cue.stems) else None
+        if found and _is_stated(sentence, found):
+            return Cued(cue.type, cue.family, found[0].strip())
+    return None
+
+
+def _is_stated(sentence: str, found: re.Match[str]) -> bool:
+    before = sentence[: found.start()]
+    return (
+        len(before) <= _FARTHEST
+        and not _DANGLING.match(sentence, found.end())
+        and _FEWEST_WORDS <= len(_WORD.findall(sentence)) <= _MOST_WORDS
+        and not (_NOT_STATED.search(before) or _HEDGED.search(sentence) or _VOTE.match(sentence))
+    )

@@ -10,7 +10,15 @@ from pipelines.memory.items import ItemType, fold
 from pipelines.models.rules.labels import is_near_miss, read_label
 from pipelines.models.rules.lines import read_lines
 from pipelines.models.rules.marks import LONGEST_TEXT, clean
-from pipelines.models.rules.noise import introduces_example, is_bot, is_contents, is_mended, is_procedural, is_void
+from pipelines.models.rules.noise import (
+    introduces_example,
+    is_bot,
+    is_contents,
+    is_hedged,
+    is_mended,
+    is_procedural,
+    is_void,
+)
 from pipelines.models.rules.sections import section_type, shows_examples
 
 if TYPE_CHECKING:
@@ -55,6 +63,7 @@ class Opened:
     """A label that stood alone, and now takes the list, or the one paragraph, that follows."""
 
     type: ItemType
+    sure: bool
     end_line: int
     headings: tuple[str, ...]
     taken: int = 0
@@ -146,7 +155,7 @@ class LabelReader:
             )
             end, below = stop, stop + 1
         if end == index and index == len(lines) - 1:
-            self.opened = Opened(label.type, entry.end_line, entry.headings)
+            self.opened = Opened(label.type, label.sure, entry.end_line, entry.headings)
         return end
 
     def _by_section(self, entry: Entry, lines: Sequence[Line], *, first_of_section: bool) -> None:
@@ -155,8 +164,11 @@ class LabelReader:
             self.taken.update(line.number for line in lines)
             return
         opened = self.opened
-        kind = opened.type if opened else section_type(entry.headings[-1]) if entry.headings else None
-        if kind is None or spoken.chat or lines[0].number in self.taken:
+        if opened:
+            section: tuple[ItemType, bool] | None = opened.type, opened.sure
+        else:
+            section = section_type(entry.headings[-1]) if entry.headings else None
+        if section is None or spoken.chat or lines[0].number in self.taken:
             return
         if not spoken.bullet and (spoken.speaker or not (first_of_section or (opened and not opened.taken))):
             self.opened = None
@@ -166,9 +178,12 @@ class LabelReader:
         end = end_of(lines, 0)
         text = clean(" ".join([spoken.marked, *_rest(lines, 0, end)]))
         summary = not opened and "summary" in entry.headings[-1].lower()
-        self._add(entry, lines[: end + 1], kind, text, sure=True, reason="section", repeats=summary)
+        kind, sure = section
+        self._add(entry, lines[: end + 1], kind, text, sure=sure, reason="section", repeats=summary)
         if opened:
-            self.opened = Opened(kind, entry.end_line, entry.headings, opened.taken + 1) if spoken.bullet else None
+            self.opened = (
+                Opened(kind, sure, entry.end_line, entry.headings, opened.taken + 1) if spoken.bullet else None
+            )
 
     def _add(  # noqa: PLR0913  these are the parts of what was found
         self,
@@ -185,7 +200,7 @@ class LabelReader:
         self.taken.update(line.number for line in lines)
         done = text.startswith(_DONE_MARKS)
         text = text.lstrip("".join(_DONE_MARKS) + " ")
-        if is_void(kind, text) or is_procedural(text):
+        if is_void(kind, text) or is_procedural(text) or (not sure and is_hedged(text)):
             return
         quote = "\n".join(line.raw for line in lines).strip()[:_LONGEST_QUOTE].rstrip()
         start, end = lines[0].number, lines[-1].number

@@ -65,7 +65,7 @@ _TAGS = re.compile(
     r"(?:#(?!(?:agreed|accepted|action|decision|todo)\b)[^\W\d_][\w/-]{0,78}[ \t]{1,4}){1,6}", re.IGNORECASE
 )
 _D, _F, _R, _T, _K = ItemType.DECISION, ItemType.FACT, ItemType.RULE, ItemType.TODO, ItemType.RISK
-_SURE, _IN_OWN_VOICE, _SHOUTED, _CAPITAL, _UNSPOKEN = range(5)
+_SURE, _IN_OWN_VOICE, _SHOUTED, _CAPITAL, _UNSPOKEN, _UNSURE = range(6)
 _MEANINGS: Final = {
     "decision": (_D, _SURE),
     "decided": (_D, _SURE),
@@ -90,7 +90,7 @@ _MEANINGS: Final = {
     "important": (_R, _UNSPOKEN),
     "todo": (_T, _SURE),
     "action": (_T, _SURE),
-    "next": (_T, _UNSPOKEN),
+    "next": (_T, _UNSURE),
     "followup": (_T, _SURE),
     "fixme": (_T, _CAPITAL),
     "reminder": (_T, _UNSPOKEN),
@@ -142,7 +142,9 @@ def _of_word(found: re.Match[str], spoken: Spoken) -> Label | None:
     kind, strictness = _MEANINGS[_canonical(word)]
     if _REFUSING.search(paren) or not _separated(found, spoken):
         return None
-    if spoken.is_speech and (strictness == _UNSPOKEN or (strictness == _IN_OWN_VOICE and not word.isupper())):
+    if spoken.is_speech and (
+        strictness in {_UNSPOKEN, _UNSURE} or (strictness == _IN_OWN_VOICE and not word.isupper())
+    ):
         return None
     closing = found["close1"] or found["close2"]
     marked = bool(found["open"] or found["number"] or spoken.line[: spoken.said_at].lstrip().startswith("#"))
@@ -187,7 +189,7 @@ def _separated(found: re.Match[str], spoken: Spoken) -> bool:
 def _is_sure(word: str, strictness: int, *, marked: bool) -> bool:
     if strictness == _SHOUTED:
         return word.isupper() or marked
-    return strictness != _CAPITAL or word[0].isupper() or marked
+    return strictness != _UNSURE and (strictness != _CAPITAL or word[0].isupper() or marked)
 
 
 def is_near_miss(spoken: Spoken) -> bool:

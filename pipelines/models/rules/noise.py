@@ -95,6 +95,18 @@ def is_void(kind: ItemType, text: str) -> bool:
     return text.endswith("?") or (kind is ItemType.DECISION and _TENTATIVE.match(text) is not None)
 
 
+_HEDGE = re.compile(
+    r"\b(?:maybe|perhaps|possibly|some ?day|eventually|at some point|might|"
+    r"if (?:there is|there['’]s|i have|we have) time|nice to have|would be nice)\b",
+    re.IGNORECASE,
+)
+
+
+def is_hedged(text: str) -> bool:
+    """Return whether a text leaves open whether it is meant: `maybe`, `some day`."""
+    return _HEDGE.search(text[:400]) is not None
+
+
 _DONE_ALREADY = re.compile(
     r"(?!agreed|approved|accepted|adopted|decided|resolved|need|proceed|embed|feed|seed)[a-z]{2,20}ed\b", re.IGNORECASE
 )

@@ -12,7 +12,6 @@ from pipelines.models.rules.labelled import Found
 from pipelines.models.rules.labels import is_near_miss
 from pipelines.models.rules.marks import clean, overlap, words
 from pipelines.models.rules.noise import is_bot, is_procedural
-from pipelines.models.rules.suggested import Suggested
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 _VOTE = re.compile(r"\+1(?!\d)")
 _PROPOSER = re.compile(r"\s\*{1,2}\([^()\n]{1,60}\)\*{1,2}\s*$")
-_SCORE: Final = 6.0
 _SAME: Final = 0.9
 _FEWEST_VOTES, _FEWEST_WORDS = 2, 3
 _MOST_LINES: Final = 120  # a proposal that was not adopted within so many lines was left
@@ -56,9 +54,9 @@ class _Floor:
         return found is not None
 
 
-def repeated(read: Iterable[tuple[Entry, Sequence[Line]]], taken: set[int]) -> list[Suggested]:
+def repeated(read: Iterable[tuple[Entry, Sequence[Line]]], taken: set[int]) -> list[Found]:
     """Return the lines of a day that repeat a proposal after at least two votes for it, as suggested decisions."""
-    floor, result = _Floor(), list[Suggested]()
+    floor, result = _Floor(), list[Found]()
     for entry, lines in read:
         for line in lines:
             spoken = line.spoken
@@ -80,7 +78,7 @@ def repeated(read: Iterable[tuple[Entry, Sequence[Line]]], taken: set[int]) -> l
                     sure=False,
                     reason=_REASON,
                 )
-                result.append(Suggested(found, _SCORE))
+                result.append(found)
     return result
 
 

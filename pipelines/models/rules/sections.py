@@ -7,22 +7,21 @@ from typing import Final
 
 from pipelines.memory.items import ItemType
 
+_SURE, _LOOSE = True, False
 _SECTIONS: Final = (
-    (
-        ItemType.DECISION,
-        (r"(?:decisions?|resolutions?|agreements?)(?: (?:made|taken|reached))?|what (?:we|was) decided"),
-    ),
-    (ItemType.FACT, r"facts?|(?:lessons?|learnings?)(?: learn(?:ed|t|ings?))?|preferences"),
-    (ItemType.RULE, r"rules?|conventions|guidelines|policies"),
-    (
-        ItemType.TODO,
-        r"action (?:items?|points?)|actions|next (?:steps?|actions?)|follow[- ]?ups?|to-?dos?|to do(?: list)?",
-    ),
-    (ItemType.RISK, r"risks?(?: and (?:blockers?|issues|mitigations?))?|warnings|blockers"),
+    (ItemType.DECISION, _SURE, r"(?:decisions?|resolutions?|agreements?)(?: (?:made|taken|reached))?"),
+    (ItemType.DECISION, _SURE, r"what (?:we|was) decided"),
+    (ItemType.FACT, _SURE, r"facts?"),
+    (ItemType.FACT, _LOOSE, r"(?:lessons?|learnings?)(?: learn(?:ed|t|ings?))?|preferences"),
+    (ItemType.RULE, _SURE, r"rules?|conventions|guidelines|policies"),
+    (ItemType.TODO, _SURE, r"action (?:items?|points?)|actions|to-?dos?|to do(?: list)?"),
+    (ItemType.TODO, _LOOSE, r"next (?:steps?|actions?)|follow[- ]?ups?"),
+    (ItemType.RISK, _SURE, r"risks?(?: and (?:blockers?|issues|mitigations?))?"),
+    (ItemType.RISK, _LOOSE, r"warnings|blockers"),
 )
 _WHOSE = r"(?:(?:key|main|new|our|my|your|final|standing|remaining|today['’]?s|[\w-]{1,30}['’]s) ){0,2}"
 _WHEN = r"(?: (?:today|tomorrow|from today|for (?:today|tomorrow|next week|next session)))?"
-_TITLES: Final = tuple((kind, re.compile(_WHOSE + rf"(?:{words})" + _WHEN)) for kind, words in _SECTIONS)
+_TITLES: Final = tuple((kind, sure, re.compile(_WHOSE + rf"(?:{words})" + _WHEN)) for kind, sure, words in _SECTIONS)
 _SUMMARY = re.compile(r"summary of (?:the )?(?:new )?(action items|actions|resolutions|decisions)")
 _DECORATION = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,4}\.?\s)?[^\w]*|\s*[(\[][^()\[\]]{0,60}[)\]]\s*$|\W+$")
 _LONGEST: Final = 80
@@ -32,14 +31,18 @@ _EXAMPLES = re.compile(
 )
 
 
-def section_type(title: str) -> ItemType | None:
-    """Return what the list items under a heading are, or None where it does not say so."""
+def section_type(title: str) -> tuple[ItemType, bool] | None:
+    """Return what the list items under a heading are, or None where it does not say so.
+
+    Returns:
+        The type, and whether the heading names it outright, as `Decisions` does and `Next steps` does not.
+    """
     if len(title) > _LONGEST:
         return None
     name = _plain(title)
     if summary := _SUMMARY.fullmatch(name):
-        return ItemType.TODO if summary[1].startswith("action") else ItemType.DECISION
-    return next((kind for kind, pattern in _TITLES if pattern.fullmatch(name)), None)
+        return (ItemType.TODO if summary[1].startswith("action") else ItemType.DECISION), _SURE
+    return next(((kind, sure) for kind, sure, pattern in _TITLES if pattern.fullmatch(name)), None)
 
 
 def _plain(title: str) -> str:
