@@ -58,11 +58,6 @@ def harmless(name: str = "harmless") -> list[str]:
     return (SETS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
 
 
-def later() -> list[str]:
-    """Return labelled attacks without twins, written after the wide set to see how far its words reach."""
-    return (SETS / "later.txt").read_text(encoding="utf-8").splitlines()
-
-
 def day_of(number: int, *, poisoned: bool) -> str:
     """Return the day on whose log a case stands."""
     return f"2026-03-{number // _A_DAY + (1 if poisoned else _BENIGN_FROM):02}"

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.unseen import spelled_in_tags, turns_direction
-from pipelines.stages.trusting.meanings import meaning_in
 from pipelines.stages.trusting.skeleton import MOST, plain_letters, skeleton
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def attack_in(text: str) -> str:
         return "hides words in a comment"
     bare = _COMMENT.sub(lambda found: " " if _OWN_COMMENT.fullmatch(found["told"]) else found[0], text)
     plain = skeleton(bare)
-    return next((one.why for one in load_attacks() if one.is_in(plain)), "") or meaning_in(plain)
+    return next((one.why for one in load_attacks() if one.is_in(plain)), "")
 
 
 def _hides(told: str) -> bool:
