@@ -33,8 +33,8 @@ def command(  # noqa: PLR0913  one a flag of the verb
 ) -> None:
     """Tell TARGET of the memory: claude-code, codex, openclaw, or agents (any that reads AGENTS.md).
 
-    Or have it curated every night: by cron, systemd or launchd. What else stands in their settings stays as it is, to
-    the byte; installing again renews what was installed, for example after the memory was moved. `curate uninstall`
+    Or have it curated every night: by cron, systemd or launchd. What else stands in their settings stays;
+    installing again renews what was installed, for example after the memory was moved. `curate uninstall`
     takes it back.
     """
     root = memory_root(memory)

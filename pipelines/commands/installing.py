@@ -101,7 +101,8 @@ def do(plan: Plan) -> bool:
     left = run_in_order(plan.before) if found else []
     done = carry_out(plan)
     for change in done:
-        say(f"{_verb(change)} {change.name}.")
+        kept = f" What it held before is in {change.backup.name}." if change.backup else ""
+        say(f"{_verb(change)} {change.name}.{kept}")
     table = crontab_change(plan)
     if table:
         table.write()

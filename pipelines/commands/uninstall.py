@@ -13,7 +13,7 @@ from pipelines.install.program import this_program
 @click.command()
 @target_options
 def command(*, target: str, folder: Path | None, agents_md: Path | None, only_print: bool) -> None:
-    """Take back what `curate install TARGET` wrote, for whichever memory; all else stays to the byte.
+    """Take back what `curate install TARGET` wrote, for whichever memory; all else stays.
 
     The memory itself is not touched.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from pipelines.install.jsontext import Broken
+from pipelines.install.settings_files import CannotEdit
 
 if TYPE_CHECKING:
     from pipelines.install.program import Program
@@ -33,7 +33,7 @@ def with_block(text: str, program: Program) -> str:
     """Return a text with the block: in the place of an older one, else at the end.
 
     Raises:
-        Broken: the marks in the text are not one beginning and one end.
+        CannotEdit: the marks in the text are not one beginning and one end.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     block = newline.join(_told(program).split("\n"))
@@ -48,7 +48,7 @@ def without_block(text: str) -> str:
     """Return a text without the block and the blank line that came with it; empty where nothing else is in it.
 
     Raises:
-        Broken: as above.
+        CannotEdit: as above.
     """
     place = _place(text)
     if place is None:
@@ -65,7 +65,7 @@ def _place(text: str) -> tuple[int, int] | None:
         return None
     start, end = text.find(_BEGINS), text.find(END)
     if text.count(_BEGINS) != 1 or text.count(END) != 1 or end < start:
-        raise Broken(f"has marks of a memcurate block that are not one `{_BEGINS} …` and one `{END}` after it")
+        raise CannotEdit(f"has marks of a memcurate block that are not one `{_BEGINS} …` and one `{END}` after it")
     return start, end + len(END)
 
 

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.install.hooks import Hook, with_hooks, without_hooks
+from pipelines.install.hooks import Hook, add_hooks, remove_hooks
 from pipelines.install.plan import Edit, Plan
 from pipelines.install.program import CAPTURE, CONTEXT
-from pipelines.install.servers import HINT, with_server, without_server
+from pipelines.install.servers import HINT, add_server, remove_server
+from pipelines.install.settings_files import edit_json
 
 if TYPE_CHECKING:
     from pipelines.install.plan import Asked
@@ -29,16 +30,18 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
     """Return what to do to tell Claude Code of the memory, or to take that back."""
     settings, servers = _places(asked)
     if not adding:
-        change = partial(without_server, path=_SERVERS)
+        without_hooks = partial(edit_json, change=partial(remove_hooks, hooks=HOOKS))
+        without_server = partial(edit_json, change=partial(remove_server, path=_SERVERS))
         return Plan(
-            (Edit(settings, partial(without_hooks, hooks=HOOKS), "{}\n"), Edit(servers, change, "{}\n")),
+            (Edit(settings, without_hooks, "{}\n"), Edit(servers, without_server, "{}\n")),
             ("Sessions that run now keep what they were started with.",),
         )
-    edits = [Edit(settings, partial(with_hooks, hooks=HOOKS, program=asked.program), "{}\n")]
+    hooks = partial(add_hooks, hooks=HOOKS, program=asked.program)
+    edits = [Edit(settings, partial(edit_json, change=hooks))]
     notes = ["Sessions that start from now on have the memory; one that runs has to be started anew."]
     if asked.servers:
-        more = {"type": "stdio"}
-        edits.append(Edit(servers, partial(with_server, path=_SERVERS, program=asked.program, more=more), "{}\n"))
+        server = partial(add_server, path=_SERVERS, program=asked.program, more={"type": "stdio"})
+        edits.append(Edit(servers, partial(edit_json, change=server)))
         if asked.folder:
             notes.append("Claude Code asks once before it uses the MCP server of a project.")
     else:

@@ -7,16 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.install.hooks import Hook, with_hooks, without_hooks
-from pipelines.install.jsontext import Broken
+from pipelines.install.hooks import Hook, add_hooks, remove_hooks
 from pipelines.install.plan import Edit, Plan
-from pipelines.install.program import CAPTURE, CONTEXT, MCP, NAME
-from pipelines.install.servers import HINT, is_ours
-from pipelines.install.tomltext import entry_at, with_table, without_table
+from pipelines.install.program import CAPTURE, CONTEXT
+from pipelines.install.servers import HINT, add_server, remove_server
+from pipelines.install.settings_files import edit_json, edit_toml
 
 if TYPE_CHECKING:
     from pipelines.install.plan import Asked
-    from pipelines.install.program import Program
 
 # Codex gives the end of a session three seconds at most, and cuts a hook's context at 2,500 tokens unless told more.
 HOOKS: Final = (
@@ -24,7 +22,7 @@ HOOKS: Final = (
     Hook("PreCompact", CAPTURE, 60),
     Hook("SessionEnd", CAPTURE, 3),
 )
-_TABLE: Final = ("mcp_servers", NAME)
+_SERVERS: Final = ("mcp_servers",)
 
 
 def plan(asked: Asked, *, adding: bool) -> Plan:
@@ -32,11 +30,14 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
     folder = asked.folder / ".codex" if asked.folder else _home(asked)
     hooks, settings = folder / "hooks.json", folder / "config.toml"
     if not adding:
-        return Plan((Edit(hooks, partial(without_hooks, hooks=HOOKS), "{}\n"), Edit(settings, _without)))
-    edits = [Edit(hooks, partial(with_hooks, hooks=HOOKS, program=asked.program), "{}\n")]
+        without = partial(edit_json, change=partial(remove_hooks, hooks=HOOKS))
+        edit = Edit(settings, partial(edit_toml, change=partial(remove_server, path=_SERVERS)))
+        return Plan((Edit(hooks, without, "{}\n"), edit))
+    edits = [Edit(hooks, partial(edit_json, change=partial(add_hooks, hooks=HOOKS, program=asked.program)))]
     notes = ["Codex runs a new or changed hook only once you trusted it: start `codex` and open /hooks."]
     if asked.servers:
-        edits.append(Edit(settings, partial(_with, program=asked.program)))
+        server = partial(add_server, path=_SERVERS, program=asked.program)
+        edits.append(Edit(settings, partial(edit_toml, change=server)))
     else:
         notes.append(HINT)
     if asked.folder:
@@ -47,14 +48,3 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
 def _home(asked: Asked) -> Path:
     named = os.environ.get("CODEX_HOME")
     return Path(named).expanduser().absolute() if named else asked.home / ".codex"
-
-
-def _with(text: str, program: Program) -> str:
-    found = entry_at(text, _TABLE)
-    if found is not None and not is_ours(found):
-        raise Broken(f"has another MCP server called {NAME} (`{'.'.join(_TABLE)}`)")
-    return with_table(text, _TABLE, {"command": program.words[0], "args": program.arguments(MCP)})
-
-
-def _without(text: str) -> str:
-    return without_table(text, _TABLE) if is_ours(entry_at(text, _TABLE)) else text

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, ChangedUnderRun
-from pipelines.install.jsontext import Broken
+from pipelines.install.settings_files import CannotEdit, json_as_written
 from pipelines.memory.files import sync_folder, writing
 
 if TYPE_CHECKING:
@@ -44,9 +44,16 @@ class Change:
         linked = self.edit.path.is_symlink()
         return f"{self.edit.path} (a link to {self.file})" if linked else str(self.edit.path)
 
+    @property
+    def backup(self) -> Path | None:
+        """Where the text before is kept, since an edit of JSON writes the whole file anew; None for other files."""
+        is_rewritten = self.file.suffix == ".json" and bool(self.before) and self.after is not None
+        return self.file.with_name(f"{self.file.name}.memcurate.bak") if is_rewritten else None
+
     def diff(self) -> str:
         """Return what changes, as lines of a diff without what stands around them: that may be secret."""
-        before, after = (self.before or "").splitlines(keepends=True), (self.after or "").splitlines(keepends=True)
+        text = json_as_written(self.before or "") if self.file.suffix == ".json" else self.before or ""
+        before, after = text.splitlines(keepends=True), (self.after or "").splitlines(keepends=True)
         told = difflib.unified_diff(before, after, str(self.file), str(self.file), n=0)
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in told)
 
@@ -101,7 +108,7 @@ def _change(edit: Edit) -> Change:
     file, before = read_text(edit.path)
     try:
         after = edit.change(before or "")
-    except Broken as fault:
+    except CannotEdit as fault:
         raise BadFile(edit.path, fault.why, _ADVICE) from None
     if not after and before is not None and edit.path.is_symlink():
         after = edit.empty
@@ -123,11 +130,18 @@ def _written(change: Change) -> Change:
 
 def _replace(change: Change) -> None:
     file, text = change.file, change.after
+    if change.backup:
+        _put(change.backup, change.before or "", file)
     if text is None:
         file.unlink(missing_ok=True)
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    known = file.stat() if file.exists() else None
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _put(file, text, file)
+
+
+def _put(file: Path, text: str, like: Path) -> None:
+    """Write a file whole, with the mode and the owner of another."""
+    known = like.stat() if like.exists() else None
     mode = stat.S_IMODE(known.st_mode) if known else _COMMON if file.suffix == ".md" else _SECRET
     aside = file.with_name(f".{file.name}.{os.getpid()}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _SECRET)

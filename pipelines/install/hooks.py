@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipelines.install.jsontext import append, check_strict, drop, load, put
 from pipelines.install.program import is_line
+from pipelines.install.settings_files import CannotEdit, drop_at, table_at, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.install.program import Program
+    from pipelines.install.settings_files import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,72 +34,49 @@ class Hook:
     more: Mapping[str, Any] | None = None
 
 
-def with_hooks(text: str, hooks: Sequence[Hook], program: Program) -> str:
-    """Return settings with each hook once: one that is there is renewed where it stands, others are left alone.
+def add_hooks(settings: Settings, hooks: Sequence[Hook], program: Program) -> None:
+    """Put each hook into settings once: one that is there is renewed where it stands, others are left alone.
 
     Raises:
-        Broken: the settings are no JSON, or their hooks have a form of which nothing is known.
+        CannotEdit: the hooks have a form of which nothing is known.
     """
-    text = text if text.strip() else "{}\n"
-    check_strict(text)
     for hook in hooks:
-        text = _with_hook(text, hook, program)
-    return text
-
-
-def without_hooks(text: str, hooks: Sequence[Hook]) -> str:
-    """Return settings without the hooks, and without what is empty for it; an empty text where nothing is left.
-
-    Raises:
-        Broken: the settings are no JSON.
-    """
-    if text.strip():
-        check_strict(text)
-    for hook in hooks:
-        while found := next(_found(text, hook), None):
-            text = _without(text, hook, found)
-    return emptied(text)
-
-
-def emptied(text: str) -> str:
-    """Return a text, or an empty one where it holds nothing: then the agent is as well off without the file."""
-    return "" if not text.strip() or load(text) == {} else text
-
-
-def _with_hook(text: str, hook: Hook, program: Program) -> str:
-    places = list(_found(text, hook))
-    for place in reversed(places[1:]):
-        text = _without(text, hook, place)
-    if not places:
+        found = _found(settings, hook)
+        if found:
+            (_, entry), *others = found
+            entry["command"] = program.renewed(entry["command"], hook.verb)
+            _remove(settings, hook, others)
+            continue
+        groups = table_at(settings, ["hooks"]).setdefault(hook.event, [])
+        if not isinstance(groups, list):
+            raise CannotEdit(f"cannot be edited: `hooks.{hook.event}` is no list")
         entry = {"type": "command", "command": program.line(hook.verb), "timeout": hook.timeout, **(hook.more or {})}
-        matcher = {"matcher": hook.matcher} if hook.matcher else {}
-        return append(text, ("hooks", hook.event), {**matcher, "hooks": [entry]})
-    path = ("hooks", hook.event, *places[0], "command")
-    return put(text, path, program.renewed(_at(load(text), path), hook.verb))
+        groups.append({**({"matcher": hook.matcher} if hook.matcher else {}), "hooks": [entry]})
 
 
-def _without(text: str, hook: Hook, place: tuple[int, str, int]) -> str:
-    """Return settings without one command, and without its group where that has no other."""
-    group = ("hooks", hook.event, place[0])
-    alone = len(_at(load(text), (*group, "hooks"))) == 1
-    return drop(text, group if alone else (*group, *place[1:]))
+def remove_hooks(settings: Settings, hooks: Sequence[Hook]) -> None:
+    """Take the hooks out of settings, and what is empty then."""
+    for hook in hooks:
+        _remove(settings, hook, _found(settings, hook))
 
 
-def _found(text: str, hook: Hook) -> Iterator[tuple[int, str, int]]:
-    """Yield where the hook stands, as the path from its event on."""
-    if not text.strip():
-        return
-    settings = load(text)
-    events = settings.get("hooks") if isinstance(settings, dict) else None
-    groups = events.get(hook.event) if isinstance(events, dict) else None
-    for number, group in enumerate(groups if isinstance(groups, list) else []):
-        entries = group.get("hooks") if isinstance(group, dict) else None
-        for place, entry in enumerate(entries if isinstance(entries, list) else []):
-            if isinstance(entry, dict) and is_line(entry.get("command"), hook.verb):
-                yield number, "hooks", place
+def _remove(settings: Settings, hook: Hook, found: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+    for group, entry in found:
+        group["hooks"] = [one for one in group["hooks"] if one is not entry]
+        if not group["hooks"]:
+            groups = settings["hooks"][hook.event]
+            groups[:] = [one for one in groups if one is not group]
+    if value_at(settings, ("hooks", hook.event)) == []:
+        drop_at(settings, ("hooks", hook.event))
 
 
-def _at(value: Any, path: Sequence[str | int]) -> Any:  # noqa: ANN401  whatever JSON can hold
-    for step in path:
-        value = value[step]
-    return value
+def _found(settings: Settings, hook: Hook) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return each group that has the hook, with the hook's entry."""
+    groups = value_at(settings, ("hooks", hook.event))
+    return [
+        (group, entry)
+        for group in (groups if isinstance(groups, list) else [])
+        if isinstance(group, dict) and isinstance(group.get("hooks"), list)
+        for entry in group["hooks"]
+        if isinstance(entry, dict) and is_line(entry.get("command"), hook.verb)
+    ]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile, UsageFault
 from pipelines.install.block import with_block, without_block
 from pipelines.install.files import read_text
-from pipelines.install.jsontext import Broken, load
 from pipelines.install.plan import Edit, Plan
-from pipelines.install.servers import HINT, with_server, without_server
+from pipelines.install.servers import HINT, add_server, remove_server
+from pipelines.install.settings_files import CannotEdit, edit_json, load_json, value_at
 
 if TYPE_CHECKING:
     from pipelines.install.plan import Asked
@@ -37,16 +37,18 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
     settings = _folder("OPENCLAW_CONFIG_PATH", state / "openclaw.json")
     edits, notes = [], list[str]()
     if not adding:
-        edits.append(Edit(settings, partial(without_server, path=_SERVERS), "{}\n"))
+        change = partial(remove_server, path=_SERVERS)
+        edits.append(Edit(settings, partial(edit_json, change=change), "{}\n"))
     elif asked.servers:
-        edits.append(Edit(settings, partial(with_server, path=_SERVERS, program=asked.program), "{}\n"))
+        change = partial(add_server, path=_SERVERS, program=asked.program)
+        edits.append(Edit(settings, partial(edit_json, change=change)))
         notes.append("A gateway that runs has to be started anew: `openclaw gateway restart`.")
     else:
         notes.append(HINT)
     workspace = _workspace(settings, state, asked.home)
     if workspace.is_dir() and not (workspace / "curate.toml").exists():
-        change = partial(with_block, program=asked.program) if adding else without_block
-        edits.append(Edit(workspace / "AGENTS.md", change))
+        block = partial(with_block, program=asked.program) if adding else without_block
+        edits.append(Edit(workspace / "AGENTS.md", block))
     return Plan(tuple(edits), (*notes, _CAPTURE) if adding else ())
 
 
@@ -59,11 +61,9 @@ def _workspace(settings: Path, state: Path, home: Path) -> Path:
     """Return the folder in which OpenClaw's agent works: what its settings say, else the usual one."""
     _, text = read_text(settings)
     try:
-        value: object = load(text) if text and text.strip() else {}
-    except Broken as fault:
+        value = value_at(load_json(text or ""), ("agents", "defaults", "workspace"))
+    except CannotEdit as fault:
         raise BadFile(settings, fault.why, "Nothing was written; mend the file, then run this again.") from None
-    for key in ("agents", "defaults", "workspace"):
-        value = value.get(key) if isinstance(value, dict) else None
     if not isinstance(value, str) or not value:
         return state / "workspace"
     return home / value[2:] if value.startswith("~/") else Path(value)

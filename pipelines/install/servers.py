@@ -1,17 +1,17 @@
-"""The MCP server in an agent's JSON settings: one entry under a name of its own."""
+"""The MCP server in an agent's settings: one entry under a name of its own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.install.hooks import emptied
-from pipelines.install.jsontext import Broken, drop, load, put
 from pipelines.install.program import MCP, NAME, is_call
+from pipelines.install.settings_files import CannotEdit, drop_at, table_at, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pipelines.install.program import Program
+    from pipelines.install.settings_files import Settings
 
 HINT: Final = (
     "The MCP server was left out, because its package is not installed: `pipx inject memcurate 'mcp>=2.3,<3'` (or"
@@ -19,32 +19,31 @@ HINT: Final = (
 )
 
 
-def with_server(text: str, path: tuple[str, ...], program: Program, more: Mapping[str, Any] | None = None) -> str:
-    """Return settings with the server under `path`; what a person added to its entry stays.
+def add_server(
+    settings: Settings, path: Sequence[str], program: Program, more: Mapping[str, Any] | None = None
+) -> None:
+    """Put the server into settings under `path`; what a person added to its entry stays.
 
     Raises:
-        Broken: the settings are no JSON, or another server has the name.
+        CannotEdit: another server has the name, or something else stands at the path.
     """
-    text = text if text.strip() else "{}\n"
+    servers = table_at(settings, path)
+    found = servers.get(NAME)
+    if found is not None and not is_ours(found):
+        raise CannotEdit(f"has another MCP server called {NAME} (`{'.'.join((*path, NAME))}`)")
     entry = {"command": program.words[0], "args": program.arguments(MCP)}
-    found = _entry(text, path)
     if found is None:
-        return put(text, (*path, NAME), {**(more or {}), **entry})
-    _check(found, path)
+        servers[NAME] = {**(more or {}), **entry}
+        return
     for key, value in entry.items():
-        text = put(text, (*path, NAME, key), value)
-    return text
+        if found.get(key) != value:
+            found[key] = value
 
 
-def without_server(text: str, path: tuple[str, ...]) -> str:
-    """Return settings without the server; one that is not ours stays.
-
-    Raises:
-        Broken: the settings are no JSON.
-    """
-    if not text.strip() or (found := _entry(text, path)) is None or not is_ours(found):
-        return text
-    return emptied(drop(text, (*path, NAME)))
+def remove_server(settings: Settings, path: Sequence[str]) -> None:
+    """Take the server out of settings, and what is empty then; one that is not ours stays."""
+    if is_ours(value_at(settings, (*path, NAME))):
+        drop_at(settings, (*path, NAME))
 
 
 def is_ours(entry: object) -> bool:
@@ -53,15 +52,3 @@ def is_ours(entry: object) -> bool:
         return False
     words = [entry.get("command"), *(entry.get("args") or [])]
     return all(isinstance(word, str) for word in words) and is_call(words, MCP)
-
-
-def _check(entry: object, path: tuple[str, ...]) -> None:
-    if not is_ours(entry):
-        raise Broken(f"has another MCP server called {NAME} (`{'.'.join((*path, NAME))}`)")
-
-
-def _entry(text: str, path: tuple[str, ...]) -> object | None:
-    value: object = load(text)
-    for key in (*path, NAME):
-        value = value.get(key) if isinstance(value, dict) else None
-    return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.install.claude_code import HOOKS
-from pipelines.install.hooks import with_hooks, without_hooks
+from pipelines.install.hooks import add_hooks, remove_hooks
 from pipelines.install.program import Program, is_line
+from pipelines.install.settings_files import edit_json
 
 PROGRAM = Program(("/opt/my tools/curate",), Path("/home/ü/my memory"))
 MOVED = Program(("/usr/bin/python3", "-m", "pipelines.commands"), Path("/m"))
@@ -27,22 +29,30 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
+def with_hooks(text: str, program: Program) -> str:
+    return edit_json(text, partial(add_hooks, hooks=HOOKS, program=program))
+
+
+def without_hooks(text: str) -> str:
+    return edit_json(text, partial(remove_hooks, hooks=HOOKS))
+
+
 @given(SETTINGS, st.sampled_from([None, 2, 4, "\t"]), st.sampled_from(["", "\n"]))
 def test_in_and_out_again(settings: dict[str, Any], indent: Any, end: str) -> None:
     text = json.dumps(settings, indent=indent) + end
-    added = with_hooks(text, HOOKS, PROGRAM)
+    added = with_hooks(text, PROGRAM)
     told = json.loads(added)
     for event, groups in settings.get("hooks", {}).items():
         assert told["hooks"][event][: len(groups)] == groups
     for hook in HOOKS:
         lines = [entry["command"] for group in told["hooks"][hook.event] for entry in group["hooks"]]
         assert [is_line(line, hook.verb) for line in lines].count(True) == 1
-    assert with_hooks(added, HOOKS, PROGRAM) == added
-    moved = with_hooks(added, HOOKS, MOVED)
+    assert with_hooks(added, PROGRAM) == added
+    moved = with_hooks(added, MOVED)
     assert "my memory" not in moved
-    assert with_hooks(moved, HOOKS, PROGRAM) == added
-    assert without_hooks(added, HOOKS) == text
-    assert without_hooks(text, HOOKS) == text
+    assert with_hooks(moved, PROGRAM) == added
+    assert without_hooks(added) == text
+    assert without_hooks(text) == text
 
 
 @given(st.text(max_size=40), st.text(min_size=1, max_size=40))

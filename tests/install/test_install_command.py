@@ -65,12 +65,18 @@ def test_claude_code_gets_hooks_and_tools_and_loses_them_to_the_byte(
 ) -> None:
     settings = write(home / ".claude/settings.json", json.dumps(THEIRS, indent=2, ensure_ascii=False) + "\n")
     servers = write(
-        home / ".claude.json", '{\n  "numStartups": 7,\n  "projects": {\n    "/x": {"mcpServers": {}}\n  }\n}'
+        home / ".claude.json",
+        '{\n  "numStartups": 7,\n  "projects": {\n    "/x": {\n      "mcpServers": {}\n    }\n  }\n}',
     )
     before = settings.read_bytes(), servers.read_bytes()
     told = memory.curate("install", "claude-code")
-    assert f"Changed {settings}." in told
+    assert f"Changed {settings}. What it held before is in settings.json.memcurate.bak." in told
     assert "started anew" in told
+    backup = settings.with_name("settings.json.memcurate.bak")
+    assert (backup.read_bytes(), stat.S_IMODE(backup.stat().st_mode)) == (
+        before[0],
+        stat.S_IMODE(settings.stat().st_mode),
+    )
 
     written = json.loads(settings.read_text())
     assert list(written) == list(THEIRS)
@@ -232,7 +238,7 @@ def test_a_link_stays_a_link(memory: Memory, home: Path, tmp_path: Path, uninsta
     uninstall("claude-code")
     assert link.is_symlink()
     assert real.read_text() == "{}\n"
-    assert sorted(path.name for path in real.parent.iterdir()) == ["claude.json"]
+    assert sorted(path.name for path in real.parent.iterdir()) == ["claude.json", "claude.json.memcurate.bak"]
 
 
 def test_a_link_to_nothing_and_what_is_no_file(memory: Memory, home: Path, tmp_path: Path) -> None:
@@ -297,7 +303,7 @@ def test_a_project_of_its_own(memory: Memory, home: Path, tmp_path: Path, uninst
     assert list(home.iterdir()) == []
     uninstall("claude-code", "--project-dir", str(project))
     uninstall("codex", "--project-dir", str(project))
-    assert [path for path in project.rglob("*") if path.is_file()] == []
+    assert [path for path in project.rglob("*") if path.is_file() and path.suffix != ".bak"] == []
     memory.curate("install", "openclaw", "--project-dir", str(project), exits=2)
 
 
@@ -338,17 +344,18 @@ def test_codex_keeps_its_comments(memory: Memory, home: Path, uninstall: Callabl
 def test_openclaw_gets_a_server_and_a_block_in_its_workspace(
     memory: Memory, home: Path, uninstall: Callable[..., str]
 ) -> None:
-    text = '{\n  // mine\n  agents: { defaults: { workspace: "~/claw" } },\n}\n'
+    text = '{\n  "agents": {\n    "defaults": {\n      "workspace": "~/claw"\n    }\n  }\n}\n'
     settings = write(home / ".openclaw/openclaw.json", text)
     agents = write(home / "claw/AGENTS.md", "# Claw\n\nBe kind.\n")
     memory.curate("install", "openclaw")
     assert '"servers": {\n      "memcurate": {' in settings.read_text()
-    assert "// mine" in settings.read_text()
     assert f"context --memory {memory.root}" in agents.read_text()
     assert "Nothing to do" in memory.curate("install", "openclaw")
     uninstall("openclaw")
     assert settings.read_text() == text
     assert agents.read_text() == "# Claw\n\nBe kind.\n"
+    settings.write_text("{\n  // mine\n  agents: {},\n}\n")
+    assert "holds comments, which an edit would lose" in memory.curate("install", "openclaw", exits=1)
     settings.write_text("{ nonsense\n")
     assert "is no JSON" in memory.curate("install", "openclaw", exits=1)
 

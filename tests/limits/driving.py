@@ -6,7 +6,7 @@ from datetime import date
 
 from pipelines.adopting.daily import moment_pattern
 from pipelines.index import marks
-from pipelines.install import cron, filling, tomltext
+from pipelines.install import cron, filling
 from pipelines.memory.daynames import DayNames
 from pipelines.memory.documents import Document
 from pipelines.memory.secrets.finding import find_secrets
@@ -49,4 +49,3 @@ def _files() -> None:
         assert DayNames(pattern)._rest.pattern
     cron._place("")
     filling.fill("crontab", {"curate": "/bin/curate"})
-    tomltext._replaced('[a]\nkey = "v" # why\n', ("a",), {"key": "w"})
