@@ -149,15 +149,8 @@ def sample_week(life: Life) -> str:
         life.run("search", words, "--json", "--explain")
     for kind in ("text", "json", "claude-code"):
         life.run("context", "--format", kind, "--query", "deploy", "--now", "2026-03-18T09:00")
-    for words in (
-        ("export", "--jsonl", "-"),
-        ("graph",),
-        ("runs", "--json"),
-        ("check", "--json"),
-        ("items",),
-        ("review",),
-    ):
-        life.run(*words)
+    for line in ("export --jsonl -", "graph", "runs --json", "check --json", "items", "review"):
+        life.run(*line.split())
     life.run("status", "--json", "--now", "2026-03-18T09:00")
     return life.record()
 

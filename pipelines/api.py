@@ -7,7 +7,6 @@ open and nothing in mind, so it may be shared between threads.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -15,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import IndexUnusable, NoMemory, UsageFault
+from pipelines.errors import NoMemory, UsageFault
 from pipelines.memory.layout import SETTINGS, find_memory
 from pipelines.memory.names import real_path
 from pipelines.memory.passages import Passage, read_passage
@@ -24,15 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pipelines.beliefs.why import Why
-    from pipelines.index.filters import Filters
     from pipelines.index.hits import Hit
     from pipelines.memory.items import Item
 
 __all__ = ["Answer", "Held", "Memory", "Passage", "Written"]
 
 MOST_HITS: Final = 1000
-# Threads of one process bring the index up to date one after the other: a second would only wait for the file's lock.
-_FRESHENING: Final = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +132,13 @@ class Memory:
             BadSettings: curate.toml has faults.
             IndexUnusable, LockHeld, NotWritable: there is no index and none can be built.
         """
-        from pipelines.index.filters import Filters  # noqa: PLC0415  an agent that only logs needs no index
+        from pipelines.asking import searched  # noqa: PLC0415  an agent that only logs needs no index
+        from pipelines.index.filters import Filters  # noqa: PLC0415  as above
 
         if not 1 <= limit <= MOST_HITS:
             raise UsageFault(f"The limit is {limit}.", f"Ask for 1 to {MOST_HITS} hits.")
         filters = Filters(tuple(types), project.strip(), _day(since), _day(before), tuple(trusts), tuple(sources))
-        return searched(self.root, query.encode(errors="replace").decode(), limit, filters)
+        return Answer(*searched(self.root, query.encode(errors="replace").decode(), limit, filters))
 
     def context(self, *, budget: int = 4000, project: str = "", query: str = "", folder: str = "") -> str:
         """Return what a new session should start with, as text; what is wrong with a file is a line of it.
@@ -259,25 +256,6 @@ class Memory:
 
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC).toordinal()
-
-
-def searched(root: Path, query: str, limit: int, filters: Filters, *, explain: bool = False) -> Answer:
-    """Search; an index that turns out to be damaged is built anew once. `explain` has hits tell what they score by."""
-    from pipelines.asking import asker  # noqa: PLC0415  an agent that only logs needs no index
-    from pipelines.index.fresh import freshen, rebuilt  # noqa: PLC0415  as above
-    from pipelines.index.search import search  # noqa: PLC0415  as above
-
-    with _FRESHENING:
-        fresh = freshen(root)
-    who = asker(root, filters, explain=explain)
-    asked = who.ask(query)
-    notes = (*fresh.notes, *who.notes)
-    try:
-        return Answer(tuple(search(root, query, limit, fresh.stale, asked)), notes)
-    except IndexUnusable as error:
-        with _FRESHENING:
-            notes = (*notes, *rebuilt(root, error).notes)
-        return Answer(tuple(search(root, query, limit, (), asked)), notes)
 
 
 def _day(told: str) -> str:

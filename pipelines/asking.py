@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import CurateError
+from pipelines.errors import CurateError, IndexUnusable
 from pipelines.faults import read_toml
 from pipelines.index.matrix import read_stamp
 from pipelines.index.ranking import Ranking
-from pipelines.index.search import Asked
+from pipelines.index.search import Asked, search
 from pipelines.index.usage import uses_of
 from pipelines.index.vectors import has_vectors
 from pipelines.memory.layout import SETTINGS
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.index.filters import Filters
+    from pipelines.index.hits import Hit
     from pipelines.index.matrix import Stamp
     from pipelines.index.ranking import Mode
     from pipelines.index.search import Priorities, Uses
@@ -161,3 +163,30 @@ def _embedder(stamp: Stamp | None) -> tuple[Embedder | None, str]:
     if stamp.model.name != embedder.name:
         return None, _other(stamp.model, embedder.name)
     return embedder, ""
+
+
+_FRESHENING: Final = threading.Lock()
+"""Threads of one process bring the index up to date one after the other: a second would only wait for the lock."""
+
+
+def searched(
+    root: Path, query: str, limit: int, filters: Filters, *, explain: bool = False
+) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+    """Search, and build an index that turns out to be damaged anew once.
+
+    Returns:
+        The hits, best first, and sentences on what limits the answer. `explain` has hits tell what they score by.
+    """
+    from pipelines.index.fresh import freshen, rebuilt  # noqa: PLC0415  the command line brings it up to date itself
+
+    with _FRESHENING:
+        fresh = freshen(root)
+    who = asker(root, filters, explain=explain)
+    asked = who.ask(query)
+    notes = (*fresh.notes, *who.notes)
+    try:
+        return tuple(search(root, query, limit, fresh.stale, asked)), notes
+    except IndexUnusable as error:
+        with _FRESHENING:
+            notes = (*notes, *rebuilt(root, error).notes)
+        return tuple(search(root, query, limit, (), asked)), notes

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import BaseModel
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
 Table = dict[str, object]
 _MEANT: Final = (
@@ -21,6 +21,13 @@ _MEANT: Final = (
     "credentials", "env", "environment", "trust", "trusted",
 )  # fmt: skip
 """No settings have such keys: who writes one wants a program run, an address asked, a key used or words believed."""
+_USERS: Final = (
+    "anthropic", "api_key", "api_key_env", "base_url", "cached", "concurrency", "embedder", "exec", "folder", "gemini",
+    "input", "input_tokens", "limits", "max_minutes", "max_tokens", "max_usd", "memories", "model", "openai", "output",
+    "ping", "precision", "prices", "provider", "providers", "push", "remote", "rules_from", "threads",
+    "timeout_seconds", "tries", "url", "written",
+)  # fmt: skip
+"""Every key of the user's settings, in whatever table; a test holds it against them."""
 
 
 def without_foreign(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[Table, tuple[str, ...]]:
@@ -62,23 +69,9 @@ def foreign_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ..
         keys: of a table; case, `-` and `_` make no difference.
         own: keys that the table itself has, which are never foreign.
     """
-    left = [key for key in keys if key not in own]
-    if not left:
-        return ()
-    from pipelines.user_settings import UserFile  # noqa: PLC0415  it takes long, and few memories have such a key
-
-    users = {_folded(name) for name in (*names_in(UserFile), *_MEANT)}
-    return tuple(key for key in left if _folded(key) in users)
+    users = {_folded(name) for name in (*_USERS, *_MEANT)}
+    return tuple(key for key in keys if key not in own and _folded(key) in users)
 
 
 def _folded(key: str) -> str:
     return key.casefold().replace("_", "").replace("-", "")
-
-
-def names_in(table: type[BaseModel]) -> Iterator[str]:
-    """Yield the name of every key of a table, and of the tables in it."""
-    for name, field in table.model_fields.items():
-        yield name
-        for inner in (field.annotation, *getattr(field.annotation, "__args__", ())):
-            if isinstance(inner, type) and issubclass(inner, BaseModel):
-                yield from names_in(inner)

@@ -7,7 +7,6 @@ import gc
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.context.cache import keep_cache
 from pipelines.errors import ChangedUnderRun, ModelFailed
 from pipelines.memory.edits import commit_edits, find_edits
 from pipelines.memory.git import Author, Git
@@ -99,7 +98,6 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
     )
     save_report(night.root, report)
-    keep_cache(str(night.root))
     return report
 
 

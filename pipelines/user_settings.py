@@ -18,8 +18,7 @@ from pipelines.faults import fault_line, faults_of, read_toml
 from pipelines.limit_settings import LimitsTable, PriceTable, lack_of_price, prices
 from pipelines.models.caps import Caps
 from pipelines.models.embedders.settings import VOYAGE_KEY, EmbedderSettings
-from pipelines.models.providers.program import PREFIX, SECONDS, command_of
-from pipelines.models.settings import DEFAULT_MODELS, ProviderSettings
+from pipelines.models.settings import DEFAULT_MODELS, PREFIX, SECONDS, ProviderSettings, command_of
 from pipelines.ping_settings import PingTable
 from pipelines.push_settings import PushTable
 from pipelines.user_file import user_file
@@ -147,7 +146,7 @@ class _Embedder(_Endpoint):
 
 
 class UserFile(BaseModel):
-    """What the file may say; `pipelines.foreign` takes from here what no memory may."""
+    """What the file may say; the names of its keys stand in `_USERS`, too, since no memory may set them."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -63,13 +63,13 @@ def by_search(root: Path, topic: str, limit: int = 100) -> tuple[list[str], tupl
     Raises:
         CurateError: what a search raises.
     """
-    from pipelines.api import searched  # noqa: PLC0415  only where there is an index to ask
+    from pipelines.asking import searched  # noqa: PLC0415  only where there is an index to ask
     from pipelines.index.filters import Filters  # noqa: PLC0415  as above
 
-    answer = searched(root, topic, limit, Filters(sources=("document",)), explain=True)
-    hits = [hit for hit in answer if _is_near(hit.factors)]
+    found, notes = searched(root, topic, limit, Filters(sources=("document",)), explain=True)
+    hits = [hit for hit in found if _is_near(hit.factors)]
     best = max((hit.score for hit in hits), default=0.0)
-    return [hit.item for hit in hits if hit.item and hit.score >= SHARE * best], answer.notes
+    return [hit.item for hit in hits if hit.item and hit.score >= SHARE * best], notes
 
 
 def _is_near(factors: Mapping[str, float]) -> bool:

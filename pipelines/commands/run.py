@@ -13,6 +13,7 @@ from pipelines.commands.diff import diff_of
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import dollars, on_terminal, say, say_json, warn
 from pipelines.commands.progress import watch_for_people
+from pipelines.context.cache import keep_cache
 from pipelines.errors import UsageFault
 from pipelines.memory.files import list_files
 from pipelines.memory.git import Git
@@ -75,6 +76,7 @@ def command(  # noqa: PLR0913  one a flag of the verb
         return _rehearse(night, as_json=as_json)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, Pings(load_user_settings(os.environ, provider).ping))
+    keep_cache(str(root))  # for the next session's start
     if as_json:
         say_json(report.to_json())
     elif not in_journal(os.environ):

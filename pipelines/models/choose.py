@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pipelines.models.providers.program import PREFIX, ProgramModel, command_of
+from pipelines.models.providers.program import ProgramModel
+from pipelines.models.settings import PREFIX, command_of
 
 if TYPE_CHECKING:
     from pipelines.models.budget import Budget

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.models.providers.deadline import within
 from pipelines.models.providers.faults import as_failure
-from pipelines.models.providers.program import PREFIX, command_of
+from pipelines.models.settings import PREFIX, command_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, field
 from typing import Final
 
 _USERINFO: Final = re.compile(r"(?<=://)[^/?#\s]*@")
 
+PREFIX: Final = "exec:"
+SECONDS: Final = 600.0
+"""How long one run of a program may take, unless the user says otherwise."""
 DEFAULT_MODELS: Final = {"anthropic": "claude-haiku-5-5", "gemini": "gemini-3.8-flash"}
 
 
@@ -44,3 +48,11 @@ class ProviderSettings:
 def without_userinfo(text: str) -> str:
     """Return a text with the addresses in it as they may be written down: without a user's name and password."""
     return _USERINFO.sub("", text)
+
+
+def command_of(provider: str) -> list[str]:
+    """Return the words of the command in `exec:COMMAND`; none where it is empty or a quote in it is not closed."""
+    try:
+        return shlex.split(provider.removeprefix(PREFIX))
+    except ValueError:
+        return []

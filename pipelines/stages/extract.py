@@ -6,8 +6,9 @@ Only uncurated entries are read, however many nights were missed, so the cost of
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.failure_kinds import FailureKind
@@ -19,7 +20,6 @@ from pipelines.models.abreast import abreast
 from pipelines.models.extraction import ExtractionRequest, all_failures, failures_of
 from pipelines.spending import total
 from pipelines.stages.days import DayToRead
-from pipelines.stages.rereading import due_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from pipelines.models.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure
     from pipelines.models.shown import Nearby
     from pipelines.spending import Spent
+
+
+REREAD_NIGHTS: Final = 7
+"""For so many nights after the rules read a day alone, a model is asked about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,18 @@ def days_to_read(
         again = _unread((entry for entry in entries if entry.key in due), {entry.key for entry in fresh})
         found.append(DayToRead(path, day, file_hash(data), entries, fresh, again))
     return found
+
+
+def due_again(records: Iterable[LogProgress], today: str) -> frozenset[str]:
+    """Return the hashes of the entries that only the rules read, and that a model is to be asked about still."""
+    return frozenset(key for record in records if _is_due(record, today) for key in record.by_rules)
+
+
+def _is_due(record: LogProgress, today: str) -> bool:
+    try:
+        return date.fromisoformat(today) <= date.fromisoformat(record.night) + timedelta(days=REREAD_NIGHTS)
+    except (ValueError, OverflowError):
+        return False  # no mark, or one that somebody changed
 
 
 def _reopened(record: LogProgress, day: str, today: str) -> bool:

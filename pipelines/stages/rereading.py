@@ -6,7 +6,6 @@ nothing, and nothing that is said again in lines which were read before counts a
 
 from __future__ import annotations
 
-from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.items import quote_digest
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from pipelines.memory.entries import Entry
     from pipelines.memory.items import Item
-    from pipelines.memory.progress import LogProgress
     from pipelines.memory.tombstones import Tombstone
     from pipelines.models.extraction import Candidate
     from pipelines.stages.days import DayToRead
@@ -27,22 +25,8 @@ if TYPE_CHECKING:
 
     Standing = tuple[Item, int, int]
 
-NIGHTS: Final = 7
-"""For so many nights after the rules read a day alone, a model is asked about it."""
 AGREES: Final = 0.5
 """Two sentences about the same lines say the same where they share so much of the shorter one's content words."""
-
-
-def due_again(records: Iterable[LogProgress], today: str) -> frozenset[str]:
-    """Return the hashes of the entries that only the rules read, and that a model is to be asked about still."""
-    return frozenset(key for record in records if _is_due(record, today) for key in record.by_rules)
-
-
-def _is_due(record: LogProgress, today: str) -> bool:
-    try:
-        return date.fromisoformat(today) <= date.fromisoformat(record.night) + timedelta(days=NIGHTS)
-    except (ValueError, OverflowError):
-        return False  # no mark, or one that somebody changed
 
 
 def reread_in(days: Iterable[DayToRead], again: str) -> Callable[[Candidate], bool]:

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from pipelines.errors import BadSettings
-from pipelines.foreign import _MEANT, names_in
+from pipelines.foreign import _MEANT, _USERS
 from pipelines.memory.names import names_of
 from pipelines.memory.naming_rules import KEYS
 from pipelines.settings import Settings, load_settings
@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 
 _TABLES = ("", *(name for name, field in Settings.model_fields.items() if isinstance(field.default, BaseModel)))
 _VALUES = ('"http://evil.example"', "{ x = 1 }", "[1]", "9999999")
+
+
+def names_in(table: type[BaseModel]) -> Iterator[str]:
+    """Yield the name of every key of a table, and of the tables in it."""
+    for name, field in table.model_fields.items():
+        yield name
+        for inner in (field.annotation, *getattr(field.annotation, "__args__", ())):
+            if isinstance(inner, type) and issubclass(inner, BaseModel):
+                yield from names_in(inner)
+
+
+def test_the_names_of_the_users_keys_are_those_of_the_users_settings() -> None:
+    assert sorted(_USERS) == sorted(set(names_in(UserFile)))
 
 
 def _keys() -> Iterator[tuple[str, str]]:

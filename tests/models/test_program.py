@@ -19,7 +19,8 @@ from pipelines.errors import ModelFailed
 from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.models.calling import Call
 from pipelines.models.describing import Picture
-from pipelines.models.providers.program import ProgramModel, command_of
+from pipelines.models.providers.program import ProgramModel
+from pipelines.models.settings import command_of
 
 if TYPE_CHECKING:
     from pipelines.models.calling import Answer

@@ -25,6 +25,7 @@ from typing import IO, TYPE_CHECKING, Final
 from pipelines.errors import ModelFailed
 from pipelines.failure_kinds import FailureKind
 from pipelines.models.calling import Answer
+from pipelines.models.settings import PREFIX, SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from pipelines.models.calling import Call
 
 PROVIDER: Final = "exec"
-PREFIX: Final = "exec:"
-SECONDS: Final = 600.0
 _ANSWER_BYTES: Final = 4_000_000
 _LOOK_SECONDS: Final = 0.05
 
@@ -60,14 +59,6 @@ def _noted_till_the_end(process: int) -> Iterator[None]:
         yield
     finally:
         _running.discard(process)
-
-
-def command_of(provider: str) -> list[str]:
-    """Return the words of the command in `exec:COMMAND`; none where it is empty or a quote in it is not closed."""
-    try:
-        return shlex.split(provider.removeprefix(PREFIX))
-    except ValueError:
-        return []
 
 
 @dataclass(frozen=True, slots=True)
