@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.index.meaning import Embedder
+    from pipelines.models.embedding import Embedder
 
 BATCH: Final = 64
 """Texts a call: a failing call costs no more than these, and each call's vectors are kept at once."""

@@ -4,39 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from pipelines.index.words import day_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from pipelines.index.units import Unit
 
 # The marks of a list item and of bold text say nothing, and a model would take them for something.
 _BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
 _BOLD: Final = re.compile(r"\*\*|__")
-
-
-class Embedder(Protocol):
-    """What turns texts into unit vectors; whoever calls the index brings one."""
-
-    @property
-    def name(self) -> str:
-        """Which model it is: vectors of two names are never mixed."""
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a vector has."""
-
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of texts to be found, in order: shape (n, dimension), float32, length one each."""
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question: shape (dimension,), float32, length one."""
 
 
 def key_of(unit: Unit) -> bytes:
