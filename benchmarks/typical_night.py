@@ -19,10 +19,10 @@ from pipelines.memory.template import lay_down
 from pipelines.models.choose import choose_extractor
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.replies import Replies
-from pipelines.models.settings import ProviderSettings
 from pipelines.planning import Night, plan_night
-from pipelines.resources import resource
+from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings
+from pipelines.templating import resource
 from pipelines.user_settings import UserSettings
 from pipelines.watch import Watch
 

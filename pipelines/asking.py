@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import CurateError, IndexUnusable
-from pipelines.faults import read_toml
+from pipelines.errors import CurateError, IndexUnusable, read_toml
 from pipelines.index.matrix import read_stamp
 from pipelines.index.ranking import Ranking
 from pipelines.index.search import Asked, search

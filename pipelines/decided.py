@@ -11,7 +11,7 @@ from pipelines.memory.layout import BRIEFING, REVIEW
 from pipelines.memory.names import told
 from pipelines.memory.secrets import find_secrets, veil
 from pipelines.models.extraction import all_failures
-from pipelines.spending import total
+from pipelines.usage import total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.models.extraction import Extraction
 from pipelines.models.pieces import BYTES_A_TOKEN
-from pipelines.models.prices import price_of
-from pipelines.spending import Usage
+from pipelines.provider_settings import price_of
+from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.models.calling import Call, Model
     from pipelines.models.extraction import ExtractionRequest
-    from pipelines.models.prices import Prices
     from pipelines.models.reading import ModelExtractor
     from pipelines.models.replies import Replies
+    from pipelines.provider_settings import Prices
 
 USUAL_OUTPUT: Final = 700
 """The tokens of a usual reply: two to five items of some 150 tokens each. What a model thinks comes on top."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pipelines.gold import Gold, GoldDay
     from pipelines.models.extraction import Candidate, Extractor
-    from pipelines.spending import Spent
+    from pipelines.usage import Spent
 
 ALIKE: Final = 0.6
 ALIKE_ON_ITS_LINES: Final = 0.2

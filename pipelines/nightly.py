@@ -19,9 +19,9 @@ from pipelines.memory.template import make_missing_folders
 from pipelines.models.extraction import all_failures
 from pipelines.planning import plan_night
 from pipelines.report import save_failure, save_report
-from pipelines.spending import total
 from pipelines.stages.reindex import reindex
 from pipelines.templating import render
+from pipelines.usage import total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor, Failure
     from pipelines.planning import Night
     from pipelines.report import RunReport
-    from pipelines.spending import Spent
+    from pipelines.usage import Spent
     from pipelines.watch import Watch
 
 ATTEMPTS: Final = 3

@@ -31,7 +31,6 @@ from pipelines.memory.tombstones import read_tombstones, render_tombstones
 from pipelines.models.extraction import DocumentChoice
 from pipelines.models.shown import Nearby
 from pipelines.report import RunReport
-from pipelines.resources import resource
 from pipelines.stages.alike import Alike
 from pipelines.stages.answers import apply_answers
 from pipelines.stages.capture import capture
@@ -49,6 +48,7 @@ from pipelines.stages.settling import settle_beliefs
 from pipelines.stages.tidying import tidied
 from pipelines.stages.trusting.gate import Gate
 from pipelines.stages.weighing import Sitting, weigh
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed, NotReplayable
-from pipelines.failure_kinds import FailureKind
 from pipelines.memory.changes import Change
 from pipelines.memory.git import Git
 from pipelines.memory.history import read_blobs
@@ -31,6 +30,7 @@ from pipelines.nightly import run_signature
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
 from pipelines.stages.nearness import Vectors, kept_in
+from pipelines.usage import FailureKind
 from pipelines.watch import Watch
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.models.extraction import Failure
-    from pipelines.spending import Spent
+    from pipelines.usage import Spent
 
 KEPT: Final = 400
 """Reports that stay: more than a year of nights. What a run changed is in git for good."""

@@ -13,13 +13,12 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
-from pipelines.errors import BadFile, BadSettings
-from pipelines.faults import faults_of, read_toml
-from pipelines.foreign import foreign_keys, told_foreign, without_foreign
+from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
 from pipelines.memory.folders import LINKED
 from pipelines.memory.items import Confidence, ItemType, Trust
 from pipelines.memory.layout import SETTINGS
 from pipelines.memory.priority import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Weights
+from pipelines.provider_settings import foreign_keys, told_foreign, without_foreign
 
 
 def _zone(name: str) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.faults import read_toml
-from pipelines.models.embedders.settings import VOYAGE_KEY, EmbedderSettings
-from pipelines.user_file import user_file
+from pipelines.errors import read_toml
+from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

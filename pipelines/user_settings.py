@@ -9,24 +9,126 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from pipelines.errors import BadSettings, UsageFault
-from pipelines.faults import fault_line, faults_of, read_toml
-from pipelines.limit_settings import LimitsTable, PriceTable, lack_of_price, prices
-from pipelines.models.caps import Caps
-from pipelines.models.embedders.settings import VOYAGE_KEY, EmbedderSettings
-from pipelines.models.settings import DEFAULT_MODELS, PREFIX, SECONDS, ProviderSettings, command_of
-from pipelines.ping_settings import PingTable
-from pipelines.push_settings import PushTable
-from pipelines.user_file import user_file
+from pipelines.errors import BadSettings, UsageFault, fault_line, faults_of, read_toml
+from pipelines.provider_settings import (
+    DEFAULT_MODELS,
+    PREFIX,
+    SECONDS,
+    VOYAGE_KEY,
+    Caps,
+    EmbedderSettings,
+    Price,
+    ProviderSettings,
+    command_of,
+    price_of,
+    user_file,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.models.prices import Prices
+    from pipelines.provider_settings import Prices
+
+
+# ---------------------------------------- the tables `[limits]` and `[prices]` of the user's settings
+# Importing this brings in pydantic.
+
+
+Usd = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
+
+
+class LimitsTable(BaseModel):
+    """The caps of a night."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    max_usd: Usd | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    max_minutes: Annotated[float, Field(gt=0, le=1440)] | None = None
+
+    def caps(self) -> Caps:
+        """Return them."""
+        return Caps(self.max_usd, self.max_tokens, self.max_minutes)
+
+
+class PriceTable(BaseModel):
+    """The price of a model, in USD per million tokens."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    input: Usd
+    output: Usd
+    cached: Usd | None = None
+    written: Usd | None = None
+
+
+def prices(tables: Mapping[str, PriceTable]) -> Prices:
+    """Return the user's own prices; each table is named by a pattern for models (`openai:qwen3*`)."""
+    return tuple(
+        Price(pattern, one.input, one.output, one.cached, one.written, source="the user's settings")
+        for pattern, one in tables.items()
+    )
+
+
+def lack_of_price(model: str, caps: Caps, own: Prices) -> str:
+    """Return what is wrong with asking a model under these caps, or an empty string: what is capped must be known."""
+    if caps.max_usd is None or price_of(model, own):
+        return ""
+    return f'the price of {model} is not known, and limits.max_usd is set; name it in a table [prices."{model}"]'
+
+
+# ---------------------------------------- push settings
+# The part of the user's settings that says by which remote a memory is shared. No memory can say so itself.
+
+
+def _no_program(remote: str) -> str:
+    if "::" in remote or remote.startswith("-") or any(c.isspace() for c in remote):
+        raise ValueError("it should be the name of a remote, or an address such as git@host:me/memory.git")
+    return remote
+
+
+RemoteName = Annotated[str, AfterValidator(_no_program)]
+
+
+class PushTable(BaseModel):
+    """`[push]`: `remote` for every memory, `[push.memories]` for one, by its folder; an empty remote is none."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    remote: RemoteName = ""
+    memories: dict[str, RemoteName] = Field(default_factory=dict)
+    timeout_seconds: Annotated[float, Field(ge=1, le=3600)] = 60.0
+    tries: Annotated[int, Field(ge=1, le=10)] = 3
+
+    def remote_of(self, root: Path) -> str:
+        """Return the remote of the memory at `root`, or an empty string."""
+        own = {Path(folder).expanduser().resolve(): remote for folder, remote in self.memories.items()}
+        return own.get(root.resolve(), self.remote)
+
+
+# ---------------------------------------- the table `[ping]` of the user's settings
+# Importing this brings in pydantic.
+
+
+class PingTable(BaseModel):
+    """Where a monitor waits to hear of each run."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    url: str = ""
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        if value and not re.fullmatch(r"https?://[^\s/?#]++[!-~]*", value):
+            raise ValueError("it should be an address that begins with https:// or http://")
+        return value
+
 
 KEY_VARIABLES: Final = {
     "anthropic": ("ANTHROPIC_API_KEY",),

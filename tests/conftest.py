@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from pipelines.commands import run_command
 from pipelines.memory.template import lay_down
-from pipelines.resources import resource
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
 from pipelines.memory.layout import REPLIES
 from pipelines.memory.snapshot import read_documents
 from pipelines.models.calling import Answer
@@ -19,6 +18,7 @@ from pipelines.models.reviewer import reviewer_of
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.settings import load_settings
+from pipelines.usage import FailureKind
 from pipelines.watch import Watch
 from tests.models.fakes import USAGE, Still
 

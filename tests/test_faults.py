@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from pipelines.errors import BadSettings
-from pipelines.faults import fault_line, faults_of, read_toml, shown
+from pipelines.errors import BadSettings, fault_line, faults_of, read_toml, shown
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,6 @@ from pipelines.memory.items import Trust
 from pipelines.memory.layout import REPLIES, REVIEW
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.snapshot import read_documents
-from pipelines.memory.unseen import without_unseen
 from pipelines.models.chain import Chain
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.replies import Replies
@@ -25,6 +24,7 @@ from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.settings import load_settings
+from pipelines.text import without_unseen
 from pipelines.watch import Watch
 from tests.models.fakes import Scripted, Still
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.memory.layout import REPLIES
 from pipelines.memory.snapshot import read_documents
 from pipelines.models.calling import Call
@@ -19,6 +18,7 @@ from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.settings import load_settings
+from pipelines.usage import FailureKind as Kind
 from pipelines.watch import Watch
 from tests.models.fakes import Scripted, Still
 

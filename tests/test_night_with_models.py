@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.memory.git import Git
 from pipelines.memory.items import Status, Trust, parse_item
 from pipelines.memory.layout import REPLIES
@@ -23,6 +22,7 @@ from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
+from pipelines.usage import FailureKind as Kind
 from pipelines.watch import Watch
 from tests.models.fakes import Scripted, Still
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.memory.layout import REPLIES
 from pipelines.nightly import curate_night
+from pipelines.usage import FailureKind as Kind
 from pipelines.watch import Watch
 from tests.models.fakes import Scripted
 from tests.test_night_with_models import DAYS, a_night, curate, item, logs, reply, scripted, texts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.memory import files
 from pipelines.memory.files import read_bytes, too_many
-from pipelines.plain import plain_line
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

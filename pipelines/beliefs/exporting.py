@@ -21,7 +21,7 @@ from pipelines.memory.exchange import document_record, header_record, to_record
 from pipelines.memory.files import read_bytes
 from pipelines.memory.names import real_path
 from pipelines.memory.snapshot import document_paths
-from pipelines.plain import plain_json, plain_xml
+from pipelines.text import plain_json, plain_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,9 +19,9 @@ from pipelines.clock import moment, system_zone
 from pipelines.commands.output import on_terminal, say, say_json, say_table, warn
 from pipelines.errors import BadFile, UsageFault
 from pipelines.memory.layout import SETTINGS
-from pipelines.plain import plain_line
-from pipelines.resources import resource
 from pipelines.settings import Settings
+from pipelines.templating import resource
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,9 +20,9 @@ from pipelines.errors import UsageFault
 from pipelines.memory.filenames import SOUL
 from pipelines.memory.globs import is_matched
 from pipelines.memory.layout import SETTINGS
-from pipelines.plain import plain_line
-from pipelines.resources import resource
 from pipelines.settings import Settings
+from pipelines.templating import resource
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

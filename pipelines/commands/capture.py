@@ -15,7 +15,7 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
-from pipelines.plain import plain_line
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from pipelines.commands.eval_extract import command as extract_command
 from pipelines.commands.eval_review import command as review_command
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json, say_table, warn
-from pipelines.plain import plain_line
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from pipelines.index.measure import Measures

@@ -15,8 +15,8 @@ from pipelines.errors import UsageFault
 from pipelines.memory.layout import NOTES, REVIEW, Kind
 from pipelines.memory.names import told
 from pipelines.memory.naming import named_documents, named_item
-from pipelines.plain import plain
 from pipelines.settings import load_settings
+from pipelines.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

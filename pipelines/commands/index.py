@@ -12,7 +12,7 @@ from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json_line, warn
 from pipelines.commands.passed_over import passed_over
 from pipelines.errors import EXPECTED, FINE
-from pipelines.plain import plain_line
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,8 @@ from pipelines.memory.git import Author, Git
 from pipelines.memory.lock import run_lock
 from pipelines.memory.names import names_of
 from pipelines.memory.template import lay_down
-from pipelines.resources import resource
 from pipelines.settings import load_settings
+from pipelines.templating import resource
 
 _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
 

@@ -31,7 +31,7 @@ def command(context: click.Context, memory: Path | None) -> None:
 
     spare_threads()
     try:
-        from pipelines.mcp_server import serve  # noqa: PLC0415  an extra, and slow to import
+        from pipelines.mcp import serve  # noqa: PLC0415  an extra, and slow to import
     except ImportError as fault:
         if (fault.name or "").partition(".")[0] not in _SDK:
             raise

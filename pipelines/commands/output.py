@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.plain import plain, plain_json, plain_line
+from pipelines.text import plain, plain_json, plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,10 +8,10 @@ import click
 
 from pipelines.commands.items import item_json
 from pipelines.commands.output import say, say_bold
-from pipelines.memory.cleaning import clean
 from pipelines.memory.evidence import Quotes
 from pipelines.memory.names import real_path
 from pipelines.memory.queue import released
+from pipelines.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

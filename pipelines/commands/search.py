@@ -12,7 +12,7 @@ from pipelines.commands.narrowing import Day, filter_options
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json_line, say_marked, warn
 from pipelines.errors import IndexUnusable
-from pipelines.plain import plain_line
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from pipelines.beliefs.links import Mark
 from pipelines.commands.output import say, say_bold
 from pipelines.memory.pointers import without_pointer
 from pipelines.memory.secrets import veil
-from pipelines.plain import plain
+from pipelines.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -47,7 +47,7 @@ def _can_be_told(name: str) -> bool:
     """Return whether a name can stand in a line; a document of another one is left alone by runs, too."""
     if name.isascii() and name.isprintable():
         return True
-    from pipelines.plain import is_plain_line
+    from pipelines.text import is_plain_line
 
     return is_plain_line(name)
 

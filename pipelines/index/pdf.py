@@ -13,7 +13,7 @@ from shutil import which
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.index.pdf_child import MOST_PAGES
-from pipelines.memory.cleaning import clean
+from pipelines.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

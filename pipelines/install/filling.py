@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
-from pipelines.resources import resource
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

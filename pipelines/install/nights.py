@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from pipelines.errors import CurateError
-from pipelines.models.embedders.settings import VOYAGE_KEY
+from pipelines.provider_settings import VOYAGE_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

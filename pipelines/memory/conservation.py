@@ -18,7 +18,7 @@ from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER,
 from pipelines.memory.links import with_links_told_apart
 from pipelines.memory.names import names_of, real_path
 from pipelines.memory.tombstones import read_tombstones
-from pipelines.plain import plain_line
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,8 +7,7 @@ from datetime import UTC, timedelta
 from datetime import time as clock
 from typing import TYPE_CHECKING
 
-from pipelines.errors import BadSettings
-from pipelines.faults import read_toml
+from pipelines.errors import BadSettings, read_toml
 from pipelines.memory.layout import SETTINGS
 
 if TYPE_CHECKING:

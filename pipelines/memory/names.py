@@ -14,7 +14,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import BadFile
+from pipelines.errors import BadFile, BadSettings, read_toml
 from pipelines.memory.folders import LINKED
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, REVIEW, SETTINGS, STATE, USER
 
@@ -62,9 +62,7 @@ def _read(root: Path) -> Names | None:
         return None
     if b"layout" not in data:
         return None
-    from pipelines.errors import BadSettings  # noqa: PLC0415  most memories have no layout
-    from pipelines.faults import read_toml  # noqa: PLC0415  as above
-    from pipelines.memory.naming_rules import layout_faults, layout_names  # noqa: PLC0415  as above
+    from pipelines.memory.naming_rules import layout_faults, layout_names  # noqa: PLC0415  most memories have none
 
     try:
         told = read_toml(file).get("layout")

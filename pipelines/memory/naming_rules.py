@@ -9,11 +9,11 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.faults import fault_line
-from pipelines.foreign import foreign_keys
+from pipelines.errors import fault_line
 from pipelines.memory.daynames import DayNames, name_fault
 from pipelines.memory.filenames import SOUL, Names
 from pipelines.memory.layout import BRIEFING, LOGS, SETTINGS, USER, can_stand
+from pipelines.provider_settings import foreign_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

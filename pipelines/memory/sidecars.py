@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.cleaning import clean
 from pipelines.memory.files import create_file
 from pipelines.memory.layout import sidecar_names
 from pipelines.memory.names import at
+from pipelines.text import clean
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from pipelines.memory.files import list_files, list_links, read_bytes, read_real
 from pipelines.memory.folders import LINKED, Below
 from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
 from pipelines.memory.names import names_of, real_path
-from pipelines.plain import is_plain_line, plain_line
+from pipelines.text import is_plain_line, plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.models.calling import Place
-    from pipelines.models.caps import Caps
+    from pipelines.provider_settings import Caps
 
 LEDGER: Final = ".curate/ledger.jsonl"
 

@@ -10,8 +10,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pipelines.failure_kinds import FailureKind
-from pipelines.spending import Usage
+from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
 from pipelines.models.budget import Cost, OverBudget
 from pipelines.models.calling import provider_of
 from pipelines.models.providers.deadline import within
-from pipelines.spending import Usage
+from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
     from pipelines.models.budget import Budget
     from pipelines.models.calling import Answer, Call, Model
-    from pipelines.models.prices import Price
+    from pipelines.provider_settings import Price
 
 # More than any ordinary text needs, in any script: what is set aside must not turn out to be too little.
 WORST_BYTES_A_TOKEN: Final = 2

@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
 from pipelines.models.calling import BadReply, provider_of
 from pipelines.models.circuit import Circuit
 from pipelines.models.patience import Patience
+from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.models.calling import Call, Model
     from pipelines.models.replies import Replies
-    from pipelines.spending import Tally
+    from pipelines.usage import Tally
 
 Read = TypeVar("Read")
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pipelines.models.providers.program import ProgramModel
-from pipelines.models.settings import PREFIX, command_of
+from pipelines.provider_settings import PREFIX, command_of
 
 if TYPE_CHECKING:
     from pipelines.models.budget import Budget
@@ -82,7 +82,7 @@ def _capped(model: Model, user: UserSettings, budget: Budget | None) -> Model:
     if budget is None:
         return model
     from pipelines.models.capped import Capped  # noqa: PLC0415  few users set caps
-    from pipelines.models.prices import price_of  # noqa: PLC0415  as above
+    from pipelines.provider_settings import price_of  # noqa: PLC0415  as above
 
     return Capped(model, budget, price_of(model.name, user.prices))
 

@@ -11,12 +11,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
+from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
     from pipelines.models.calling import Place
     from pipelines.models.patience import Patience
-    from pipelines.spending import Tally
+    from pipelines.usage import Tally
 
     Ticket = tuple[Place, int]
 

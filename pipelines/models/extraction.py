@@ -11,11 +11,10 @@ from pipelines.memory.items import Trust
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipelines.failure_kinds import FailureKind
     from pipelines.memory.entries import Entry
     from pipelines.memory.items import Confidence, ItemType
     from pipelines.models.shown import Links, Nearby
-    from pipelines.spending import Spent, Tally
+    from pipelines.usage import FailureKind, Spent, Tally
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pipelines.memory.items import ItemType, Status
     from pipelines.models.extraction import Candidate, DocumentChoice, Failure
     from pipelines.models.shown import Links
-    from pipelines.spending import Spent
+    from pipelines.usage import Spent
 
 
 class OperationKind(StrEnum):

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.failure_kinds import FailureKind
 from pipelines.models.calling import BadReply
 from pipelines.models.operations import AGAINST_AN_ITEM, Operation, OperationKind
 from pipelines.models.reply import ReplyLink, objects_in, without_thinking
 from pipelines.models.shown import MOST_LINKS, proposed_links
+from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

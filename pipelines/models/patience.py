@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
+from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pipelines.models.calling import Answer, Call, Model
-    from pipelines.spending import Tally
+    from pipelines.usage import Tally
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.models.providers.deadline import within
 from pipelines.models.providers.faults import as_failure
-from pipelines.models.settings import PREFIX, command_of
+from pipelines.provider_settings import PREFIX, command_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.models.settings import ProviderSettings
+    from pipelines.provider_settings import ProviderSettings
     from pipelines.user_settings import UserSettings
 
 SECONDS: Final = 5.0

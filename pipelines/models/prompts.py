@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.memory.secrets import veil
-from pipelines.resources import resource
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,16 +9,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
 from pipelines.memory.items import fold
 from pipelines.memory.wording import folded
 from pipelines.models.abreast import abreast
 from pipelines.models.calling import Call
 from pipelines.models.extraction import Extraction, failures_of
 from pipelines.models.pieces import cut
-from pipelines.models.prices import price_of
 from pipelines.models.prompts import load_prompt
-from pipelines.spending import Tally, total
+from pipelines.provider_settings import price_of
+from pipelines.usage import FailureKind, Tally, total
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
     from pipelines.models.chain import Chain
     from pipelines.models.extraction import Candidate, DocumentChoice, ExtractionRequest, Extractor
     from pipelines.models.pieces import Piece
-    from pipelines.models.prices import Prices
     from pipelines.models.prompts import Prompt
     from pipelines.models.reply import Asked, Faulty
     from pipelines.models.shown import ShownItem
-    from pipelines.spending import Usage
+    from pipelines.provider_settings import Prices
+    from pipelines.usage import Usage
 
 TASK: Final = "extract"
 MOST_FAULTY: Final = 20

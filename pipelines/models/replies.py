@@ -18,7 +18,7 @@ from pipelines.errors import CurateError
 from pipelines.memory.files import making, read_bytes, replace_synced
 from pipelines.memory.folders import holding
 from pipelines.models.calling import Answer
-from pipelines.spending import Usage
+from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.failure_kinds import FailureKind
 from pipelines.memory.items import Confidence, ItemType, fold
 from pipelines.memory.quotes import quote_stands
 from pipelines.memory.spans import without_spans
@@ -21,6 +20,7 @@ from pipelines.models.calling import BadReply
 from pipelines.models.extraction import Candidate
 from pipelines.models.grounding import ungrounded
 from pipelines.models.shown import HIDDEN, MOST_LINKS, proposed_links
+from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
 from pipelines.memory.items import fold
 from pipelines.models.abreast import abreast
 from pipelines.models.calling import Call
 from pipelines.models.extraction import failures_of
 from pipelines.models.operations import Operation, Reviewed
 from pipelines.models.pieces import BYTES_A_TOKEN
-from pipelines.models.prices import price_of
 from pipelines.models.prompts import load_prompt
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.shown import shown_text
-from pipelines.spending import Tally, total
+from pipelines.provider_settings import price_of
+from pipelines.usage import FailureKind, Tally, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from pipelines.models.chain import Chain
     from pipelines.models.extraction import Extractor
     from pipelines.models.operations import Posed, ReviewRequest
-    from pipelines.models.prices import Prices
     from pipelines.models.prompts import Prompt
-    from pipelines.spending import Usage
+    from pipelines.provider_settings import Prices
+    from pipelines.usage import Usage
 
 TASK: Final = "review"
 MOST_POSED: Final = 20

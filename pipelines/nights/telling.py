@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from pipelines.install.nights import call
-from pipelines.plain import plain_line
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from pathlib import Path

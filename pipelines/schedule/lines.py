@@ -7,7 +7,7 @@ import re
 import sys
 from typing import Final
 
-from pipelines.plain import plain_line
+from pipelines.text import plain_line
 
 _PRIORITIES: Final = {"error": 3, "warning": 4, "info": 6}
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.memory.git import Git
-    from pipelines.push_settings import PushTable
     from pipelines.settings import Settings
+    from pipelines.user_settings import PushTable
 
 _T = TypeVar("_T")
 STATE: Final = "push.json"

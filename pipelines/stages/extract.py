@@ -11,15 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
 from pipelines.memory.layout import day_of_log
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.progress import LogProgress, entries_digest, file_hash
 from pipelines.memory.quotes import quote_stands
 from pipelines.models.abreast import abreast
 from pipelines.models.extraction import ExtractionRequest, all_failures, failures_of
-from pipelines.spending import total
 from pipelines.stages.days import DayToRead
+from pipelines.usage import FailureKind, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from pipelines.memory.entries import Entry
     from pipelines.models.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure
     from pipelines.models.shown import Nearby
-    from pipelines.spending import Spent
+    from pipelines.usage import Spent
 
 
 REREAD_NIGHTS: Final = 7

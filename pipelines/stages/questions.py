@@ -11,9 +11,9 @@ from pipelines.memory.layout import REVIEW
 from pipelines.memory.pointers import without_pointer
 from pipelines.memory.queue import waiting, with_entry
 from pipelines.memory.secrets import veil
-from pipelines.memory.unseen import without_unseen
 from pipelines.stages.succession import AGAINST
 from pipelines.stages.trusting.inert import made_inert
+from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pipelines.memory.items import Item
     from pipelines.models.extraction import Candidate, DocumentChoice, Failure
     from pipelines.models.operations import Operation, Reviewed, Reviewer
-    from pipelines.spending import Spent
     from pipelines.stages.known import Belief
     from pipelines.stages.review import Filed, Found
+    from pipelines.usage import Spent
 
 CURRENT_SHOWN: Final = 6
 CLOSED_SHOWN: Final = 3

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines import Memory as Embedded
-from pipelines import mcp_tools
+from pipelines import mcp as mcp_tools
 from pipelines.beliefs.moments import documents_of
 from pipelines.memory.git import Git
 from tests.adopting.places import TURNS, Place, changed, theirs, vault

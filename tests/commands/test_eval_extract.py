@@ -14,7 +14,7 @@ from pipelines.memory.items import Confidence, ItemType
 from pipelines.models import choose
 from pipelines.models.extraction import Candidate, Extraction
 from pipelines.models.rules import RulesExtractor
-from pipelines.spending import Spent, Tally, Usage
+from pipelines.usage import Spent, Tally, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path

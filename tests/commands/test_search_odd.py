@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines import mcp_tools
+from pipelines import mcp as mcp_tools
 from pipelines.index import reading
 from pipelines.index.schema import VERSION
 from pipelines.index.sources import read_source

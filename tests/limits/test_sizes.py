@@ -11,9 +11,8 @@ import pytest
 
 from pipelines.commands import run_command
 from pipelines.commands.log import MAX_BYTES as MOST_LOGGED
-from pipelines.errors import BadFile, BadSettings
-from pipelines.faults import MAX_BYTES as MOST_SETTINGS
-from pipelines.faults import read_toml
+from pipelines.errors import MAX_BYTES as MOST_SETTINGS
+from pipelines.errors import BadFile, BadSettings, read_toml
 from pipelines.importing import MAX_LINE, MOST_RECORDS, read_export
 from pipelines.memory.exchange import header_record
 from pipelines.memory.files import MAX_BYTES, read_bytes

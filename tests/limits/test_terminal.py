@@ -16,7 +16,7 @@ import pytest
 import pipelines
 from pipelines.commands import output, run_command
 from pipelines.errors import BadFile, NotWritable
-from pipelines.plain import plain, plain_json, plain_line, plain_xml
+from pipelines.text import plain, plain_json, plain_line, plain_xml
 
 STEERING: Final = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 JOINERS: Final = {"\u200c", "\u200d"}

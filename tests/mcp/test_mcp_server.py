@@ -235,7 +235,7 @@ def test_a_client_that_goes_away_is_no_failure(memory: conftest.Memory) -> None:
 
 
 def test_without_the_extra_it_says_what_to_install(memory: conftest.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "pipelines.mcp_server", raising=False)
+    monkeypatch.delitem(sys.modules, "pipelines.mcp", raising=False)
     for name in [name for name in sys.modules if name.partition(".")[0] == "mcp"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mcp", None)

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
 from pipelines.models.calling import Answer, provider_of
 from pipelines.models.patience import Patience
-from pipelines.spending import Usage
+from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.models.abreast import abreast
 from pipelines.models.calling import Call
 from pipelines.models.circuit import OPENS_AFTER, Circuit
 from pipelines.models.patience import Patience
 from pipelines.models.slots import Slots
-from pipelines.spending import Tally
+from pipelines.usage import FailureKind as Kind
+from pipelines.usage import Tally
 from tests.models.fakes import Scripted
 
 if TYPE_CHECKING:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.models.abreast import abreast
 from pipelines.models.budget import Budget, Cost, Ledger, OverBudget
 from pipelines.models.calling import Answer, Call
 from pipelines.models.capped import Capped
-from pipelines.models.caps import Caps
-from pipelines.models.prices import Price
-from pipelines.spending import Usage
+from pipelines.provider_settings import Caps, Price
+from pipelines.usage import FailureKind as Kind
+from pipelines.usage import Usage
 from tests.models.fakes import USAGE, Scripted
 
 if TYPE_CHECKING:

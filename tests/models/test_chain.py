@@ -7,10 +7,10 @@ import threading
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.models.calling import BadReply, Call
 from pipelines.models.chain import Chain
-from pipelines.spending import Spent, Tally, Usage, total
+from pipelines.usage import FailureKind as Kind
+from pipelines.usage import Spent, Tally, Usage, total
 from tests.models.fakes import USAGE, Scripted, Still
 
 CALL = Call("extract", "extract", 2, "s", "u", {})

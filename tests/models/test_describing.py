@@ -16,11 +16,11 @@ from pipelines.models.describing import Picture
 from pipelines.models.prompts import load_prompt
 from pipelines.models.providers.anthropic import AnthropicModel
 from pipelines.models.providers.gemini import GeminiModel
-from pipelines.models.settings import ProviderSettings
 from pipelines.models.vision.choose import CLAUDE, GEMINI, choose_describer
 from pipelines.models.vision.kinds import longer_side, media_type
 from pipelines.models.vision.reply import LONGEST, TITLE_LENGTH, read_description
 from pipelines.models.vision.seeing import SeeingModel
+from pipelines.provider_settings import ProviderSettings
 from pipelines.user_settings import UserSettings
 from tests.models.images import PNG, gif, jpeg, png, webp
 from tests.models.wire import KEY, anthropic_error, gemini_error, generated, message
@@ -166,7 +166,7 @@ def test_no_sdk_is_imported_before_a_call() -> None:
 import sys
 from pipelines.models.providers.anthropic import AnthropicModel
 from pipelines.models.providers.gemini import GeminiModel
-from pipelines.models.settings import ProviderSettings
+from pipelines.provider_settings import ProviderSettings
 from pipelines.models.vision.choose import choose_describer
 from pipelines.user_settings import UserSettings
 one = ProviderSettings("m", "k")

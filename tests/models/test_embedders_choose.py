@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.models.embedders.choose import Choice
-    from pipelines.models.embedders.settings import EmbedderSettings
+    from pipelines.provider_settings import EmbedderSettings
 
 KEY = "key-of-nobody"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pipelines.models.embedders.settings import Precision
+    from pipelines.provider_settings import Precision
 
 TEXTS = [
     "the cat sat on the mat",

@@ -14,9 +14,9 @@ import pytest
 
 from pipelines.errors import EmbeddingFailed
 from pipelines.models.embedders.openai import MOST_TEXTS, OpenAIEmbedder
-from pipelines.models.embedders.settings import EmbedderSettings
 from pipelines.models.embedders.vectors import BadVectors, batches, fit_to_send, unit_rows
 from pipelines.models.embedders.voyage import VoyageEmbedder, most_bytes
+from pipelines.provider_settings import EmbedderSettings
 from tests.models.days import forget_the_machine
 from tests.models.wire import KEY, Prepared, _serving
 
@@ -286,7 +286,7 @@ def test_an_own_machine_is_not_asked_through_a_proxy(wire: Wire, monkeypatch: py
 def test_making_an_embedder_imports_no_sdk_and_shows_no_key() -> None:
     code = """
 import sys
-from pipelines.models.embedders.settings import EmbedderSettings
+from pipelines.provider_settings import EmbedderSettings
 from pipelines.models.embedders.voyage import VoyageEmbedder
 from pipelines.models.embedders.openai import OpenAIEmbedder
 settings = EmbedderSettings(provider="voyage", api_key="s3cret-of-nobody")

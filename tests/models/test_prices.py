@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.commands.output import dollars
-from pipelines.models.prices import Price, price_of, price_table
-from pipelines.models.settings import DEFAULT_MODELS
-from pipelines.spending import Spent, Tally, Usage
+from pipelines.provider_settings import DEFAULT_MODELS, Price, price_of, price_table
+from pipelines.usage import Spent, Tally, Usage
 from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:

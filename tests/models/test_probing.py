@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.models.probing import probe
-from pipelines.models.settings import ProviderSettings
+from pipelines.provider_settings import ProviderSettings
 from pipelines.user_settings import UserSettings
 
 if TYPE_CHECKING:

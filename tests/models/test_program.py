@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.models.calling import Call
 from pipelines.models.describing import Picture
 from pipelines.models.providers.program import ProgramModel
-from pipelines.models.settings import command_of
+from pipelines.provider_settings import command_of
+from pipelines.usage import FailureKind as Kind
 
 if TYPE_CHECKING:
     from pipelines.models.calling import Answer

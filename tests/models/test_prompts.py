@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines import resources
+from pipelines import templating as resources
 from pipelines.errors import BadFile
 from pipelines.models.prompts import load_prompt
 

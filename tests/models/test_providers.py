@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.models.calling import Call
 from pipelines.models.describing import Picture
 from pipelines.models.providers.anthropic import AnthropicModel
 from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.providers.openai import OpenAIModel
 from pipelines.models.reply import reply_schema
-from pipelines.models.settings import ProviderSettings
-from pipelines.spending import Usage
+from pipelines.provider_settings import ProviderSettings
+from pipelines.usage import FailureKind as Kind
+from pipelines.usage import Usage
 from tests.models.wire import (
     KEY,
     Prepared,
@@ -321,7 +321,7 @@ def test_no_sdk_is_imported_before_a_call() -> None:
     program = """
 import sys
 from pipelines.models.choose import choose_chain
-from pipelines.models.settings import ProviderSettings
+from pipelines.provider_settings import ProviderSettings
 from pipelines.user_settings import UserSettings
 settings = ProviderSettings("m", "k")
 named = UserSettings(("anthropic", "gemini", "openai", "exec:true"), settings, settings, settings)

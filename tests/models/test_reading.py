@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.memory.entries import Entry
 from pipelines.memory.items import Confidence, ItemType
 from pipelines.models.chain import Chain
@@ -17,8 +16,9 @@ from pipelines.models.providers.anthropic import AnthropicModel
 from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.rules import RulesExtractor
-from pipelines.models.settings import ProviderSettings
-from pipelines.spending import Spent, Usage
+from pipelines.provider_settings import ProviderSettings
+from pipelines.usage import FailureKind as Kind
+from pipelines.usage import Spent, Usage
 from tests.models.days import DAY, DOCUMENTS, ENTRIES, forget_the_machine, reply_item, reply_text
 from tests.models.fakes import USAGE, Scripted, Still
 from tests.models.wire import KEY, anthropic_error, anthropic_wire, gemini_error, gemini_wire, message

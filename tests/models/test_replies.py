@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
 from pipelines.models.calling import Answer, BadReply, Call
 from pipelines.models.chain import Chain
 from pipelines.models.describing import Picture
 from pipelines.models.replies import KEPT_DAYS, Replies
-from pipelines.spending import Tally, Usage
+from pipelines.usage import FailureKind, Tally, Usage
 from tests.models.fakes import USAGE, Scripted
 
 if TYPE_CHECKING:

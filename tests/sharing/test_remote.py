@@ -13,10 +13,9 @@ import pytest
 from pipelines.errors import BadSettings, GitFault
 from pipelines.memory.git import Git
 from pipelines.memory.git_remote import Refused, Remote, address_of
-from pipelines.push_settings import PushTable
 from pipelines.settings import Settings
 from pipelines.sharing.syncing import Sharing
-from pipelines.user_settings import load_user_settings
+from pipelines.user_settings import PushTable, load_user_settings
 from tests.sharing.machines import append_log, git, shared, state
 
 if TYPE_CHECKING:

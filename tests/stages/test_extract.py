@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind as Kind
 from pipelines.memory.entries import Entry
 from pipelines.models.extraction import Extraction, Failure
-from pipelines.spending import Spent, Tally, Usage
 from pipelines.stages.days import DayToRead
 from pipelines.stages.extract import extract
+from pipelines.usage import FailureKind as Kind
+from pipelines.usage import Spent, Tally, Usage
 
 if TYPE_CHECKING:
     from pipelines.models.extraction import ExtractionRequest

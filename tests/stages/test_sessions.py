@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipelines.memory.cleaning import clean
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.pointers import captured_in
 from pipelines.memory.seals import Seals
 from pipelines.memory.transcripts import Role, Turn
 from pipelines.stages.sessions import LONGEST, Session, heading_above, lines_of, said_by
+from pipelines.text import clean
 
 SESSION = Session("3f2a9c1e-77", "codex", "harbor", "Sessions/2026-03-17/codex-3f2a9c1e-77.jsonl")
 LINES = st.one_of(

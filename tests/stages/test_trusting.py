@@ -16,13 +16,13 @@ from pipelines.memory.items import Confidence, ItemType, Trust
 from pipelines.memory.logs import parse_entries
 from pipelines.memory.pointers import render_pointer, voice_in
 from pipelines.memory.seals import Seals
-from pipelines.memory.unseen import without_unseen
 from pipelines.models.extraction import Candidate
 from pipelines.stages.days import DayToRead
 from pipelines.stages.trusting.attacks import attack_in, attacks_text, load_attacks
 from pipelines.stages.trusting.gate import Gate
 from pipelines.stages.trusting.inert import made_inert
 from pipelines.stages.trusting.skeleton import skeleton
+from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
     from pipelines.memory.entries import Entry

@@ -20,8 +20,8 @@ from pipelines.memory.tombstones import read_tombstones
 from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
-from pipelines.resources import resource
 from pipelines.settings import Caps, Settings
+from pipelines.templating import resource
 from pipelines.undo import Wish, take_back
 from pipelines.watch import Watch
 

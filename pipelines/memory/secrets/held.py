@@ -12,7 +12,7 @@ from pipelines.memory.secrets.files import inspect
 from pipelines.memory.secrets.finding import find_secrets
 from pipelines.memory.secrets.redacting import Found, told
 from pipelines.memory.snapshot import Warned
-from pipelines.plain import plain_line
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

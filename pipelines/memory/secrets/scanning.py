@@ -13,7 +13,7 @@ from pipelines.memory.names import real_path
 from pipelines.memory.secrets.finding import find_secrets
 from pipelines.memory.secrets.redacting import told_of
 from pipelines.memory.tracked import own_files, tracked_files
-from pipelines.plain import plain_line
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

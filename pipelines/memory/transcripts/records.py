@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pipelines.memory.cleaning import clean
 from pipelines.memory.transcripts.turns import Role
 from pipelines.memory.transcripts.words import spoken, words_of
+from pipelines.text import clean
 
 Record = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from pipelines.memory.cleaning import clean
+from pipelines.text import clean
 
 _SPOKEN: Final = frozenset({"text", "input_text", "output_text"})
 # What programs put into a user's turn, between tags at the beginning of a line. Slash commands and shell escapes are

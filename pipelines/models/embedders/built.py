@@ -16,7 +16,7 @@ from pipelines.models.embedders.folder import CONFIG, TOKENIZER, WEIGHTS, read_f
 
 if TYPE_CHECKING:
     from pipelines.models.embedders.pins import PinnedModel
-    from pipelines.models.embedders.settings import Precision
+    from pipelines.provider_settings import Precision
 
 BUILDER: Final = 1  # counts up whenever the graph's recipe changes, so that old graphs are not taken for new ones
 _SOURCES = (CONFIG, TOKENIZER, WEIGHTS)

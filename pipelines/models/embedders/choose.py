@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import CurateError, UnusableModel
 from pipelines.models.embedders.cache import is_complete, models_folder
 from pipelines.models.embedders.pins import MINILM
-from pipelines.models.embedders.settings import VOYAGE_KEY, VOYAGE_MODEL
+from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.models.embedders.settings import EmbedderSettings
     from pipelines.models.embedding import Embedder
+    from pipelines.provider_settings import EmbedderSettings
 
 Choice = tuple["Embedder | None", str]
 _WORDS_ONLY: Final = "Keyword search only"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from pipelines.models.embedders.folder import ModelFolder
-    from pipelines.models.embedders.settings import Precision
+    from pipelines.provider_settings import Precision
 
     Tensors = Mapping[str, NDArray[np.float32]]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.models.embedders.settings import EmbedderSettings
+    from pipelines.provider_settings import EmbedderSettings
 
 PROVIDER: Final = "openai"
 QUERY_SECONDS: Final = 10.0

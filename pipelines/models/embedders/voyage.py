@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from pipelines.errors import EmbeddingFailed
-from pipelines.models.embedders.settings import VOYAGE_MODEL
 from pipelines.models.embedders.vectors import BadVectors, batches, fit_to_send, unit_rows
 from pipelines.models.embedders.wire import why, with_path
+from pipelines.provider_settings import VOYAGE_MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from voyageai.client import Client
 
-    from pipelines.models.embedders.settings import EmbedderSettings
+    from pipelines.provider_settings import EmbedderSettings
 
 PROVIDER: Final = "voyage"
 MOST_TEXTS: Final = 1000

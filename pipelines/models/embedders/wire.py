@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pipelines.models.failures import reason
+from pipelines.usage import reason
 
 _ERRORS: Final = 400
 """Where HTTP's error statuses begin."""

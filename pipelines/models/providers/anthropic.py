@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
 from pipelines.models.calling import Answer
 from pipelines.models.providers.deadline import within
 from pipelines.models.providers.faults import as_failure
 from pipelines.models.providers.settled import SettledModel
-from pipelines.spending import Usage
+from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
     from anthropic import Anthropic

@@ -11,8 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
-from pipelines.models.failures import reason
+from pipelines.usage import FailureKind, reason
 
 _QUOTA: Final = re.compile(
     r"insufficient_quota|credit balance|spend(?:ing)?[ _]limit|reached your specified|billing_error|per_?day",

@@ -23,9 +23,9 @@ from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.failure_kinds import FailureKind
 from pipelines.models.calling import Answer
-from pipelines.models.settings import PREFIX, SECONDS
+from pipelines.provider_settings import PREFIX, SECONDS
+from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

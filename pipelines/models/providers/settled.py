@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from pipelines.models.settings import ProviderSettings
+    from pipelines.provider_settings import ProviderSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pipelines.models.calling import BadReply, Call, provider_of
 from pipelines.models.describing import Description
 from pipelines.models.patience import Patience
 from pipelines.models.prompts import load_prompt
-from pipelines.spending import Tally, total
+from pipelines.usage import Tally, total
 
 if TYPE_CHECKING:
     from pipelines.models.calling import Model

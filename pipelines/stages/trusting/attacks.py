@@ -12,8 +12,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.unseen import spelled_in_tags, turns_direction
 from pipelines.stages.trusting.skeleton import MOST, plain_letters, skeleton
+from pipelines.text import spelled_in_tags, turns_direction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.memory.items import ItemType, Trust
 from pipelines.memory.pointers import voice_in
-from pipelines.memory.unseen import without_unseen
 from pipelines.stages.extract import evidence_lines
 from pipelines.stages.trusting.attacks import attack_in
 from pipelines.stages.trusting.echoes import is_echo
 from pipelines.stages.trusting.inert import made_inert
 from pipelines.stages.trusting.instructing import heads_others_words, instructs, passes_on
+from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

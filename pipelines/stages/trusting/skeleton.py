@@ -9,7 +9,7 @@ import unicodedata
 from typing import Final
 
 from pipelines.memory.items import fold
-from pipelines.memory.unseen import spelled_in_tags, without_unseen
+from pipelines.text import spelled_in_tags, without_unseen
 
 MOST: Final = 20_000
 """Characters of one entry that are read. A longer one is no entry of a journal."""

@@ -1,0 +1,192 @@
+"""What calls of models came to: tokens, money, failures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens of one or more calls.
+
+    Args:
+        input_tokens: all that was sent, the next two included.
+        output_tokens: all that was received, thinking included.
+        cached_tokens: the part of the input that came out of the provider's cache.
+        written_tokens: the part of the input that was written into it.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    written_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        """Return the tokens of both."""
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.written_tokens + other.written_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one model was used for.
+
+    Args:
+        model: who.
+        calls: how many calls were made over the network.
+        usage: their tokens.
+        usd: what they cost, or None where the price is not known.
+    """
+
+    model: str
+    calls: int = 0
+    usage: Usage = Usage()
+    usd: float | None = None
+
+    def __add__(self, other: Spent) -> Spent:
+        """Return both together; they are of the same model."""
+        usd = None if self.usd is None and other.usd is None else (self.usd or 0.0) + (other.usd or 0.0)
+        return Spent(self.model, self.calls + other.calls, self.usage + other.usage, usd)
+
+
+def total(*parts: tuple[Spent, ...]) -> tuple[Spent, ...]:
+    """Return what was spent on each model, in order of their names."""
+    found: dict[str, Spent] = {}
+    for one in (one for part in parts for one in part):
+        found[one.model] = found[one.model] + one if one.model in found else one
+    return tuple(found[model] for model in sorted(found))
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the calls for one piece of work came to, whether the work succeeded or not.
+
+    Args:
+        spent: what each call cost that was made, the failed ones included.
+        failures: (provider, kind) → how often.
+        replies: the keys of the replies that were used, in order, kept ones and new ones.
+        cost: what a call of a model costs in USD, by its usage, or None where the price is not known.
+    """
+
+    spent: list[Spent] = field(default_factory=list)
+    failures: Counter[tuple[str, FailureKind]] = field(default_factory=Counter)
+    replies: list[str] = field(default_factory=list)
+    cost: Callable[[str, Usage], float | None] = lambda _, __: None
+
+    def paid(self, model: str, usage: Usage | None) -> None:
+        """Count one call that was made."""
+        used = usage or Usage()
+        self.spent.append(Spent(model, 1, used, self.cost(model, used)))
+
+    def failed(self, provider: str, kind: FailureKind) -> None:
+        """Count one failure."""
+        self.failures[provider, kind] += 1
+
+    def add(self, other: Tally) -> None:
+        """Count what another one counted."""
+        self.spent += other.spent
+        self.failures += other.failures
+        self.replies += other.replies
+
+
+# ---------------------------------------- the ways in which a call of a model fails
+
+
+class FailureKind(StrEnum):
+    """How a call of a model failed; a report counts failures by provider and kind."""
+
+    DOWN = "down"
+    TIMED_OUT = "timed-out"
+    CUT_OFF = "cut-off"
+    RATE_LIMITED = "rate-limited"
+    OVER_QUOTA = "over-quota"
+    UNAUTHORISED = "unauthorised"
+    UNKNOWN_MODEL = "unknown-model"
+    BAD_REQUEST = "bad-request"
+    TOO_LONG = "too-long"
+    REFUSED = "refused"
+    BLOCKED = "blocked"
+    TRUNCATED = "truncated"
+    EMPTY = "empty"
+    OUTSIDE_SCHEMA = "outside-schema"
+    GARBLED = "garbled"
+    NOT_ASKED = "not-asked"
+    OVER_BUDGET = "over-budget"
+    FAILED = "failed"
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same call may succeed a moment later."""
+        return self in {self.DOWN, self.TIMED_OUT, self.CUT_OFF, self.RATE_LIMITED}
+
+    @property
+    def is_final(self) -> bool:
+        """Whether no other call of this run can succeed at this provider."""
+        return self in {self.OVER_QUOTA, self.UNAUTHORISED, self.UNKNOWN_MODEL, self.OVER_BUDGET}
+
+    @property
+    def concerns_content(self) -> bool:
+        """Whether it is what was sent that made the call fail, so that it says nothing about the provider."""
+        return self in {self.REFUSED, self.BLOCKED, self.TOO_LONG}
+
+    @property
+    def concerns_provider(self) -> bool:
+        """Whether other days would fail alike. Of the other kinds that cannot be told: it may be the day itself."""
+        return self.is_final or self in {self.DOWN, self.RATE_LIMITED, self.GARBLED, self.NOT_ASKED}
+
+
+# ---------------------------------------- why a provider failed
+# in words that say what to do and hold no key, no address and no word of the log.
+
+
+_BY_STATUS: Final = {
+    400: "refused the request as wrong",
+    401: "refused the key; see that it is right and still valid",
+    402: "wants payment first",
+    403: "does not let this key use the model",
+    404: "does not know the model, or nothing answers at that address",
+    408: "gave no answer in time",
+    413: "found the request too long",
+    422: "refused the request as wrong",
+    429: "is over its rate limit or quota",
+    503: "is not available at the moment",
+    504: "gave no answer in time",
+    529: "is overloaded",
+}
+_TIMEOUTS: Final = frozenset({"APITimeoutError", "TimeoutException", "TimeoutError"})
+_TRANSPORT: Final = frozenset({"APIConnectionError", "TransportError", "ConnectionError", "OSError"})
+
+
+def reason(fault: BaseException) -> str:
+    """Return what is wrong, from the kind of an SDK's exception alone.
+
+    The exception's own words are never used: they may quote the request. Kinds are known by the names of their
+    classes, since two SDKs over two HTTP libraries raise them.
+    """
+    status = getattr(fault, "status_code", None) or getattr(fault, "code", None)
+    if isinstance(status, int) and status >= 400:  # noqa: PLR2004  where HTTP's error statuses begin
+        return f"{_status_reason(status, fault)} (status {status})"
+    kinds = {kind.__name__ for kind in type(fault).__mro__}
+    if kinds & _TIMEOUTS:
+        return "gave no answer in time"
+    if kinds & _TRANSPORT:
+        return "could not be reached, or the connection broke"
+    if isinstance(fault, ValueError) or "APIResponseValidationError" in kinds or "UnknownApiResponseError" in kinds:
+        return "answered with something that is not its wire format"
+    return f"failed in a way that is not known ({type(fault).__name__})"
+
+
+def _status_reason(status: int, fault: BaseException) -> str:
+    if "API_KEY_INVALID" in str(getattr(fault, "details", "")):
+        return _BY_STATUS[401]  # Gemini says 400 for a wrong key
+    return _BY_STATUS.get(status) or ("has a fault of its own" if status >= 500 else "refused the request")  # noqa: PLR2004
