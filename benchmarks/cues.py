@@ -14,10 +14,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.memory.logs import parse_entries
 from pipelines.models.extraction import ExtractionRequest
 from pipelines.models.rules import RulesExtractor
 from pipelines.models.rules.cues import cue_of
+from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.commands import run_command
-from pipelines.memory.secrets import Redactor, find_secrets
+from pipelines.store.secrets import Redactor, find_secrets
 from tests.planting import Planter
 
 if TYPE_CHECKING:

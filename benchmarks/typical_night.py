@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pipelines.estimate import Counting, estimate, unanswered
-from pipelines.memory.git import Git
-from pipelines.memory.template import lay_down
 from pipelines.models.choose import choose_extractor
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.replies import Replies
 from pipelines.planning import Night, plan_night
 from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings
+from pipelines.store.git import Git
+from pipelines.store.template import lay_down
 from pipelines.templating import resource
 from pipelines.user_settings import UserSettings
 from pipelines.watch import Watch

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.memory import files
+from pipelines.store import files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

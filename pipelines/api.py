@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import NoMemory, UsageFault
-from pipelines.memory.layout import SETTINGS, find_memory
-from pipelines.memory.names import real_path
-from pipelines.memory.passages import Passage, read_passage
+from pipelines.store.jsonl import Passage, read_passage
+from pipelines.store.layout import SETTINGS, find_memory
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pipelines.beliefs.why import Why
     from pipelines.index.hits import Hit
-    from pipelines.memory.items import Item
+    from pipelines.store.item import Item
 
 __all__ = ["Answer", "Held", "Memory", "Passage", "Written"]
 
@@ -177,8 +177,8 @@ class Memory:
             NotWritable, BadFile: the log cannot be written, and is as it was.
         """
         from pipelines.clock import day_of, moment  # noqa: PLC0415  as above
-        from pipelines.memory.append import append_line, log_line  # noqa: PLC0415  as above
         from pipelines.settings import load_settings  # noqa: PLC0415  as above
+        from pipelines.store.append_log import append_line, log_line  # noqa: PLC0415  as above
 
         if not text.strip():
             raise UsageFault("There is nothing to log.", "Give a text.")
@@ -200,8 +200,8 @@ class Memory:
         Raises:
             UsageFault: there is no such document.
         """
-        from pipelines.memory.naming import named_documents  # noqa: PLC0415  as above
-        from pipelines.memory.snapshot import read_documents  # noqa: PLC0415  as above
+        from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
+        from pipelines.store.template import named_documents  # noqa: PLC0415  as above
 
         documents = read_documents(self.root)
         paths = named_documents(documents, document, partial(real_path, self.root)) if document else list(documents)
@@ -224,7 +224,7 @@ class Memory:
             GitFault: git cannot be asked for its history.
         """
         from pipelines.beliefs.why import why  # noqa: PLC0415  as above
-        from pipelines.memory.git import Git  # noqa: PLC0415  as above
+        from pipelines.store.git import Git  # noqa: PLC0415  as above
 
         return why(self.root, Git(self.root), item)
 

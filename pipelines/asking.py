@@ -16,7 +16,7 @@ from pipelines.index.ranking import Ranking
 from pipelines.index.search import Asked, search
 from pipelines.index.usage import uses_of
 from pipelines.index.vectors import has_vectors
-from pipelines.memory.layout import SETTINGS
+from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,10 +58,10 @@ def priorities_of(root: Path) -> dict[str, float]:
     Raises:
         BadSettings: curate.toml has faults.
     """
-    from pipelines.memory.priority import priority  # noqa: PLC0415  off as long as nothing shows a gain
-    from pipelines.memory.snapshot import read_snapshot  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
     from pipelines.stages.pointers import newest_day  # noqa: PLC0415  as above
+    from pipelines.store.item import priority  # noqa: PLC0415  off as long as nothing shows a gain
+    from pipelines.store.snapshot import read_snapshot  # noqa: PLC0415  as above
 
     weights, documents = load_settings(root).priority, read_snapshot(root).documents
     newest = newest_day(documents.values())

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 from pipelines.clock import day_of
 from pipelines.direct import direct_change
 from pipelines.errors import BrokenChangeSet
-from pipelines.memory.baseline import last_run_baseline
-from pipelines.memory.changes import Change, check_documents, document_changes
-from pipelines.memory.history import BY_HAND
-from pipelines.memory.layout import TOMBSTONES
-from pipelines.memory.names import told
-from pipelines.memory.secrets.held import without_held
-from pipelines.memory.snapshot import read_snapshot
-from pipelines.memory.tombstones import read_tombstones, render_tombstones
 from pipelines.stages.reconcile import reconcile
 from pipelines.stages.tidying import tidied
+from pipelines.store.change_set import Change, check_documents, document_changes
+from pipelines.store.git_history import BY_HAND, last_run_baseline
+from pipelines.store.layout import TOMBSTONES
+from pipelines.store.secrets.scan import without_held
+from pipelines.store.snapshot import read_snapshot
+from pipelines.store.state import read_tombstones, render_tombstones
+from pipelines.store.user_layout import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.direct import DirectChange
-    from pipelines.memory.documents import Document
-    from pipelines.memory.git import Git
-    from pipelines.memory.snapshot import Snapshot
-    from pipelines.memory.tombstones import Tombstone
     from pipelines.settings import Settings
+    from pipelines.store.document import Document
+    from pipelines.store.git import Git
+    from pipelines.store.snapshot import Snapshot
+    from pipelines.store.state import Tombstone
 
 
 @dataclass(frozen=True)

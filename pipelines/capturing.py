@@ -11,26 +11,25 @@ from datetime import UTC, datetime, timedelta
 from typing import IO, TYPE_CHECKING, Final, Self
 
 from pipelines.errors import BadFile
-from pipelines.memory.files import read_bytes
-from pipelines.memory.layout import SESSIONS, log_path
-from pipelines.memory.lock import capture_lock
-from pipelines.memory.names import at, real_path
-from pipelines.memory.pointers import captured_in
-from pipelines.memory.recording import head_of, keep, recording
-from pipelines.memory.seals import load_seals
-from pipelines.memory.sessions import Kept, note_kept, read_kept
-from pipelines.memory.spool import Spool
-from pipelines.memory.transcripts import Transcript
 from pipelines.stages.sessions import heading_above, lines_of, said_by, session_name, session_of
+from pipelines.store.append_log import Spool
+from pipelines.store.evidence import captured_in
+from pipelines.store.files import read_bytes
+from pipelines.store.layout import SESSIONS, log_path
+from pipelines.store.lock import capture_lock
+from pipelines.store.session_state import Kept, load_seals, note_kept, read_kept
+from pipelines.store.transcripts import Transcript
+from pipelines.store.transcripts.reader import head_of, keep, recording
+from pipelines.store.user_layout import at, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from pipelines.memory.days import Days
-    from pipelines.memory.secrets.cleaner import TranscriptCleaner
-    from pipelines.memory.transcripts import Turn
     from pipelines.stages.sessions import Session
+    from pipelines.store.days import Days
+    from pipelines.store.secrets.redact import TranscriptCleaner
+    from pipelines.store.transcripts import Turn
 
 # A clock that is a little ahead is no reason to doubt a moment.
 _AHEAD: Final = timedelta(hours=1)

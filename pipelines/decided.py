@@ -7,19 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipelines.errors import TooMuchFromGit
-from pipelines.memory.layout import BRIEFING, REVIEW
-from pipelines.memory.names import told
-from pipelines.memory.secrets import find_secrets, veil
 from pipelines.models.extraction import all_failures
+from pipelines.store.layout import BRIEFING, REVIEW
+from pipelines.store.secrets import find_secrets, veil
+from pipelines.store.user_layout import told
 from pipelines.usage import total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.git import Git
-    from pipelines.memory.snapshot import Snapshot
-    from pipelines.memory.tombstones import Tombstone
     from pipelines.report import RunReport
     from pipelines.stages.answers import Answered
     from pipelines.stages.capture import Captured
@@ -31,6 +27,10 @@ if TYPE_CHECKING:
     from pipelines.stages.review import Verdict
     from pipelines.stages.settling import Settled
     from pipelines.stages.weighing import Weighed
+    from pipelines.store.document import Document
+    from pipelines.store.git import Git
+    from pipelines.store.snapshot import Snapshot
+    from pipelines.store.state import Tombstone
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.memory.edits import commit_edits
-from pipelines.memory.git import Author, Git
-from pipelines.memory.history import BY_HAND, run_id
-from pipelines.memory.journal import Signature, apply_changes, recover
-from pipelines.memory.lock import run_lock
-from pipelines.memory.snapshot import read_snapshot
 from pipelines.stages.reindex import reindex
+from pipelines.store.edits import commit_edits
+from pipelines.store.git import Author, Git
+from pipelines.store.git_history import BY_HAND, run_id
+from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.lock import run_lock
+from pipelines.store.snapshot import read_snapshot
 from pipelines.templating import render
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.memory.changes import Change
-    from pipelines.memory.snapshot import Snapshot
     from pipelines.settings import Settings
+    from pipelines.store.change_set import Change
+    from pipelines.store.snapshot import Snapshot
 
 
 @dataclass(frozen=True)

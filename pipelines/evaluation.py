@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.memory.items import Confidence, ItemType
 from pipelines.models.extraction import ExtractionRequest
 from pipelines.models.rules.marks import overlap, words
 from pipelines.stages.extract import is_grounded
+from pipelines.store.item import Confidence, ItemType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.byhand import Deed, by_hand
 from pipelines.errors import CurateError
-from pipelines.memory.changes import Change
-from pipelines.memory.displaced import mask
-from pipelines.memory.evidence import Quotes
-from pipelines.memory.files import list_files, open_regular, writing
-from pipelines.memory.folders import holding
-from pipelines.memory.layout import NOTES, PRIVATE, PROGRESS, REPLIES, SESSIONS
-from pipelines.memory.lock import private
-from pipelines.memory.names import names_of, real_path, told
-from pipelines.memory.naming import named_item
-from pipelines.memory.progress import read_progress, render_progress
-from pipelines.memory.tombstones import Reason, tombstone
 from pipelines.stages.forget import Words, cleared
 from pipelines.stages.forget_logs import blotted, carried_progress, masked
-from pipelines.stages.handling import placed_item
+from pipelines.store.atomic_replace import mask
+from pipelines.store.change_set import Change, placed_item
+from pipelines.store.evidence import Quotes
+from pipelines.store.files import list_files, open_regular, writing
+from pipelines.store.folders import holding
+from pipelines.store.layout import NOTES, PRIVATE, PROGRESS, REPLIES, SESSIONS
+from pipelines.store.lock import private
+from pipelines.store.state import Reason, read_progress, render_progress, tombstone
+from pipelines.store.template import named_item
+from pipelines.store.user_layout import names_of, real_path, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,8 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.byhand import Held
-    from pipelines.memory.items import Evidence, Item
     from pipelines.settings import Settings
+    from pipelines.store.item import Evidence, Item
 
 _OWN_FILES: Final = ("SOUL.md", "AGENTS.md")
 _TEXTS: Final = (".md", ".txt")

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, BadGold
-from pipelines.memory.items import ItemType
-from pipelines.memory.layout import LOGS, log_day
-from pipelines.memory.logs import parse_entries
 from pipelines.models.rules.marks import same_key
+from pipelines.store.item import ItemType
+from pipelines.store.layout import LOGS, log_day
+from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from pipelines.memory.entries import Entry
+    from pipelines.store.log import Entry
 
 GOLD: Final = "gold.jsonl"
 _SHAPE: Final = '{"date": "2026-01-02", "type": "Decision", "text": "..."}'

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.byhand import Deed, by_hand
 from pipelines.errors import BadFile, UsageFault
-from pipelines.memory.conservation import buried_ids
-from pipelines.memory.exchange import check_header, from_record, placement_of
-from pipelines.memory.items import fold, parse_item, render_item
-from pipelines.memory.layout import FOLDERS, NOTES, can_stand, kind_of
-from pipelines.memory.names import names_of
 from pipelines.stages.imported import Home, Incoming, clashing, imported
+from pipelines.store.conservation import buried_ids
+from pipelines.store.item import fold, parse_item, render_item
+from pipelines.store.jsonl import check_header, from_record, placement_of
+from pipelines.store.layout import FOLDERS, NOTES, can_stand, kind_of
+from pipelines.store.user_layout import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -18,8 +18,8 @@ from pydantic import Field
 from pipelines import __version__
 from pipelines.api import Memory
 from pipelines.errors import CurateError
-from pipelines.memory.pointers import without_pointer
-from pipelines.memory.secrets import veil
+from pipelines.store.evidence import without_pointer
+from pipelines.store.secrets import veil
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from pipelines.clock import day_of
 from pipelines.direct import direct_change
 from pipelines.errors import BrokenChangeSet
-from pipelines.memory.baseline import last_run_baseline
-from pipelines.memory.changes import Change, check_documents, document_changes
-from pipelines.memory.conservation import buried_ids, departed, hidden_ids
-from pipelines.memory.layout import TOMBSTONES
-from pipelines.memory.tombstones import read_tombstones, render_tombstones
 from pipelines.stages.mend import mend as mend_documents
 from pipelines.stages.mend import settled
+from pipelines.store.change_set import Change, check_documents, document_changes
+from pipelines.store.conservation import buried_ids, departed, hidden_ids
+from pipelines.store.git_history import last_run_baseline
+from pipelines.store.layout import TOMBSTONES
+from pipelines.store.state import read_tombstones, render_tombstones
 
 if TYPE_CHECKING:
     from datetime import datetime

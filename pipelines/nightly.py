@@ -8,28 +8,28 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ChangedUnderRun, ModelFailed
-from pipelines.memory.edits import commit_edits, find_edits
-from pipelines.memory.git import Author, Git
-from pipelines.memory.history import run_id
-from pipelines.memory.journal import Signature, apply_changes, recover
-from pipelines.memory.lock import run_lock
-from pipelines.memory.names import real_path
-from pipelines.memory.secrets.held import still_held
-from pipelines.memory.template import make_missing_folders
 from pipelines.models.extraction import all_failures
 from pipelines.planning import plan_night
 from pipelines.report import save_failure, save_report
 from pipelines.stages.reindex import reindex
+from pipelines.store.edits import commit_edits, find_edits
+from pipelines.store.git import Author, Git
+from pipelines.store.git_history import run_id
+from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.lock import run_lock
+from pipelines.store.secrets.scan import still_held
+from pipelines.store.template import make_missing_folders
+from pipelines.store.user_layout import real_path
 from pipelines.templating import render
 from pipelines.usage import total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pipelines.memory.edits import Edits
     from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor, Failure
     from pipelines.planning import Night
     from pipelines.report import RunReport
+    from pipelines.store.edits import Edits
     from pipelines.usage import Spent
     from pipelines.watch import Watch
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, BadGold
-from pipelines.memory.items import ItemType
 from pipelines.stages.judging import Relation, judge
+from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,22 +12,6 @@ from typing import TYPE_CHECKING
 from pipelines.clock import day_of
 from pipelines.decided import Decided, report_of
 from pipelines.errors import BrokenChangeSet, TooMuchFromGit
-from pipelines.memory.baseline import last_run_baseline
-from pipelines.memory.changes import Change, check_documents, document_changes
-from pipelines.memory.documents import Document
-from pipelines.memory.evidence import Quotes
-from pipelines.memory.history import run_id
-from pipelines.memory.layout import PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
-from pipelines.memory.links import with_links_told_apart
-from pipelines.memory.logs import parse_entries
-from pipelines.memory.names import names_of
-from pipelines.memory.progress import entries_digest, read_progress, render_progress
-from pipelines.memory.seals import load_seals
-from pipelines.memory.secrets import load_redactor, veil
-from pipelines.memory.secrets.held import without_held
-from pipelines.memory.snapshot import read_snapshot
-from pipelines.memory.template import missing_files
-from pipelines.memory.tombstones import read_tombstones, render_tombstones
 from pipelines.models.extraction import DocumentChoice
 from pipelines.models.shown import Nearby
 from pipelines.report import RunReport
@@ -48,6 +32,19 @@ from pipelines.stages.settling import settle_beliefs
 from pipelines.stages.tidying import tidied
 from pipelines.stages.trusting.gate import Gate
 from pipelines.stages.weighing import Sitting, weigh
+from pipelines.store.change_set import Change, check_documents, document_changes
+from pipelines.store.document import Document
+from pipelines.store.evidence import Quotes
+from pipelines.store.git_history import last_run_baseline, run_id
+from pipelines.store.layout import PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
+from pipelines.store.log import parse_entries
+from pipelines.store.secrets import load_redactor, veil
+from pipelines.store.secrets.scan import without_held
+from pipelines.store.session_state import load_seals
+from pipelines.store.snapshot import read_snapshot, with_links_told_apart
+from pipelines.store.state import entries_digest, read_progress, read_tombstones, render_progress, render_tombstones
+from pipelines.store.template import missing_files
+from pipelines.store.user_layout import names_of
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
@@ -55,11 +52,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.memory.git import Git
-    from pipelines.memory.items import Item
-    from pipelines.memory.progress import LogProgress
-    from pipelines.memory.snapshot import Snapshot
-    from pipelines.memory.tombstones import Tombstone
     from pipelines.models.embedding import Embedder
     from pipelines.models.extraction import Candidate, Extractor
     from pipelines.models.operations import Reviewer
@@ -76,6 +68,10 @@ if TYPE_CHECKING:
     from pipelines.stages.settling import Settled
     from pipelines.stages.trusting.gate import Gated
     from pipelines.stages.weighing import Weighed
+    from pipelines.store.git import Git
+    from pipelines.store.item import Item
+    from pipelines.store.snapshot import Snapshot
+    from pipelines.store.state import LogProgress, Tombstone
     from pipelines.watch import Watch
 
 

@@ -14,12 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed, NotReplayable
-from pipelines.memory.changes import Change
-from pipelines.memory.git import Git
-from pipelines.memory.history import read_blobs
-from pipelines.memory.journal import apply_changes
-from pipelines.memory.layout import REPLIES
-from pipelines.memory.template import make_missing_folders
 from pipelines.models.chain import Chain
 from pipelines.models.choose import local_embedder
 from pipelines.models.reading import ModelExtractor
@@ -30,6 +24,12 @@ from pipelines.nightly import run_signature
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
 from pipelines.stages.nearness import Vectors, kept_in
+from pipelines.store.change_set import Change
+from pipelines.store.git import Git
+from pipelines.store.git_history import read_blobs
+from pipelines.store.journal import apply_changes
+from pipelines.store.layout import REPLIES
+from pipelines.store.template import make_missing_folders
 from pipelines.usage import FailureKind
 from pipelines.watch import Watch
 

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
-from pipelines.memory.files import making, read_bytes, write_synced, writing
-from pipelines.memory.folders import holding
-from pipelines.memory.layout import PRIVATE
-from pipelines.memory.lock import private
-from pipelines.memory.secrets import veil
+from pipelines.store.files import making, read_bytes, write_synced, writing
+from pipelines.store.folders import holding
+from pipelines.store.layout import PRIVATE
+from pipelines.store.lock import private
+from pipelines.store.secrets import veil
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

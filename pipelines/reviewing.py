@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.byhand import Deed, by_hand
 from pipelines.errors import UsageFault
-from pipelines.memory.layout import REVIEW
-from pipelines.memory.naming import named_item
-from pipelines.memory.queue import read_queue
 from pipelines.stages.answers import AGAINST, Answer, answer, choices_of
+from pipelines.store.layout import REVIEW
+from pipelines.store.review_queue import read_queue
+from pipelines.store.template import named_item
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.byhand import Held
-    from pipelines.memory.documents import Document
-    from pipelines.memory.items import Item
-    from pipelines.memory.queue import QueueEntry
     from pipelines.settings import Settings
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
+    from pipelines.store.review_queue import QueueEntry
 
 ACCEPT: Final = {
     "gone": "restore",

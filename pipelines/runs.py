@@ -11,17 +11,17 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pipelines.memory.history import changed_documents, named_run, run_commits, undone_by
-from pipelines.memory.standings import item_changes, understood
 from pipelines.report import left_pending, read_reports
+from pipelines.store.change_set import item_changes, understood
+from pipelines.store.git_history import changed_documents, named_run, run_commits, undone_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pipelines.memory.git import Git
-    from pipelines.memory.history import RunCommit
-    from pipelines.memory.standings import ItemChange, Standing
+    from pipelines.store.change_set import ItemChange, Standing
+    from pipelines.store.git import Git
+    from pipelines.store.git_history import RunCommit
 
 
 class Ended(StrEnum):

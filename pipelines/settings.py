@@ -14,11 +14,10 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
-from pipelines.memory.folders import LINKED
-from pipelines.memory.items import Confidence, ItemType, Trust
-from pipelines.memory.layout import SETTINGS
-from pipelines.memory.priority import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Weights
 from pipelines.provider_settings import foreign_keys, told_foreign, without_foreign
+from pipelines.store.folders import LINKED
+from pipelines.store.item import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Confidence, ItemType, Trust, Weights
+from pipelines.store.layout import SETTINGS
 
 
 def _zone(name: str) -> str:
@@ -130,7 +129,7 @@ class TrustWeights(_Strict):
 
 
 class WeightSettings(_Strict):
-    """What the priority of an item is made of; `pipelines.memory.priority` says how."""
+    """What the priority of an item is made of; `pipelines.store.item` says how."""
 
     type: TypeWeights = TypeWeights()
     confidence: ConfidenceWeights = ConfidenceWeights()
@@ -151,7 +150,7 @@ class Schedule(_Strict):
 class Settings(_Strict):
     """Everything that curate.toml may say; every key has a default.
 
-    A `[layout]`, which only a memory that was adopted in place has, is read by `pipelines.memory.names`.
+    A `[layout]`, which only a memory that was adopted in place has, is read by `pipelines.store.user_layout`.
     """
 
     timezone: Annotated[str, AfterValidator(_zone)] = "UTC"
@@ -218,14 +217,13 @@ def load_settings(root: Path) -> Settings:
 def _foreign_in_layout(layout: object) -> tuple[str, ...]:
     if not isinstance(layout, dict):
         return ()
-    from pipelines.memory.naming_rules import KEYS  # noqa: PLC0415  most memories have no layout
+    from pipelines.store.user_layout import KEYS  # noqa: PLC0415  most memories have no layout
 
     return tuple(f"layout.{key}" for key in foreign_keys(layout, KEYS))
 
 
 def _layout_faults(layout: object, root: Path) -> list[str]:
-    from pipelines.memory.names import names_of  # noqa: PLC0415  most memories have no layout
-    from pipelines.memory.naming_rules import layout_faults  # noqa: PLC0415  as above
+    from pipelines.store.user_layout import layout_faults, names_of  # noqa: PLC0415  most memories have no layout
 
     return layout_faults(layout, root) or (
         [] if names_of(root) else ["layout: write its name as it is, without escapes"]

@@ -10,25 +10,31 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
-from pipelines.memory.baseline import last_run_baseline
-from pipelines.memory.changes import Change, check_documents, document_changes
-from pipelines.memory.edits import commit_edits
-from pipelines.memory.git import Author
-from pipelines.memory.history import BY_HAND, changed_documents, named_run, run_commits, run_id, undone_by
-from pipelines.memory.journal import Signature, apply_changes, recover
-from pipelines.memory.layout import REVIEW, TOMBSTONES
-from pipelines.memory.lock import run_lock
-from pipelines.memory.names import told
-from pipelines.memory.naming import named_item
-from pipelines.memory.snapshot import read_snapshot
-from pipelines.memory.standings import standings
-from pipelines.memory.tombstones import Reason, read_tombstones, render_tombstones, tombstone
 from pipelines.stages.prune import prune
 from pipelines.stages.quality import with_quality
 from pipelines.stages.reconcile import reconcile
 from pipelines.stages.reindex import reindex
 from pipelines.stages.undo import RunSides, undo
 from pipelines.stages.undo_by_hand import put_back, why_not
+from pipelines.store.change_set import Change, check_documents, document_changes, standings
+from pipelines.store.edits import commit_edits
+from pipelines.store.git import Author
+from pipelines.store.git_history import (
+    BY_HAND,
+    changed_documents,
+    last_run_baseline,
+    named_run,
+    run_commits,
+    run_id,
+    undone_by,
+)
+from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.layout import REVIEW, TOMBSTONES
+from pipelines.store.lock import run_lock
+from pipelines.store.snapshot import read_snapshot
+from pipelines.store.state import Reason, read_tombstones, render_tombstones, tombstone
+from pipelines.store.template import named_item
+from pipelines.store.user_layout import told
 from pipelines.templating import render
 
 if TYPE_CHECKING:
@@ -36,15 +42,15 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.git import Git
-    from pipelines.memory.history import RunCommit
-    from pipelines.memory.snapshot import Snapshot
-    from pipelines.memory.tombstones import Tombstone
     from pipelines.settings import Settings
     from pipelines.stages.prune import Pruned
     from pipelines.stages.reconcile import Reconciled
     from pipelines.stages.undo import Undone
+    from pipelines.store.document import Document
+    from pipelines.store.git import Git
+    from pipelines.store.git_history import RunCommit
+    from pipelines.store.snapshot import Snapshot
+    from pipelines.store.state import Tombstone
 
 ATTEMPTS: Final = 3
 

@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pipelines.memory.documents import Document
-from pipelines.memory.items import Evidence, Item, ItemType, Status, Trust, quote_digest
-from pipelines.memory.queue import waiting, with_entry
+from pipelines.store.document import Document
+from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest
+from pipelines.store.review_queue import waiting, with_entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

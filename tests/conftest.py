@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pipelines.commands import run_command
-from pipelines.memory.template import lay_down
+from pipelines.store.template import lay_down
 from pipelines.templating import resource
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import Confidence, ItemType, fold
-from pipelines.memory.pointers import without_pointer
 from pipelines.models.extraction import Candidate, Extraction
+from pipelines.store.evidence import without_pointer
+from pipelines.store.item import Confidence, ItemType, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,8 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed
-from pipelines.memory.layout import REPLIES
-from pipelines.memory.snapshot import read_documents
 from pipelines.models.calling import Answer
 from pipelines.models.chain import Chain
 from pipelines.models.reading import ModelExtractor
@@ -18,6 +16,8 @@ from pipelines.models.reviewer import reviewer_of
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.settings import load_settings
+from pipelines.store.layout import REPLIES
+from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind
 from pipelines.watch import Watch
 from tests.models.fakes import USAGE, Still
@@ -25,9 +25,9 @@ from tests.models.fakes import USAGE, Still
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.memory.items import Item
     from pipelines.models.calling import Call
     from pipelines.report import RunReport
+    from pipelines.store.item import Item
     from tests.conftest import Memory
 
 Says = dict[str, Any] | FailureKind

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.commands import run_command
-from pipelines.memory.lock import run_lock
+from pipelines.store.lock import run_lock
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,10 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.memory.items import Trust
-from pipelines.memory.layout import REPLIES, REVIEW
-from pipelines.memory.logs import parse_entries
-from pipelines.memory.snapshot import read_documents
 from pipelines.models.chain import Chain
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.replies import Replies
@@ -24,6 +20,10 @@ from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.settings import load_settings
+from pipelines.store.item import Trust
+from pipelines.store.layout import REPLIES, REVIEW
+from pipelines.store.log import parse_entries
+from pipelines.store.snapshot import read_documents
 from pipelines.text import without_unseen
 from pipelines.watch import Watch
 from tests.models.fakes import Scripted, Still
@@ -31,9 +31,9 @@ from tests.models.fakes import Scripted, Still
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.memory.documents import Document
     from pipelines.models.calling import Call
     from pipelines.models.extraction import Extractor
+    from pipelines.store.document import Document
     from tests.conftest import Memory
 
 DAY: Final = "2026-03-18"

@@ -85,7 +85,7 @@ def test_what_did_not_fit_the_budget_is_the_next_nights_first_work(
 
 
 def test_a_night_longer_than_a_day_keeps_the_next_one_out_and_loses_nothing(memory: Memory) -> None:
-    from pipelines.memory.lock import run_lock
+    from pipelines.store.lock import run_lock
 
     a_week(memory)
     with run_lock(memory.root, "a run that acts as of 2026-03-15T02:00"):

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.memory.items import Status
-from pipelines.memory.queue import read_queue
-from pipelines.memory.snapshot import read_documents
+from pipelines.store.item import Status
+from pipelines.store.review_queue import read_queue
+from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
-    from pipelines.memory.items import Item
+    from pipelines.store.item import Item
     from tests.conftest import Memory
 
 

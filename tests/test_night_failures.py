@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.memory.layout import REPLIES
-from pipelines.memory.snapshot import read_documents
 from pipelines.models.choose import calls_at_once, choose_extractor
 from pipelines.models.replies import Replies
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings
+from pipelines.store.layout import REPLIES
+from pipelines.store.snapshot import read_documents
 from pipelines.user_settings import UserSettings
 from pipelines.watch import Watch
 from tests.models.fakes import Still

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.memory.git import Git
-from pipelines.memory.items import Status
 from pipelines.models.reviewer import ModelReviewer
 from pipelines.nightly import curate_night
 from pipelines.planning import plan_night
 from pipelines.replaying import replay
 from pipelines.runs import all_runs
+from pipelines.store.git import Git
+from pipelines.store.item import Status
 from pipelines.usage import FailureKind as Kind
 from pipelines.watch import Watch
 from tests.reviewing import ALPHA, NOW, Reader, a_night, curate, hold, items, log, operation, operations, shown

@@ -11,10 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.memory.git import Git
-from pipelines.memory.items import Status, Trust, parse_item
-from pipelines.memory.layout import REPLIES
-from pipelines.memory.snapshot import read_documents
 from pipelines.models.chain import Chain
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.replies import Replies
@@ -22,6 +18,10 @@ from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
+from pipelines.store.git import Git
+from pipelines.store.item import Status, Trust, parse_item
+from pipelines.store.layout import REPLIES
+from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind as Kind
 from pipelines.watch import Watch
 from tests.models.fakes import Scripted, Still

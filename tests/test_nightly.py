@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ChangedUnderRun, ModelFailed
-from pipelines.memory.git import Git
-from pipelines.memory.items import ItemType
-from pipelines.memory.snapshot import read_documents
 from pipelines.models.extraction import Extraction
 from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
+from pipelines.store.git import Git
+from pipelines.store.item import ItemType
+from pipelines.store.snapshot import read_documents
 from pipelines.watch import Watch
 from tests.conftest import Memory
 

@@ -11,11 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.items import Confidence, ItemType, Status, fold
-from pipelines.memory.layout import REVIEW
-from pipelines.memory.logs import parse_entries
-from pipelines.memory.seals import Seals
-from pipelines.memory.snapshot import read_documents
 from pipelines.models.extraction import Candidate
 from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import curate_night
@@ -23,14 +18,19 @@ from pipelines.planning import Night
 from pipelines.settings import load_settings
 from pipelines.stages.days import DayToRead
 from pipelines.stages.trusting.gate import Gate, Gated
+from pipelines.store.item import Confidence, ItemType, Status, fold
+from pipelines.store.layout import REVIEW
+from pipelines.store.log import parse_entries
+from pipelines.store.session_state import Seals
+from pipelines.store.snapshot import read_documents
 from pipelines.watch import Watch
 from tests.poisoning import Obedient, cases, day_of, harmless, lay_out
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.memory.items import Item
     from pipelines.models.extraction import Extractor
+    from pipelines.store.item import Item
     from tests.conftest import Memory
 
 

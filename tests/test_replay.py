@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.memory.layout import REPLIES
 from pipelines.nightly import curate_night
+from pipelines.store.layout import REPLIES
 from pipelines.usage import FailureKind as Kind
 from pipelines.watch import Watch
 from tests.models.fakes import Scripted

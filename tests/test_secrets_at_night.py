@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import HoldsSecret
-from pipelines.memory.edits import commit_edits
-from pipelines.memory.git import Author, Git
-from pipelines.memory.secrets import find_secrets
-from pipelines.memory.secrets.cleaner import TranscriptCleaner
-from pipelines.memory.secrets.held import without_held
-from pipelines.memory.snapshot import read_documents, read_snapshot
 from pipelines.models.prompts import load_prompt
 from pipelines.models.rules import RulesExtractor
 from pipelines.stages.meaning import vector_of
+from pipelines.store.edits import commit_edits
+from pipelines.store.git import Author, Git
+from pipelines.store.secrets import find_secrets
+from pipelines.store.secrets.redact import TranscriptCleaner
+from pipelines.store.secrets.scan import without_held
+from pipelines.store.snapshot import read_documents, read_snapshot
 from tests.planting import Planter
 from tests.test_nightly import night
 

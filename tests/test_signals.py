@@ -33,9 +33,9 @@ def struck(module, name):
     setattr(holder, name, call)
 import pipelines.nightly
 struck("pipelines.watch", "Watch.stage")
-struck("pipelines.memory.journal", "put")
-struck("pipelines.memory.journal", "_drop")
-struck("pipelines.memory.git", "Git.advance")
+struck("pipelines.store.journal", "put")
+struck("pipelines.store.journal", "_drop")
+struck("pipelines.store.git", "Git.advance")
 struck("pipelines.nightly", "recover")
 struck("pipelines.nightly", "save_report")
 main()

@@ -12,12 +12,12 @@ from pipelines.adopting.found import LeftOut, note_text
 from pipelines.adopting.joining import joined
 from pipelines.adopting.mapping import without
 from pipelines.errors import BadFile, UsageFault
-from pipelines.memory.edits import commit_edits
-from pipelines.memory.files import open_regular, writing
-from pipelines.memory.git import Author, Git
-from pipelines.memory.layout import LOGS, SETTINGS
-from pipelines.memory.lock import run_lock
-from pipelines.memory.template import lay_down
+from pipelines.store.edits import commit_edits
+from pipelines.store.files import open_regular, writing
+from pipelines.store.git import Author, Git
+from pipelines.store.layout import LOGS, SETTINGS
+from pipelines.store.lock import run_lock
+from pipelines.store.template import lay_down
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile
-from pipelines.memory.files import read_bytes
-from pipelines.memory.layout import log_day
+from pipelines.store.files import read_bytes
+from pipelines.store.layout import log_day
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.memory import files
-from pipelines.memory.files import read_bytes, too_many
+from pipelines.store import files
+from pipelines.store.files import read_bytes, too_many
 from pipelines.text import plain_line
 
 if TYPE_CHECKING:

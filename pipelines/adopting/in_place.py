@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.adopting.daily import named_day, read_vault, written_pattern
 from pipelines.adopting.kinds import Kind
 from pipelines.errors import UsageFault
-from pipelines.memory.filenames import SOUL
-from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, USER
-from pipelines.memory.naming_rules import layout_faults, layout_names
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, USER
+from pipelines.store.user_layout import SOUL, layout_faults, layout_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.adopting.daily import Vault
     from pipelines.adopting.found import Found, LeftOut, Source
-    from pipelines.memory.filenames import Names
+    from pipelines.store.user_layout import Names
 
 HOME: Final = "Curated"
 _DAY: Final = "{YYYY}-{MM}-{DD}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.adopting.found import shown
-from pipelines.memory.markdown import line_end, read_front_matter, split_lines
+from pipelines.store.markdown import line_end, read_front_matter, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

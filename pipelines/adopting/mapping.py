@@ -10,7 +10,7 @@ from pipelines.adopting.daily import begun_day, named_day, read_vault
 from pipelines.adopting.found import LeftOut
 from pipelines.adopting.kinds import Kind, base_of
 from pipelines.adopting.names import settle, standing
-from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, USER, log_path
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, USER, log_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

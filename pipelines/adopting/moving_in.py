@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from pipelines.adopting.in_place import settings_text
 from pipelines.errors import UsageFault
-from pipelines.memory.edits import commit_edits, find_edits
-from pipelines.memory.files import create_file
-from pipelines.memory.git import Author, Git
-from pipelines.memory.layout import BRIEFING, SETTINGS
-from pipelines.memory.lock import run_lock
-from pipelines.memory.names import real_path
-from pipelines.memory.template import lay_down, template_files
+from pipelines.store.edits import commit_edits, find_edits
+from pipelines.store.files import create_file
+from pipelines.store.git import Author, Git
+from pipelines.store.layout import BRIEFING, SETTINGS
+from pipelines.store.lock import run_lock
+from pipelines.store.template import lay_down, template_files
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from pipelines.memory.layout import can_stand, slug
+from pipelines.store.layout import can_stand, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

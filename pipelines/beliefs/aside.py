@@ -8,14 +8,14 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from pipelines.beliefs.moments import LINK
-from pipelines.memory.files import writing
-from pipelines.memory.history import read_blobs
-from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USER
+from pipelines.store.files import writing
+from pipelines.store.git_history import read_blobs
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pipelines.memory.git import Git
+    from pipelines.store.git import Git
 
 _TOPS: Final = frozenset({BRIEFING, USER, LOGS, NOTES, *FOLDERS})
 _TEXTS: Final = (".md", ".txt")

@@ -10,12 +10,11 @@ from pipelines.beliefs.holdings import Beliefs
 from pipelines.beliefs.links import all_edges, predecessors, successors
 from pipelines.beliefs.moments import days_updated, documents_on, first_day_note, holds_on
 from pipelines.beliefs.topics import by_search, by_words, of_document, with_relatives
-from pipelines.memory.evidence import Quotes
-from pipelines.memory.items import Confidence, Status
-from pipelines.memory.layout import REVIEW
-from pipelines.memory.names import real_path
-from pipelines.memory.priority import priority
 from pipelines.settings import load_settings
+from pipelines.store.evidence import Quotes
+from pipelines.store.item import Confidence, Status, priority
+from pipelines.store.layout import REVIEW
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
 
     from pipelines.beliefs.holdings import Holding
     from pipelines.beliefs.links import Edge
-    from pipelines.memory.documents import Document
-    from pipelines.memory.git import Git
-    from pipelines.memory.priority import Weights
+    from pipelines.store.document import Document
+    from pipelines.store.git import Git
+    from pipelines.store.item import Weights
 
 _UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
 _CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED, Status.DONE})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import Status
+from pipelines.store.item import Status
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

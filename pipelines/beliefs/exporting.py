@@ -16,11 +16,11 @@ from xml.sax.saxutils import escape, quoteattr
 from pipelines.beliefs.holdings import holdings_in
 from pipelines.beliefs.links import SUPERSEDES, edges_of
 from pipelines.errors import BadFile
-from pipelines.memory.documents import Document
-from pipelines.memory.exchange import document_record, header_record, to_record
-from pipelines.memory.files import read_bytes
-from pipelines.memory.names import real_path
-from pipelines.memory.snapshot import document_paths
+from pipelines.store.document import Document
+from pipelines.store.files import read_bytes
+from pipelines.store.jsonl import document_record, header_record, to_record
+from pipelines.store.snapshot import document_paths
+from pipelines.store.user_layout import real_path
 from pipelines.text import plain_json, plain_xml
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def documents_one_by_one(root: Path) -> Iterator[Document]:
 
 
 def json_lines(root: Path) -> Iterator[str]:
-    """Yield the lines of the export as JSON; `pipelines.memory.exchange` says what is in them.
+    """Yield the lines of the export as JSON; `pipelines.store.jsonl` says what is in them.
 
     Raises:
         BadFile: a document cannot be read.

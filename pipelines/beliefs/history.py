@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.beliefs.holdings import beliefs_of
 from pipelines.beliefs.versions import Author, commits_of
-from pipelines.memory.days import read_days
-from pipelines.memory.files import read_bytes
-from pipelines.memory.layout import TOMBSTONES
-from pipelines.memory.tombstones import Reason, read_tombstones
+from pipelines.store.days import read_days
+from pipelines.store.files import read_bytes
+from pipelines.store.layout import TOMBSTONES
+from pipelines.store.state import Reason, read_tombstones
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from pipelines.beliefs.holdings import Holding
     from pipelines.beliefs.versions import Commit
-    from pipelines.memory.days import Days
-    from pipelines.memory.git import Git
-    from pipelines.memory.items import Item
-    from pipelines.memory.tombstones import Tombstone
+    from pipelines.store.days import Days
+    from pipelines.store.git import Git
+    from pipelines.store.item import Item
+    from pipelines.store.state import Tombstone
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class History:
         return self.buried is not None and self.buried.reason is Reason.FORGOTTEN
 
     def _veiled(self, told: dict[str, Any]) -> dict[str, Any]:
-        from pipelines.memory.secrets import veil  # noqa: PLC0415  git may keep what was redacted since
+        from pipelines.store.secrets import veil  # noqa: PLC0415  git may keep what was redacted since
 
         return told | {"text": veil(told["text"]) if told["text"] and not self.forgotten else None}
 

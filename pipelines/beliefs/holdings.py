@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from pipelines.memory.items import Status
-from pipelines.memory.names import real_path
-from pipelines.memory.naming import named_item
-from pipelines.memory.snapshot import read_documents
+from pipelines.store.item import Status
+from pipelines.store.snapshot import read_documents
+from pipelines.store.template import named_item
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.items import Item
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
 
 
 @dataclass(frozen=True, slots=True)

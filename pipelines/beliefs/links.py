@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.memory.items import LINK_KINDS
+from pipelines.store.item import LINK_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.days import read_days
-from pipelines.memory.documents import Document
-from pipelines.memory.history import read_blobs
-from pipelines.memory.items import Status
-from pipelines.memory.layout import kind_of
-from pipelines.memory.snapshot import read_documents
+from pipelines.store.days import read_days
+from pipelines.store.document import Document
+from pipelines.store.git_history import read_blobs
+from pipelines.store.item import Status
+from pipelines.store.layout import kind_of
+from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from pipelines.beliefs.holdings import Holding
-    from pipelines.memory.git import Git
+    from pipelines.store.git import Git
 
 LINK: Final = "120000"
 _CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})

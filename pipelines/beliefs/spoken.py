@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile
-from pipelines.memory.days import read_days
-from pipelines.memory.files import open_regular
-from pipelines.memory.transcripts import Transcript
+from pipelines.store.days import read_days
+from pipelines.store.files import open_regular
+from pipelines.store.transcripts import Transcript
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.memory.transcripts import Turn
+    from pipelines.store.transcripts import Turn
 
 SHOWN: Final = 600
 """Characters of a record that are shown; the place says where the rest is."""
@@ -67,7 +67,7 @@ def spoken_at(root: Path, path: str, line: int) -> Spoken:
 
 
 def _spoken(path: str, turn: Turn) -> Spoken:
-    from pipelines.memory.secrets import veil  # noqa: PLC0415  only where there are transcripts
+    from pipelines.store.secrets import veil  # noqa: PLC0415  only where there are transcripts
 
     text = turn.text if len(turn.text) <= SHOWN else f"{turn.text[:SHOWN].rstrip()} …"
     time = turn.time.isoformat(timespec="seconds") if isinstance(turn.time, datetime) else ""

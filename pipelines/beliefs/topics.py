@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
-from pipelines.memory.naming import named_documents
-from pipelines.memory.wording import content_words, folded
+from pipelines.store.item import content_words, folded
+from pipelines.store.template import named_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pipelines.beliefs.holdings import Beliefs, Holding
     from pipelines.beliefs.links import Steps
-    from pipelines.memory.documents import Document
+    from pipelines.store.document import Document
 
 SHARE: Final = 0.7
 """Of the best hit's score a hit must have this much: search by meaning finds something for every question, and what is

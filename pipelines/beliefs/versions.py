@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import parse_item
-from pipelines.memory.layout import BRIEFING, FOLDERS, REVIEW, USER, kind_of
-from pipelines.memory.names import names_of
+from pipelines.store.item import parse_item
+from pipelines.store.layout import BRIEFING, FOLDERS, REVIEW, USER, kind_of
+from pipelines.store.user_layout import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pipelines.memory.filenames import Names
-    from pipelines.memory.git import Git
-    from pipelines.memory.items import Item
+    from pipelines.store.git import Git
+    from pipelines.store.item import Item
+    from pipelines.store.user_layout import Names
 
 DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *(f"{folder}/*.md" for folder in FOLDERS))
 _TRAILERS: Final = ("Run-Id", "Undoes", "Extractor")

@@ -10,12 +10,12 @@ from pipelines.beliefs.holdings import beliefs_of
 from pipelines.beliefs.links import grounds, predecessors, successors, walk
 from pipelines.beliefs.spoken import spoken_at
 from pipelines.errors import ItemGone
-from pipelines.memory.days import read_days
-from pipelines.memory.evidence import Quotes
-from pipelines.memory.files import read_bytes
-from pipelines.memory.items import Trust
-from pipelines.memory.layout import TOMBSTONES
-from pipelines.memory.tombstones import read_tombstones
+from pipelines.store.days import read_days
+from pipelines.store.evidence import Quotes
+from pipelines.store.files import read_bytes
+from pipelines.store.item import Trust
+from pipelines.store.layout import TOMBSTONES
+from pipelines.store.state import read_tombstones
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pipelines.beliefs.holdings import Beliefs, Holding
     from pipelines.beliefs.links import Step
     from pipelines.beliefs.spoken import Spoken
-    from pipelines.memory.evidence import Found
-    from pipelines.memory.git import Git
-    from pipelines.memory.items import Item
+    from pipelines.store.evidence import Found
+    from pipelines.store.git import Git
+    from pipelines.store.item import Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _say(sentence: str, code: int) -> int:
-    from pipelines.memory.secrets import veil  # noqa: PLC0415  only what went wrong is looked through
+    from pipelines.store.secrets import veil  # noqa: PLC0415  only what went wrong is looked through
 
     warn(f"curate: {veil(sentence)}")
     return code

@@ -12,14 +12,14 @@ from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root
 from pipelines.commands.output import say, warn
 from pipelines.direct import direct_change
 from pipelines.errors import UsageFault
-from pipelines.memory.items import ItemType, fold
-from pipelines.memory.layout import Kind
-from pipelines.memory.names import real_path
-from pipelines.memory.naming import named_documents
-from pipelines.memory.secrets import load_redactor, told
 from pipelines.settings import load_settings
 from pipelines.stages.filing import Shelves
 from pipelines.stages.owner import file_own_item
+from pipelines.store.item import ItemType, fold
+from pipelines.store.layout import Kind
+from pipelines.store.secrets import load_redactor, told
+from pipelines.store.template import named_documents
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from pathlib import Path

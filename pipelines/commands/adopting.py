@@ -18,8 +18,8 @@ from pipelines.adopting.mapping import plan_adoption
 from pipelines.clock import moment, system_zone
 from pipelines.commands.output import on_terminal, say, say_json, say_table, warn
 from pipelines.errors import BadFile, UsageFault
-from pipelines.memory.layout import SETTINGS
 from pipelines.settings import Settings
+from pipelines.store.layout import SETTINGS
 from pipelines.templating import resource
 from pipelines.text import plain_line
 

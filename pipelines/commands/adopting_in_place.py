@@ -17,10 +17,9 @@ from pipelines.clock import moment, system_zone
 from pipelines.commands.adopting import left_rows, notes_folder
 from pipelines.commands.output import on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
-from pipelines.memory.filenames import SOUL
-from pipelines.memory.globs import is_matched
-from pipelines.memory.layout import SETTINGS
 from pipelines.settings import Settings
+from pipelines.store.layout import SETTINGS, is_matched
+from pipelines.store.user_layout import SOUL
 from pipelines.templating import resource
 from pipelines.text import plain_line
 

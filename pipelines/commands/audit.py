@@ -13,7 +13,7 @@ from pipelines.commands.options import memory_option, memory_root, words
 from pipelines.commands.output import say, say_json, warn
 from pipelines.commands.telling import item_line, say_heading
 from pipelines.errors import UsageFault
-from pipelines.memory.git import Git
+from pipelines.store.git import Git
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -66,10 +66,10 @@ def command(  # noqa: PLR0913  click hands over each option by name
 
 def _capture(root: Path, project: str, since: str, now: str | None) -> Capture:
     from pipelines.capturing import Capture  # noqa: PLC0415  as above
-    from pipelines.memory.days import Days  # noqa: PLC0415  as above
-    from pipelines.memory.secrets import load_redactor  # noqa: PLC0415  as above
-    from pipelines.memory.secrets.cleaner import TranscriptCleaner  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
+    from pipelines.store.days import Days  # noqa: PLC0415  as above
+    from pipelines.store.secrets import load_redactor  # noqa: PLC0415  as above
+    from pipelines.store.secrets.redact import TranscriptCleaner  # noqa: PLC0415  as above
 
     settings = load_settings(root)
     days = Days(settings.timezone, settings.day_end)

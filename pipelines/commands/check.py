@@ -10,15 +10,15 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say, say_json
 from pipelines.errors import EXPECTED, FINE, UsageFault
-from pipelines.memory.conservation import check_memory
-from pipelines.memory.git import Git
-from pipelines.memory.snapshot import read_snapshot
 from pipelines.settings import load_settings
+from pipelines.store.conservation import check_memory
+from pipelines.store.git import Git
+from pipelines.store.snapshot import read_snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.memory.conservation import Fault
+    from pipelines.store.conservation import Fault
 
 
 @click.command()

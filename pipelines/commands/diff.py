@@ -5,16 +5,16 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from pipelines.memory.layout import LOGS
-from pipelines.memory.names import real_path
-from pipelines.memory.private import log_without_private
-from pipelines.memory.secrets import veil
+from pipelines.store.layout import LOGS
+from pipelines.store.secrets import veil
+from pipelines.store.secrets.redact import log_without_private
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from pipelines.memory.changes import Change
+    from pipelines.store.change_set import Change
 
 
 def diff_of(root: Path, changes: Iterable[Change]) -> str:

@@ -12,8 +12,8 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say, say_json, say_table
 from pipelines.errors import EXPECTED, FINE, BadSettings
-from pipelines.memory.secrets import veil
 from pipelines.settings import load_settings
+from pipelines.store.secrets import veil
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from pipelines.commands.output import dollars, say, say_json
 from pipelines.estimate import Counting, estimate, unanswered
-from pipelines.memory.git import Git
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.reviewer import MOST_POSED
 from pipelines.planning import plan_night
+from pipelines.store.git import Git
 from pipelines.watch import Watch
 
 if TYPE_CHECKING:

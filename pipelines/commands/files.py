@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from pipelines.memory.files import writing
+from pipelines.store.files import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,10 +11,10 @@ from pipelines.commands.handing import confirm, item_named
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say
 from pipelines.forgetting import forget
-from pipelines.memory.names import real_path
-from pipelines.memory.snapshot import read_documents
 from pipelines.settings import load_settings
-from pipelines.stages.handling import placed_item
+from pipelines.store.change_set import placed_item
+from pipelines.store.snapshot import read_documents
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,9 +12,9 @@ from pipelines.beliefs.links import all_edges
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json
 from pipelines.commands.telling import SHORT, item_line
-from pipelines.memory.names import real_path
-from pipelines.memory.naming import named_documents
-from pipelines.memory.snapshot import read_documents
+from pipelines.store.snapshot import read_documents
+from pipelines.store.template import named_documents
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from pathlib import Path

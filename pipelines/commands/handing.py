@@ -12,10 +12,10 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_root
 from pipelines.commands.output import on_terminal, say
 from pipelines.errors import UsageFault
-from pipelines.memory.layout import NOTES, REVIEW, Kind
-from pipelines.memory.names import told
-from pipelines.memory.naming import named_documents, named_item
 from pipelines.settings import load_settings
+from pipelines.store.layout import NOTES, REVIEW, Kind
+from pipelines.store.template import named_documents, named_item
+from pipelines.store.user_layout import told
 from pipelines.text import plain
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.byhand import Deed, Held
-    from pipelines.memory.documents import Document
+    from pipelines.store.document import Document
 
 
 def do_by_hand(memory: Path | None, now: str | None, verb: str, decide: Callable[[Held], Deed | None]) -> Deed | None:

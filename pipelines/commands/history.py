@@ -10,7 +10,7 @@ from pipelines.beliefs.history import history_of
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json
 from pipelines.commands.telling import safe, say_heading
-from pipelines.memory.git import Git
+from pipelines.store.git import Git
 
 if TYPE_CHECKING:
     from pathlib import Path

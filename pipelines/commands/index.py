@@ -68,9 +68,9 @@ def _describe(root: Path) -> DescribeReport:
         LockHeld: another run works on the memory; nothing was asked.
         NoVision: the user's settings name nobody who can see.
     """
-    from pipelines.memory.lock import run_lock  # noqa: PLC0415  only where images are described
     from pipelines.models.vision.choose import choose_describer  # noqa: PLC0415  as above
     from pipelines.stages.describe import describe_images  # noqa: PLC0415  as above
+    from pipelines.store.lock import run_lock  # noqa: PLC0415  only where images are described
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     describer = choose_describer(load_user_settings(os.environ))

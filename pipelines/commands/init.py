@@ -10,12 +10,12 @@ from pipelines.clock import moment, system_zone
 from pipelines.commands.options import now_option
 from pipelines.commands.output import say
 from pipelines.errors import BadFile, UsageFault
-from pipelines.memory.edits import commit_edits
-from pipelines.memory.git import Author, Git
-from pipelines.memory.lock import run_lock
-from pipelines.memory.names import names_of
-from pipelines.memory.template import lay_down
 from pipelines.settings import load_settings
+from pipelines.store.edits import commit_edits
+from pipelines.store.git import Author, Git
+from pipelines.store.lock import run_lock
+from pipelines.store.template import lay_down
+from pipelines.store.user_layout import names_of
 from pipelines.templating import resource
 
 _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")

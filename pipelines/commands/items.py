@@ -12,16 +12,16 @@ from pipelines.beliefs.moments import days_updated, documents_on, first_day_note
 from pipelines.commands.narrowing import Day
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say_json, say_table, warn
-from pipelines.memory.evidence import Quotes
-from pipelines.memory.git import Git
-from pipelines.memory.items import ItemType, Status
-from pipelines.memory.names import real_path
-from pipelines.memory.naming import named_documents
+from pipelines.store.evidence import Quotes
+from pipelines.store.git import Git
+from pipelines.store.item import ItemType, Status
+from pipelines.store.template import named_documents
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.memory.items import Item
+    from pipelines.store.item import Item
 
 
 @click.command()

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from pipelines.commands.output import say, say_json, warn
 from pipelines.errors import EXPECTED, FINE
-from pipelines.memory.secrets import load_redactor
-from pipelines.memory.secrets.scanners import ask_scanner, installed_scanner
-from pipelines.memory.secrets.scanning import scan_files, scan_history
+from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets.scan import scan_files, scan_history
+from pipelines.store.secrets.scanners import ask_scanner, installed_scanner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.memory.git import Git
-    from pipelines.memory.secrets.scanning import Leak
+    from pipelines.store.git import Git
+    from pipelines.store.secrets.scan import Leak
 
 
 def tell_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:

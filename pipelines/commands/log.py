@@ -11,11 +11,11 @@ from pipelines.clock import day_of, moment
 from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
 from pipelines.commands.output import warn
 from pipelines.errors import UsageFault
-from pipelines.memory.append import append_line, log_line
-from pipelines.memory.private import without_private
-from pipelines.memory.secrets import load_redactor
-from pipelines.memory.secrets import told as said
 from pipelines.settings import load_settings
+from pipelines.store.append_log import append_line, log_line
+from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets import told as said
+from pipelines.store.secrets.redact import without_private
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ from pipelines.commands.handing import do_by_hand, item_named, open_document
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
-from pipelines.memory.layout import REVIEW
-from pipelines.memory.names import real_path
-from pipelines.stages.handling import moved, placed_item
+from pipelines.store.change_set import moved, placed_item
+from pipelines.store.layout import REVIEW
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines.index.filters import Filters
-from pipelines.memory.items import ItemType, Trust
+from pipelines.store.item import ItemType, Trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, cast
 
 from pipelines.clock import moment
 from pipelines.commands.output import dollars, warn
-from pipelines.memory.layout import REVIEW
-from pipelines.memory.names import real_path
 from pipelines.nights.health import health
-from pipelines.nights.records import NIGHTS, not_reached, push_state, spent
 from pipelines.nights.signs import signs_of
 from pipelines.nights.telling import sentence, tell
 from pipelines.nights.upcoming import installed_nights, next_run
 from pipelines.settings import load_settings
+from pipelines.store.layout import REVIEW
+from pipelines.store.state import NIGHTS, not_reached, push_state, spent
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

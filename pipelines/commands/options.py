@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines.errors import NoMemory, UsageFault
-from pipelines.memory.layout import SETTINGS, find_memory
+from pipelines.store.layout import SETTINGS, find_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from pipelines.commands.handing import do_by_hand, item_named
 from pipelines.commands.options import memory_option, now_option
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
-from pipelines.stages.handling import placed_item, with_pin
+from pipelines.store.change_set import placed_item, with_pin
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,19 +12,19 @@ from pipelines.commands.handing import confirm, do_by_hand, project_named
 from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
-from pipelines.memory.layout import slug
-from pipelines.memory.names import real_path
-from pipelines.memory.snapshot import read_documents
 from pipelines.stages.filing import Shelves
 from pipelines.stages.projects import archived_project, open_todos, renamed_project
 from pipelines.stages.promote import document_title, new_document
+from pipelines.store.layout import slug
+from pipelines.store.snapshot import read_documents
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from pipelines.byhand import Held
-    from pipelines.memory.documents import Document
+    from pipelines.store.document import Document
 
 
 @click.group()

@@ -11,9 +11,9 @@ from pipelines.commands.diff import diff_of
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json
 from pipelines.errors import EXPECTED, FINE
-from pipelines.memory.git import Git
-from pipelines.memory.names import real_path
 from pipelines.runs import all_runs, named
+from pipelines.store.git import Git
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from pathlib import Path

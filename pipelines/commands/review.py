@@ -11,10 +11,10 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import on_terminal, say, say_json, say_table
 from pipelines.errors import UsageFault
-from pipelines.memory.names import told as shown_names
-from pipelines.memory.snapshot import read_documents
 from pipelines.reviewing import decide, named_question, questions
 from pipelines.settings import load_settings
+from pipelines.store.snapshot import read_documents
+from pipelines.store.user_layout import told as shown_names
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -52,7 +52,7 @@ def command(*, ident: str, word: str | None, choose: str, as_json: bool, memory:
     waiting = _named(root, ident)
     if as_json:
         from pipelines.commands.review_told import question_json  # noqa: PLC0415  only scripts ask
-        from pipelines.memory.evidence import Quotes  # noqa: PLC0415  as above
+        from pipelines.store.evidence import Quotes  # noqa: PLC0415  as above
 
         quotes = Quotes(root)
         say_json([question_json(root, one, quotes) for one in waiting])

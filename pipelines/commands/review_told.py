@@ -8,17 +8,17 @@ import click
 
 from pipelines.commands.items import item_json
 from pipelines.commands.output import say, say_bold
-from pipelines.memory.evidence import Quotes
-from pipelines.memory.names import real_path
-from pipelines.memory.queue import released
+from pipelines.store.evidence import Quotes
+from pipelines.store.review_queue import released
+from pipelines.store.user_layout import real_path
 from pipelines.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.memory.items import Item
     from pipelines.reviewing import Question
+    from pipelines.store.item import Item
 
 _SHOWN = 12
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
-from pipelines.memory.git import Git
-from pipelines.memory.layout import PRIVATE
-from pipelines.memory.names import names_of
-from pipelines.memory.naming import named_item
-from pipelines.memory.snapshot import read_documents
-from pipelines.memory.wordings import ids_in_history, wordings
+from pipelines.store.git import Git
+from pipelines.store.git_history import ids_in_history, wordings
+from pipelines.store.layout import PRIVATE
+from pipelines.store.snapshot import read_documents
+from pipelines.store.template import named_item
+from pipelines.store.user_layout import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,14 +15,14 @@ from pipelines.commands.output import dollars, on_terminal, say, say_json, warn
 from pipelines.commands.progress import watch_for_people
 from pipelines.context.cache import keep_cache
 from pipelines.errors import UsageFault
-from pipelines.memory.files import list_files
-from pipelines.memory.git import Git
-from pipelines.memory.layout import BRIEFING, LOGS, REPLIES, day_of_log, log_day, log_path
-from pipelines.memory.names import names_of, real_path
 from pipelines.nights.journal import in_journal
 from pipelines.nights.pings import Pings
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
+from pipelines.store.files import list_files
+from pipelines.store.git import Git
+from pipelines.store.layout import BRIEFING, LOGS, REPLIES, day_of_log, log_day, log_path
+from pipelines.store.user_layout import names_of, real_path
 from pipelines.unattended import curate_unattended
 from pipelines.watch import Watch
 

@@ -26,10 +26,10 @@ def command(*, memory: Path | None) -> None:
     For containers and servers; elsewhere a timer does (`curate install`). The times are in curate.toml, [schedule].
     SIGTERM and SIGINT end it, SIGHUP lets it read the settings again. What it does goes to standard error, a line each.
     """
-    from pipelines.memory.lock import schedule_lock  # noqa: PLC0415  the verb's work, not its help
     from pipelines.schedule.daemon import Daemon, World  # noqa: PLC0415  as above
     from pipelines.schedule.jobs import Children  # noqa: PLC0415  as above
     from pipelines.schedule.lines import log  # noqa: PLC0415  as above
+    from pipelines.store.lock import schedule_lock  # noqa: PLC0415  the verb's work, not its help
 
     root = memory_root(memory)
     settings = load_settings(root)

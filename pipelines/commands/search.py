@@ -104,7 +104,7 @@ def _memory_of(root: Path, day: str) -> Iterator[Path]:
         return
     from pipelines.beliefs.aside import laid_out  # noqa: PLC0415  seldom asked for
     from pipelines.beliefs.moments import known_on  # noqa: PLC0415  as above
-    from pipelines.memory.git import Git  # noqa: PLC0415  as above
+    from pipelines.store.git import Git  # noqa: PLC0415  as above
 
     git = Git(root)
     known = known_on(root, git, day)

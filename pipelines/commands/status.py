@@ -16,15 +16,15 @@ from pipelines.commands.passed_over import passed_over
 from pipelines.commands.searchable import search_facts, search_lines
 from pipelines.errors import EXPECTED, FINE
 from pipelines.index.passed import unread
-from pipelines.memory.git import Git
-from pipelines.memory.layout import BRIEFING, PROGRESS
-from pipelines.memory.progress import read_progress
-from pipelines.memory.snapshot import read_snapshot
-from pipelines.nights.moments import moment_of
 from pipelines.report import last_report
 from pipelines.settings import load_settings
 from pipelines.stages.capture import capture
 from pipelines.stages.extract import days_to_read
+from pipelines.store.days import moment_of
+from pipelines.store.git import Git
+from pipelines.store.layout import BRIEFING, PROGRESS
+from pipelines.store.snapshot import read_snapshot
+from pipelines.store.state import read_progress
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.beliefs.links import Mark
 from pipelines.commands.output import say, say_bold
-from pipelines.memory.pointers import without_pointer
-from pipelines.memory.secrets import veil
+from pipelines.store.evidence import without_pointer
+from pipelines.store.secrets import veil
 from pipelines.text import plain
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pipelines.beliefs.holdings import Holding
     from pipelines.beliefs.links import Step
-    from pipelines.memory.items import Item
+    from pipelines.store.item import Item
 
 SHORT: Final = 11
 """Characters of an id that are shown: the length that nearly all of them have."""

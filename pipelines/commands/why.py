@@ -10,7 +10,7 @@ from pipelines.beliefs.why import whose, why
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json
 from pipelines.commands.telling import item_line, say_heading, say_quote, say_steps
-from pipelines.memory.git import Git
+from pipelines.store.git import Git
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -94,8 +94,7 @@ def write_cache(root: str, now: float) -> Cached:
 def _places(root: str) -> Places:
     from pathlib import Path
 
-    from pipelines.memory.filenames import SOUL
-    from pipelines.memory.names import names_of
+    from pipelines.store.user_layout import SOUL, names_of
 
     names = names_of(Path(root))
     if names is None:

@@ -53,7 +53,7 @@ def _newest_elsewhere(root: str, now: float) -> float | None:
         return None
     from pathlib import Path
 
-    from pipelines.nights.elsewhere import nights_elsewhere
+    from pipelines.store.git_history import nights_elsewhere
 
     known = {name.removesuffix(".json") for name in _names(root)}
     told = [when.timestamp() for when in nights_elsewhere(Path(root), known)]

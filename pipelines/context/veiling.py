@@ -17,7 +17,7 @@ def veiled(text: str) -> str:
     """Return a document's text without secrets."""
     if not suspicious(text):
         return text
-    from pipelines.memory.secrets import veil
+    from pipelines.store.secrets import veil
 
     return veil(text)
 
@@ -26,7 +26,7 @@ def veiled_log(text: str) -> str:
     """Return a log's text, or its end, without secrets and private parts."""
     low = text.lower()
     if "rivate" in low:
-        from pipelines.memory.private import log_without_private
+        from pipelines.store.secrets.redact import log_without_private
 
         opens, closes = low.find("<private"), low.find("</private>")
         if closes >= 0 and (opens < 0 or closes < opens):  # what is private begins before the part that was read

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.doctor.findings import look, ok, wrong
 from pipelines.install.nights import call
-from pipelines.memory.layout import PRIVATE, SESSIONS
+from pipelines.store.layout import PRIVATE, SESSIONS
 
 if TYPE_CHECKING:
     from pathlib import Path

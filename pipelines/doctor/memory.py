@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from pipelines.clock import system_zone
 from pipelines.doctor.findings import look, ok, wrong
 from pipelines.index.facts import index_facts
-from pipelines.memory.conservation import check_memory
-from pipelines.memory.git import Git
-from pipelines.memory.snapshot import read_snapshot
 from pipelines.settings import load_settings
+from pipelines.store.conservation import check_memory
+from pipelines.store.git import Git
+from pipelines.store.snapshot import read_snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path

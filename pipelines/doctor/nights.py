@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Final
 from pipelines.clock import day_of
 from pipelines.doctor.findings import look, ok, wrong
 from pipelines.install.nights import call
-from pipelines.memory.layout import PROGRESS
-from pipelines.memory.progress import read_progress
-from pipelines.memory.snapshot import read_snapshot
 from pipelines.models.probing import probe
 from pipelines.nights.health import health
-from pipelines.nights.records import not_reached, push_state
 from pipelines.nights.signs import signs_of
 from pipelines.settings import load_settings
 from pipelines.stages.capture import capture
 from pipelines.stages.extract import days_to_read
+from pipelines.store.layout import PROGRESS
+from pipelines.store.snapshot import read_snapshot
+from pipelines.store.state import not_reached, push_state, read_progress
 from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:

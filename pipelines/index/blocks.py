@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.chatlines import is_message, starts_with_clock
-from pipelines.memory.fences import fence_ends
-from pipelines.memory.markdown import body_lines, read_headings
-from pipelines.memory.spans import without_spans
+from pipelines.store.log import is_message, starts_with_clock
+from pipelines.store.markdown import body_lines, fence_ends, read_headings, without_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

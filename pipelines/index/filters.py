@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.index.schema import NEVER, SEPARATOR
-from pipelines.memory.layout import LOGS, SESSIONS, slug
+from pipelines.store.layout import LOGS, SESSIONS, slug
 
 if TYPE_CHECKING:
     import sqlite3

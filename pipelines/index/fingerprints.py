@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.index.sources import UNDESCRIBED, Form, form_of
-from pipelines.memory.files import open_regular, read_bytes
-from pipelines.memory.layout import sidecar_names
-from pipelines.memory.names import real_path
+from pipelines.store.files import open_regular, read_bytes
+from pipelines.store.layout import sidecar_names
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pipelines.errors import IndexUnusable
 from pipelines.index.damage import SUMMED_UNIT, row_sum
 from pipelines.index.schema import SEPARATOR
-from pipelines.memory.layout import LOGS, SESSIONS
+from pipelines.store.layout import LOGS, SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3

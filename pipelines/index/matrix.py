@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Final
 from pipelines.index.schema import NEVER
 from pipelines.index.signs import cut_signs, drop_damaged_signs, fit, make_signs, open_signs, write_signs
 from pipelines.index.vectors import Model, fetch, has_vectors, last_model, vector_store
-from pipelines.memory.layout import PRIVATE
+from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
     import sqlite3

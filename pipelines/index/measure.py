@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.errors import BadFile
 from pipelines.index.search import answer
 from pipelines.index.store import reading
-from pipelines.memory.names import names_of
+from pipelines.store.user_layout import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import IndexUnusable
 from pipelines.index.sources import Skipped
 from pipelines.index.store import reading
-from pipelines.memory.names import names_of
+from pipelines.store.user_layout import names_of
 
 if TYPE_CHECKING:
     import sqlite3

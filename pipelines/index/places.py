@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import IndexUnusable
-from pipelines.memory.layout import SESSIONS
+from pipelines.store.layout import SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3

@@ -10,11 +10,11 @@ from pipelines.errors import BadFile
 from pipelines.index.fingerprints import covering, digest_of, sidecar_of
 from pipelines.index.sources import Form, form_of, read_source
 from pipelines.index.units import read_units
-from pipelines.memory.files import open_regular
-from pipelines.memory.layout import LOGS
-from pipelines.memory.private import log_without_private
-from pipelines.memory.secrets import load_redactor
-from pipelines.memory.sidecars import BadSidecar, parse_sidecar
+from pipelines.store.files import open_regular
+from pipelines.store.layout import LOGS
+from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets.redact import log_without_private
+from pipelines.store.sidecars import BadSidecar, parse_sidecar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pipelines.index.units import Unit
-    from pipelines.memory.secrets import Redactor
+    from pipelines.store.secrets import Redactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,9 @@ class _Hashed:
 
 def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> Reading:
     from pipelines.index.spoken import turn_units  # noqa: PLC0415  most files are texts
-    from pipelines.memory.days import parse_days  # noqa: PLC0415  as above
-    from pipelines.memory.secrets.cleaner import TranscriptCleaner  # noqa: PLC0415  as above
-    from pipelines.memory.transcripts import Transcript  # noqa: PLC0415  as above
+    from pipelines.store.days import parse_days  # noqa: PLC0415  as above
+    from pipelines.store.secrets.redact import TranscriptCleaner  # noqa: PLC0415  as above
+    from pipelines.store.transcripts import Transcript  # noqa: PLC0415  as above
 
     days, hashed = parse_days(beside), _Hashed(file)
     transcript, words = Transcript(hashed, days.zone), TranscriptCleaner(redactor).words

@@ -15,7 +15,7 @@ from pipelines.index.places import read_places, told_in_logs
 from pipelines.index.ranking import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
 from pipelines.index.store import reading
 from pipelines.index.words import identifiers, match_expression
-from pipelines.memory.names import names_of
+from pipelines.store.user_layout import names_of
 
 if TYPE_CHECKING:
     import sqlite3

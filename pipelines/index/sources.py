@@ -20,16 +20,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.memory import files
-from pipelines.memory.files import read_bytes, too_many
-from pipelines.memory.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
-from pipelines.memory.names import names_of
+from pipelines.store import files
+from pipelines.store.files import read_bytes, too_many
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
+from pipelines.store.user_layout import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from pipelines.memory.filenames import Names
+    from pipelines.store.user_layout import Names
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_TRANSCRIPT_BYTES: Final = 1024 * 1024 * 1024
@@ -151,7 +151,7 @@ class _Beside:
 
     @cached_property
     def _days(self) -> str:
-        from pipelines.memory.days import read_days  # noqa: PLC0415  most memories are searched without transcripts
+        from pipelines.store.days import read_days  # noqa: PLC0415  most memories are searched without transcripts
 
         return str(read_days(self._root))
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.index.blocks import prose_pieces, turn_pieces, without_spoken_comments
 from pipelines.index.units import Unit
-from pipelines.memory.items import Trust
-from pipelines.memory.logs import tags_of
-from pipelines.memory.transcripts import Role
+from pipelines.store.item import Trust
+from pipelines.store.log import tags_of
+from pipelines.store.transcripts import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pipelines.index.pdf import Pdf
-    from pipelines.memory.days import Days
-    from pipelines.memory.sidecars import Described
-    from pipelines.memory.transcripts import Turn
+    from pipelines.store.days import Days
+    from pipelines.store.sidecars import Described
+    from pipelines.store.transcripts import Turn
 
 _DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _MODEL: Final = re.compile(r"[\w.-]+:\S+@describe/\d+")

@@ -17,9 +17,9 @@ from urllib.parse import quote
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.index.schema import VERSION
-from pipelines.memory.folders import refuse_links
-from pipelines.memory.layout import PRIVATE
-from pipelines.memory.lock import private
+from pipelines.store.folders import refuse_links
+from pipelines.store.layout import PRIVATE
+from pipelines.store.lock import private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.index.blocks import split_blocks, without_comments
 from pipelines.index.schema import NEVER, PAST, SHOWN
-from pipelines.memory.documents import Document
-from pipelines.memory.items import Confidence, Status, Trust, parse_item
-from pipelines.memory.layout import LOGS, Kind
-from pipelines.memory.logs import parse_entries, tags_of
-from pipelines.memory.pointers import pointer_in
+from pipelines.store.document import Document
+from pipelines.store.evidence import pointer_in
+from pipelines.store.item import Confidence, Status, Trust, parse_item
+from pipelines.store.layout import LOGS, Kind
+from pipelines.store.log import parse_entries, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pipelines.index.blocks import Block
-    from pipelines.memory.entries import Entry
+    from pipelines.store.log import Entry
 
 # Closed for belief: what replaced or withdrew them is what holds. They held once, and can be asked for as of a day.
 CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from pipelines.index.store import FAULTS, check_header, is_broken
-from pipelines.memory.layout import PRIVATE
+from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import VectorsDamaged
 from pipelines.index.store import FAULTS, check_header, is_broken
-from pipelines.memory.layout import PRIVATE
+from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

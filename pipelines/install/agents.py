@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import UsageFault
 from pipelines.install.block import with_block, without_block
 from pipelines.install.plan import Edit, Plan
-from pipelines.memory.layout import SETTINGS
+from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
     from pipelines.install.plan import Asked

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, ChangedUnderRun
 from pipelines.install.settings_files import CannotEdit, json_as_written
-from pipelines.memory.files import sync_folder, writing
+from pipelines.store.files import sync_folder, writing
 
 if TYPE_CHECKING:
     from pipelines.install.plan import Edit, Plan

@@ -12,7 +12,7 @@ from pipelines.errors import GitFault
 from pipelines.install.filling import USUAL, clock, fill, plain
 from pipelines.install.nights import Found, call, keys_file, unknown_at_night
 from pipelines.install.plan import Edit, Plan
-from pipelines.memory.git import Git
+from pipelines.store.git import Git
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.memory.files import making, read_bytes
+from pipelines.store.files import making, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

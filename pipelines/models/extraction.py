@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from pipelines.memory.items import Trust
+from pipelines.store.item import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipelines.memory.entries import Entry
-    from pipelines.memory.items import Confidence, ItemType
     from pipelines.models.shown import Links, Nearby
+    from pipelines.store.item import Confidence, ItemType
+    from pipelines.store.log import Entry
     from pipelines.usage import FailureKind, Spent, Tally
 
 

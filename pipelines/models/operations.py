@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pipelines.memory.items import ItemType, Status
     from pipelines.models.extraction import Candidate, DocumentChoice, Failure
     from pipelines.models.shown import Links
+    from pipelines.store.item import ItemType, Status
     from pipelines.usage import Spent
 
 

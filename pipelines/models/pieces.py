@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import fold
+from pipelines.store.item import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pipelines.memory.entries import Entry
+    from pipelines.store.log import Entry
 
 BYTES_A_TOKEN: Final = 4
 HEADING_LENGTH: Final = 200

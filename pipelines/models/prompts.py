@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.memory.secrets import veil
+from pipelines.store.secrets import veil
 from pipelines.templating import resource
 
 if TYPE_CHECKING:

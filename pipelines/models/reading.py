@@ -9,14 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.memory.items import fold
-from pipelines.memory.wording import folded
 from pipelines.models.abreast import abreast
 from pipelines.models.calling import Call
 from pipelines.models.extraction import Extraction, failures_of
 from pipelines.models.pieces import cut
 from pipelines.models.prompts import load_prompt
 from pipelines.provider_settings import price_of
+from pipelines.store.item import fold, folded
 from pipelines.usage import FailureKind, Tally, total
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import CurateError
-from pipelines.memory.files import making, read_bytes, replace_synced
-from pipelines.memory.folders import holding
 from pipelines.models.calling import Answer
+from pipelines.store.files import making, read_bytes, replace_synced
+from pipelines.store.folders import holding
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.memory.items import Confidence, ItemType, fold
-from pipelines.memory.quotes import quote_stands
-from pipelines.memory.spans import without_spans
 from pipelines.models.calling import BadReply
 from pipelines.models.extraction import Candidate
 from pipelines.models.grounding import ungrounded
 from pipelines.models.shown import HIDDEN, MOST_LINKS, proposed_links
+from pipelines.store.evidence import quote_stands
+from pipelines.store.item import Confidence, ItemType, fold
+from pipelines.store.markdown import without_spans
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pipelines.memory.entries import Entry
+    from pipelines.store.log import Entry
 
 TEXT_LENGTH: Final = 500
 TITLE_LENGTH: Final = 80

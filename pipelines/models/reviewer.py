@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.memory.items import fold
 from pipelines.models.abreast import abreast
 from pipelines.models.calling import Call
 from pipelines.models.extraction import failures_of
@@ -18,6 +17,7 @@ from pipelines.models.prompts import load_prompt
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.shown import shown_text
 from pipelines.provider_settings import price_of
+from pipelines.store.item import fold
 from pipelines.usage import FailureKind, Tally, total
 
 if TYPE_CHECKING:

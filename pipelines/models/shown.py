@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import LINK_KINDS, fold
-from pipelines.memory.secrets import veil
-from pipelines.memory.wording import content_words
+from pipelines.store.item import LINK_KINDS, content_words, fold
+from pipelines.store.secrets import veil
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.memory.items import ItemType
+    from pipelines.store.item import ItemType
 
 MOST_SHOWN: Final = 20
 MOST_LINKS: Final = 3

@@ -7,8 +7,8 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pipelines.context.health import OVERDUE_HOURS
-from pipelines.nights.moments import moment_of
 from pipelines.report import left_pending
+from pipelines.store.days import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.memory.journal import is_unfinished
-from pipelines.nights.elsewhere import nights_elsewhere
 from pipelines.nights.health import Signs
 from pipelines.report import read_reports
+from pipelines.store.git_history import nights_elsewhere
+from pipelines.store.journal import is_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 from pipelines.install.nights import found_nights
 from pipelines.install.plan import Asked
 from pipelines.install.program import this_program
-from pipelines.memory.lock import scheduler_runs
-from pipelines.nights.records import read_record
+from pipelines.store.lock import scheduler_runs
+from pipelines.store.state import read_record
 
 if TYPE_CHECKING:
     from datetime import tzinfo

@@ -17,12 +17,12 @@ from apscheduler.schedulers.base import BaseScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
 from pipelines.errors import BadSettings, CurateError
-from pipelines.nights.moments import moment_of
 from pipelines.report import read_reports, was_cut_short
 from pipelines.schedule.jobs import capture_job, index_job, night_job
 from pipelines.schedule.nights import NightTrigger
 from pipelines.schedule.stamp import note_begun, stamp_of, times_begun, write_next
 from pipelines.settings import load_settings
+from pipelines.store.days import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

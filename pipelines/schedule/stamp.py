@@ -7,11 +7,11 @@ import json
 import os
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory import files
-from pipelines.memory.files import replace_synced, writing
-from pipelines.memory.layout import PRIVATE
-from pipelines.memory.lock import private
-from pipelines.nights.records import read_record
+from pipelines.store import files
+from pipelines.store.files import replace_synced, writing
+from pipelines.store.layout import PRIVATE
+from pipelines.store.lock import private
+from pipelines.store.state import read_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

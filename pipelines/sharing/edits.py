@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.memory.baseline import baseline_at
-from pipelines.memory.documents import Document
-from pipelines.memory.layout import TOMBSTONES, kind_of
-from pipelines.memory.tombstones import read_tombstones, render_tombstones
 from pipelines.stages.reconcile import reconcile
+from pipelines.store.document import Document
+from pipelines.store.git_history import baseline_at
+from pipelines.store.layout import TOMBSTONES, kind_of
+from pipelines.store.state import read_tombstones, render_tombstones
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.memory.git import Git
+    from pipelines.store.git import Git
 
 
 def with_edits_understood(

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Block, block_of
-from pipelines.memory.items import Status
-from pipelines.memory.wording import folded
+from pipelines.store.document import Block, block_of
+from pipelines.store.item import Status, folded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.items import Item
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
 
 _RANK: Final = {
     status: rank

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.memory.documents import Document, block_of
-from pipelines.memory.layout import BRIEFING, LOGS, STATE, kind_of
 from pipelines.sharing.items import joined, standing, without_twins
 from pipelines.sharing.logs import join_logs, join_rows
 from pipelines.sharing.prose import join_document
 from pipelines.stages.pointers import without_pointers
+from pipelines.store.document import Document, block_of
+from pipelines.store.layout import BRIEFING, LOGS, STATE, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.memory.documents import Block
     from pipelines.sharing.items import Stood
+    from pipelines.store.document import Block
 
     Files = Mapping[str, bytes]
 

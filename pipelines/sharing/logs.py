@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pipelines.memory.markdown import read_headings, split_lines
+from pipelines.store.markdown import read_headings, split_lines
 
 _PROJECT: Final = re.compile(r"project:[ \t]*\S", re.IGNORECASE)
 

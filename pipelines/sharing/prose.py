@@ -8,14 +8,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Document, edited
-from pipelines.memory.items import render_item
-from pipelines.memory.markdown import line_end, split_lines
+from pipelines.store.document import Document, edited
+from pipelines.store.item import render_item
+from pipelines.store.markdown import line_end, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.memory.documents import Block
+    from pipelines.store.document import Block
 
 _FOUND: Final = re.compile(r"\x00(k[0-9a-f]+)\n")
 

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.errors import CurateError
-from pipelines.memory.files import replace_synced, writing
-from pipelines.memory.git_remote import Refused, Remote, address_of
-from pipelines.memory.lock import private
-from pipelines.nights.records import read_record
 from pipelines.sharing.taking import take_in
+from pipelines.store.files import replace_synced, writing
+from pipelines.store.git_remote import Refused, Remote, address_of
+from pipelines.store.lock import private
+from pipelines.store.state import read_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.memory.git import Git
     from pipelines.settings import Settings
+    from pipelines.store.git import Git
     from pipelines.user_settings import PushTable
 
 _T = TypeVar("_T")

@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, GitFault
-from pipelines.memory.changes import Change, check_documents
-from pipelines.memory.files import read_bytes
-from pipelines.memory.git import Author
-from pipelines.memory.journal import Signature, apply_changes
-from pipelines.memory.merge import merge
-from pipelines.memory.tracked import only_tracked
 from pipelines.sharing.edits import with_edits_understood
 from pipelines.sharing.joining import join
 from pipelines.sharing.trees import check_theirs, contents
 from pipelines.stages.prune import prune
+from pipelines.store.change_set import Change, check_documents
+from pipelines.store.files import read_bytes
+from pipelines.store.git import Author
+from pipelines.store.journal import Signature, apply_changes
+from pipelines.store.merge import merge
+from pipelines.store.template import only_tracked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from pipelines.memory.git import Git
     from pipelines.settings import Settings
+    from pipelines.store.git import Git
 
 
 def take_in(git: Git, settings: Settings, there: str, now: datetime) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault
-from pipelines.memory.layout import SETTINGS
-from pipelines.memory.tracked import is_tracked
+from pipelines.store.layout import SETTINGS
+from pipelines.store.template import is_tracked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pipelines.memory.git import Git
+    from pipelines.store.git import Git
 
     Tree = Mapping[str, tuple[str, str]]
 

@@ -14,25 +14,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Block, commented, edited
-from pipelines.memory.items import Confidence, Trust
-from pipelines.memory.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
-from pipelines.memory.queue import read_queue, released, with_remarks, without_answered
-from pipelines.memory.tombstones import Reason, tombstone
 from pipelines.stages.claims import named_todo, with_todo_done
 from pipelines.stages.projects import archived_project, kept, named_in
 from pipelines.stages.promote import new_document
 from pipelines.stages.prune import archived
 from pipelines.stages.succession import with_link
 from pipelines.stages.superseding import SUPERSEDABLE, superseded
+from pipelines.store.document import Block, commented, edited
+from pipelines.store.item import Confidence, Trust
+from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
+from pipelines.store.review_queue import read_queue, released, with_remarks, without_answered
+from pipelines.store.state import Reason, tombstone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from pipelines.memory.documents import Document, Placed
-    from pipelines.memory.items import Item
-    from pipelines.memory.queue import QueueEntry
-    from pipelines.memory.tombstones import Tombstone
+    from pipelines.store.document import Document, Placed
+    from pipelines.store.item import Item
+    from pipelines.store.review_queue import QueueEntry
+    from pipelines.store.state import Tombstone
 
 AGAINST: Final = "against"
 """The key of a waiting item that names the one that it contradicts."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Document
-from pipelines.memory.items import ItemType, Status
-from pipelines.memory.layout import REVIEW, Kind, day_of_log, slug
-from pipelines.memory.queue import read_queue, with_entry
-from pipelines.memory.wording import folded
 from pipelines.stages.questions import plain
+from pipelines.store.document import Document
+from pipelines.store.item import ItemType, Status, folded
+from pipelines.store.layout import REVIEW, Kind, day_of_log, slug
+from pipelines.store.review_queue import read_queue, with_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.layout import PARTIAL, log_day, log_path
+from pipelines.store.layout import PARTIAL, log_day, log_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,18 +6,18 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Document, edited
-from pipelines.memory.items import ID_PATTERN, Status
-from pipelines.memory.layout import REVIEW
-from pipelines.memory.queue import read_queue, with_entry
-from pipelines.stages.handling import placed_item
 from pipelines.stages.questions import grounds, plain
+from pipelines.store.change_set import placed_item
+from pipelines.store.document import Document, edited
+from pipelines.store.item import ID_PATTERN, Status
+from pipelines.store.layout import REVIEW
+from pipelines.store.review_queue import read_queue, with_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pipelines.memory.items import Item
     from pipelines.stages.questions import Telling
+    from pipelines.store.item import Item
 
 DONE: Final = "done"
 CHOICES: Final = ("close: it is done", "keep: it stays open")

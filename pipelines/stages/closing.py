@@ -10,21 +10,21 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import edited
-from pipelines.memory.items import Evidence, Status, Trust, quote_digest
-from pipelines.memory.layout import Kind
-from pipelines.memory.pointers import without_pointer
 from pipelines.stages.judging.sentence import read_sentence
 from pipelines.stages.judging.stems import stem
 from pipelines.stages.judging.values import same_value
+from pipelines.store.document import edited
+from pipelines.store.evidence import without_pointer
+from pipelines.store.item import Evidence, Status, Trust, quote_digest
+from pipelines.store.layout import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.entries import Entry
-    from pipelines.memory.items import Item
     from pipelines.stages.judging.sentence import Sentence, Word
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
+    from pipelines.store.log import Entry
 
 _MOST: Final = 0.75
 """The part of a Todo's words that a line must name."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipelines.memory.entries import Entry
+    from pipelines.store.log import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipelines.errors import BadFile, DescribingFailed
 from pipelines.index.sources import UNDESCRIBED, scan
-from pipelines.memory.files import read_bytes
-from pipelines.memory.names import at, real_path
-from pipelines.memory.secrets import load_redactor
-from pipelines.memory.sidecars import Described, write_sidecar
 from pipelines.models.describing import Picture
 from pipelines.models.vision.kinds import longer_side, media_type
+from pipelines.store.files import read_bytes
+from pipelines.store.secrets import load_redactor
+from pipelines.store.sidecars import Described, write_sidecar
+from pipelines.store.user_layout import at, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable

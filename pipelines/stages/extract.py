@@ -11,21 +11,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.memory.layout import day_of_log
-from pipelines.memory.logs import parse_entries
-from pipelines.memory.progress import LogProgress, entries_digest, file_hash
-from pipelines.memory.quotes import quote_stands
 from pipelines.models.abreast import abreast
 from pipelines.models.extraction import ExtractionRequest, all_failures, failures_of
 from pipelines.stages.days import DayToRead
+from pipelines.store.evidence import quote_stands
+from pipelines.store.layout import day_of_log
+from pipelines.store.log import parse_entries
+from pipelines.store.state import LogProgress, entries_digest, file_hash
 from pipelines.usage import FailureKind, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-    from pipelines.memory.entries import Entry
     from pipelines.models.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure
     from pipelines.models.shown import Nearby
+    from pipelines.store.log import Entry
     from pipelines.usage import Spent
 
 

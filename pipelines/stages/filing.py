@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.aliases import aliases_of
-from pipelines.memory.items import Confidence, ItemType
-from pipelines.memory.layout import BRIEFING, GENERAL, USER, Kind, document_path, slug
-from pipelines.memory.wording import content_words, folded
+from pipelines.store.document import aliases_of
+from pipelines.store.item import Confidence, ItemType, content_words, folded
+from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, slug
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.entries import Entry
     from pipelines.models.extraction import Candidate
+    from pipelines.store.document import Document
+    from pipelines.store.log import Entry
 
 SHARED_WORDS: Final = 2
 _NAMED_KINDS: Final = (Kind.PROJECT, Kind.AREA, Kind.RESOURCE)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Document, commented, edited
-from pipelines.memory.layout import REVIEW
-from pipelines.memory.queue import read_queue, without_answered
-from pipelines.memory.wording import folded
-from pipelines.memory.wordings import FORGOTTEN
 from pipelines.stages.claims import named_todo
+from pipelines.store.document import Document, commented, edited
+from pipelines.store.git_history import FORGOTTEN
+from pipelines.store.item import folded
+from pipelines.store.layout import REVIEW
+from pipelines.store.review_queue import read_queue, without_answered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pipelines.memory.items import Item
+    from pipelines.store.item import Item
 
 LEAST_WORDS: Final = 3
 """Fewer words than these stand everywhere: they are looked for only where the item's evidence says that they are."""

@@ -9,19 +9,19 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import quote_digest
-from pipelines.memory.layout import LOGS, log_day
-from pipelines.memory.logs import parse_entries
-from pipelines.memory.progress import entries_digest, file_hash
-from pipelines.memory.wordings import FORGOTTEN
+from pipelines.store.git_history import FORGOTTEN
+from pipelines.store.item import quote_digest
+from pipelines.store.layout import LOGS, log_day
+from pipelines.store.log import parse_entries
+from pipelines.store.state import entries_digest, file_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.memory.entries import Entry
-    from pipelines.memory.items import Evidence
-    from pipelines.memory.progress import LogProgress
     from pipelines.stages.forget import Words
+    from pipelines.store.item import Evidence
+    from pipelines.store.log import Entry
+    from pipelines.store.state import LogProgress
 
 _MOST_LINES: Final = 40
 # What stands before the words of a line, and the pointer to its record, are structure: they tell entries apart.

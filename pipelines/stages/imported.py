@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import HISTORY, SECTIONS, Document, edited, insert_rows, section_of
-from pipelines.memory.items import render_item
-from pipelines.memory.markdown import line_end
+from pipelines.store.document import HISTORY, SECTIONS, Document, edited, insert_rows, section_of
+from pipelines.store.item import render_item
+from pipelines.store.markdown import line_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.memory.items import Item
+    from pipelines.store.item import Item
 
 _ORDER: Final = (*SECTIONS.values(), HISTORY)
 

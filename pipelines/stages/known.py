@@ -11,17 +11,16 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import ACTIVE, ItemType, Status
-from pipelines.memory.layout import BRIEFING, GENERAL, USER, Kind, kind_of
-from pipelines.memory.wording import folded
 from pipelines.stages.judging.stems import STOP, stem
 from pipelines.stages.nearness import Nearness, Vectors, sentence_of
+from pipelines.store.item import ACTIVE, ItemType, Status, folded
+from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
-    from pipelines.memory.items import Item, Trust
     from pipelines.models.extraction import Candidate
+    from pipelines.store.item import Item, Trust
 
 NEAREST: Final = 12
 """So many of the nearest items by words are judged for each candidate, current and closed ones each."""

@@ -10,22 +10,21 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import ID_PATTERN
-from pipelines.memory.layout import REVIEW, Kind, kind_of
-from pipelines.memory.private import is_private
-from pipelines.memory.wording import content_words
 from pipelines.models.shown import MOST_LINKS, ShownItem
 from pipelines.stages.extract import evidence_lines
 from pipelines.stages.judging.sentence import read_sentence
 from pipelines.stages.judging.stems import stem
 from pipelines.stages.judging.values import same_value
+from pipelines.store.item import ID_PATTERN, content_words
+from pipelines.store.layout import REVIEW, Kind, kind_of
+from pipelines.store.secrets.redact import is_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pipelines.memory.items import Item
     from pipelines.models.extraction import Candidate
     from pipelines.stages.judging.sentence import Sentence
+    from pipelines.store.item import Item
 
 _NAMED: Final = re.compile(rf"(?<![\w/#~=-]){ID_PATTERN}(?![\w/])")
 _DIGITS: Final = 8

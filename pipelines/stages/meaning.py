@@ -7,7 +7,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError
-from pipelines.memory.secrets import veil
+from pipelines.store.secrets import veil
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipelines.memory.documents import Document, commented
-from pipelines.memory.layout import REVIEW
-from pipelines.memory.queue import waiting, with_entry
 from pipelines.stages.reconcile import CHOICES, reconcile
 from pipelines.stages.tidying import tidied
+from pipelines.store.document import Document, commented
+from pipelines.store.layout import REVIEW
+from pipelines.store.review_queue import waiting, with_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pipelines.memory.baseline import Baseline
-    from pipelines.memory.conservation import Departed
-    from pipelines.memory.items import Item
-    from pipelines.memory.snapshot import Snapshot
     from pipelines.settings import Settings
     from pipelines.stages.reconcile import Reconciled
+    from pipelines.store.conservation import Departed
+    from pipelines.store.git_history import Baseline
+    from pipelines.store.item import Item
+    from pipelines.store.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.memory.changes import document_changes
-from pipelines.memory.documents import Block, edited
-from pipelines.memory.items import Confidence, Item, ItemType, Status, Trust, new_id
-from pipelines.memory.layout import document_id
-from pipelines.memory.wording import folded
 from pipelines.stages.filing import home_of
 from pipelines.stages.promote import new_document
 from pipelines.stages.tidying import tidied
+from pipelines.store.change_set import document_changes
+from pipelines.store.document import Block, edited
+from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, folded, new_id
+from pipelines.store.layout import document_id
 
 if TYPE_CHECKING:
-    from pipelines.memory.changes import Change
-    from pipelines.memory.snapshot import Snapshot
     from pipelines.settings import Settings
     from pipelines.stages.filing import Shelves
+    from pipelines.store.change_set import Change
+    from pipelines.store.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,15 @@ from collections import Counter
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import HISTORY, SECTIONS, insert_rows
-from pipelines.memory.items import ACTIVE, ItemType, Status, fold
-from pipelines.memory.layout import Kind, log_path
-from pipelines.memory.markdown import line_end, read_headings
+from pipelines.store.document import HISTORY, SECTIONS, insert_rows
+from pipelines.store.item import ACTIVE, ItemType, Status, fold
+from pipelines.store.layout import Kind, log_path
+from pipelines.store.markdown import line_end, read_headings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from pipelines.memory.documents import Document
+    from pipelines.store.document import Document
 
 PROJECTS, DAYS, PEOPLE = "Projects", "Recent days", "People"
 _ORDER: Final = (*SECTIONS.values(), HISTORY, PROJECTS, DAYS, PEOPLE)

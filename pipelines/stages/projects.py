@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.memory.aliases import with_alias, with_front_lines
-from pipelines.memory.doclinks import Renaming, followed
-from pipelines.memory.documents import commented, with_front_matter
-from pipelines.memory.items import Status
-from pipelines.memory.layout import BRIEFING, Kind, slug
 from pipelines.stages.pointers import without_pointers
 from pipelines.stages.prune import archived
+from pipelines.store.document import Renaming, commented, followed, with_alias, with_front_lines, with_front_matter
+from pipelines.store.item import Status
+from pipelines.store.layout import BRIEFING, Kind, slug
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Mapping
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.items import Item
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
 
 KEPT = "kept"
 """The key of a project's front matter that holds the day on which a person said that it goes on."""

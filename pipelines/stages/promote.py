@@ -9,15 +9,14 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from pipelines.memory.documents import Block, Document, edited
-from pipelines.memory.items import Evidence, Item, ItemType, Status, fold, new_id, quote_digest
-from pipelines.memory.layout import document_id, kind_of
-from pipelines.memory.wording import folded
 from pipelines.stages.extract import evidence_lines
 from pipelines.stages.filing import home_of
 from pipelines.stages.questions import Held, Question
 from pipelines.stages.review import VerdictKind, trust_of
 from pipelines.stages.succession import following, history_of, last_of, leaving, succeeded, successor, with_link
+from pipelines.store.document import Block, Document, edited
+from pipelines.store.item import Evidence, Item, ItemType, Status, fold, folded, new_id, quote_digest
+from pipelines.store.layout import document_id, kind_of
 from pipelines.templating import render
 
 if TYPE_CHECKING:

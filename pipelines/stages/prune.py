@@ -10,19 +10,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Block, block_of, edited
-from pipelines.memory.items import Status, render_item
-from pipelines.memory.layout import BRIEFING, GENERAL, USER, Kind
-from pipelines.memory.priority import priority
 from pipelines.stages.pointers import newest_day, pointer_rows, with_pointers, without_pointers
 from pipelines.stages.promote import new_document
+from pipelines.store.document import Block, block_of, edited
+from pipelines.store.item import Status, priority, render_item
+from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from pipelines.memory.documents import Document, Placed
-    from pipelines.memory.items import Item
     from pipelines.settings import Settings
+    from pipelines.store.document import Document, Placed
+    from pipelines.store.item import Item
 
     Rank = Callable[[Item], float]
 

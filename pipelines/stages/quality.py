@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import with_front_matter
-from pipelines.memory.items import Confidence, Status, Trust
-from pipelines.memory.layout import Kind
+from pipelines.store.document import with_front_matter
+from pipelines.store.item import Confidence, Status, Trust
+from pipelines.store.layout import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.items import Item
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
 
 
 def with_quality(

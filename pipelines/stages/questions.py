@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Document
-from pipelines.memory.items import fold
-from pipelines.memory.layout import REVIEW
-from pipelines.memory.pointers import without_pointer
-from pipelines.memory.queue import waiting, with_entry
-from pipelines.memory.secrets import veil
 from pipelines.stages.succession import AGAINST
 from pipelines.stages.trusting.inert import made_inert
+from pipelines.store.document import Document
+from pipelines.store.evidence import without_pointer
+from pipelines.store.item import fold
+from pipelines.store.layout import REVIEW
+from pipelines.store.review_queue import waiting, with_entry
+from pipelines.store.secrets import veil
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pipelines.memory.items import Evidence, Item
+    from pipelines.store.item import Evidence, Item
 
 CONTRADICT: Final = "contradict"
 CHOICES: Final = (

@@ -10,20 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Document, commented
-from pipelines.memory.items import Confidence, Status, Trust, new_id
-from pipelines.memory.layout import REVIEW, document_id
-from pipelines.memory.queue import read_queue, waiting, with_entry
-from pipelines.memory.tombstones import Reason, tombstone
 from pipelines.stages.projects import kept, named_in
+from pipelines.store.document import Document, commented
+from pipelines.store.item import Confidence, Status, Trust, new_id
+from pipelines.store.layout import REVIEW, document_id
+from pipelines.store.review_queue import read_queue, waiting, with_entry
+from pipelines.store.state import Reason, tombstone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pipelines.memory.baseline import Baseline
-    from pipelines.memory.documents import Placed
-    from pipelines.memory.items import Item
-    from pipelines.memory.tombstones import Tombstone
+    from pipelines.store.document import Placed
+    from pipelines.store.git_history import Baseline
+    from pipelines.store.item import Item
+    from pipelines.store.state import Tombstone
 
 MANY_GONE: Final = 5
 """More items than this gone at once look like a bad checkout."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pipelines.memory.private import log_without_private
-from pipelines.memory.progress import file_hash
-from pipelines.memory.secrets import told
+from pipelines.store.secrets import told
+from pipelines.store.secrets.redact import log_without_private
+from pipelines.store.state import file_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pipelines.memory.progress import LogProgress
-    from pipelines.memory.secrets import Found, Redactor
+    from pipelines.store.secrets import Found, Redactor
+    from pipelines.store.state import LogProgress
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.memory.files import making
-from pipelines.memory.layout import PRIVATE
 from pipelines.stages.meaning import embed
+from pipelines.store.files import making
+from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
     from pathlib import Path

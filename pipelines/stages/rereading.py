@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import quote_digest
-from pipelines.memory.tombstones import Reason, wording_hash
-from pipelines.memory.wording import content_words, folded
 from pipelines.stages.review import Verdict, VerdictKind
+from pipelines.store.item import content_words, folded, quote_digest
+from pipelines.store.state import Reason, wording_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pipelines.memory.entries import Entry
-    from pipelines.memory.items import Item
-    from pipelines.memory.tombstones import Tombstone
     from pipelines.models.extraction import Candidate
     from pipelines.stages.days import DayToRead
     from pipelines.stages.review import Filed
+    from pipelines.store.item import Item
+    from pipelines.store.log import Entry
+    from pipelines.store.state import Tombstone
 
     Standing = tuple[Item, int, int]
 

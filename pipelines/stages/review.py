@@ -6,18 +6,17 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import Confidence, ItemType, Status
-from pipelines.memory.wording import folded
 from pipelines.stages.alike import Alike
 from pipelines.stages.judging import Relation, judge
 from pipelines.stages.known import Belief, Known, repeats_there, speaks_for
+from pipelines.store.item import Confidence, ItemType, Status, folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pipelines.memory.items import Item, Trust
     from pipelines.models.extraction import Candidate
     from pipelines.stages.judging import Judgement
+    from pipelines.store.item import Item, Trust
 
 
 class VerdictKind(StrEnum):

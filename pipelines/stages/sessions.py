@@ -11,17 +11,17 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import Trust
-from pipelines.memory.layout import log_path
-from pipelines.memory.logs import parse_entries
-from pipelines.memory.pointers import render_pointer
-from pipelines.memory.transcripts import Role
+from pipelines.store.evidence import render_pointer
+from pipelines.store.item import Trust
+from pipelines.store.layout import log_path
+from pipelines.store.log import parse_entries
+from pipelines.store.transcripts import Role
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pipelines.memory.seals import Seals
-    from pipelines.memory.transcripts import Turn
+    from pipelines.store.session_state import Seals
+    from pipelines.store.transcripts import Turn
 
 LONGEST: Final = 4000
 """Characters of a turn that a log takes; the transcript beside it has the rest."""

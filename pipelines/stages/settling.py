@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.memory.layout import REVIEW
 from pipelines.stages.archiving import propose_archives
 from pipelines.stages.claims import claimed
 from pipelines.stages.closing import close_todos
 from pipelines.stages.questions import asked, held
+from pipelines.store.layout import REVIEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.entries import Entry
-    from pipelines.memory.items import Trust
     from pipelines.stages.promote import Promoted
     from pipelines.stages.questions import Telling
+    from pipelines.store.document import Document
+    from pipelines.store.item import Trust
+    from pipelines.store.log import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import Block, block_of, edited
-from pipelines.memory.items import Status
-from pipelines.memory.layout import BRIEFING, GENERAL, USER
+from pipelines.store.document import Block, block_of, edited
+from pipelines.store.item import Status
+from pipelines.store.layout import BRIEFING, GENERAL, USER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.items import Item
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
 
 SUPERSEDES: Final = "supersedes"
 AGAINST: Final = "against"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import commented, edited
-from pipelines.memory.items import Status
-from pipelines.memory.layout import REVIEW
 from pipelines.stages.promote import new_document
 from pipelines.stages.succession import following, history_of, leaving, succeeded, successor
+from pipelines.store.document import commented, edited
+from pipelines.store.item import Status
+from pipelines.store.layout import REVIEW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.items import Item
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
 
 SUPERSEDABLE: Final = frozenset({Status.LIVE, Status.OPEN, Status.ARCHIVED})
 """What is still believed, in a document or in an archive. What is closed already has its end, and keeps it."""

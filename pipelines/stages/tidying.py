@@ -10,10 +10,10 @@ from pipelines.stages.quality import with_quality
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.snapshot import Snapshot
     from pipelines.settings import Settings
     from pipelines.stages.prune import Moved
+    from pipelines.store.document import Document
+    from pipelines.store.snapshot import Snapshot
 
 _ROUNDS: Final = 4
 """How often documents are brought under their caps; the second time is nearly always the last."""

@@ -8,20 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.documents import HISTORY, SECTIONS, insert_rows, section_of
-from pipelines.memory.items import Status, Trust
-from pipelines.memory.layout import FOLDERS, REVIEW
-from pipelines.memory.markdown import line_end
-from pipelines.memory.standings import item_changes, standing_twice, standings, understood
 from pipelines.stages.pointers import DAYS, PEOPLE, PROJECTS, without_pointers
 from pipelines.stages.promote import new_document
+from pipelines.store.change_set import item_changes, standing_twice, standings, understood
+from pipelines.store.document import HISTORY, SECTIONS, insert_rows, section_of
+from pipelines.store.item import Status, Trust
+from pipelines.store.layout import FOLDERS, REVIEW
+from pipelines.store.markdown import line_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.items import Item
-    from pipelines.memory.standings import ItemChange, Standing
+    from pipelines.store.change_set import ItemChange, Standing
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
 
 _ORDER: Final = (*SECTIONS.values(), HISTORY)
 _SECTIONS: Final = frozenset({*_ORDER, PROJECTS, DAYS, PEOPLE})

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.memory.layout import BRIEFING, REVIEW
-from pipelines.memory.standings import standings
-from pipelines.memory.tombstones import Reason
 from pipelines.stages.pointers import without_pointers
 from pipelines.stages.undo import Undone
+from pipelines.store.change_set import standings
+from pipelines.store.layout import BRIEFING, REVIEW
+from pipelines.store.state import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.memory.documents import Document
-    from pipelines.memory.tombstones import Tombstone
     from pipelines.stages.undo import RunSides
+    from pipelines.store.document import Document
+    from pipelines.store.state import Tombstone
 
 
 def put_back(sides: RunSides, found: Mapping[str, Document], now: Mapping[str, Document]) -> Undone | None:

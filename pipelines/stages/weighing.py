@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import Confidence
-from pipelines.memory.private import is_private
 from pipelines.models.operations import Neighbour, OperationKind, Posed, ReviewRequest
 from pipelines.models.shown import MOST_LINKS, shown_text
 from pipelines.stages.alike import Alike
@@ -18,15 +16,17 @@ from pipelines.stages.judging.repeats import same_guards
 from pipelines.stages.judging.sentence import read_sentence
 from pipelines.stages.known import Known, repeats_there, speaks_for
 from pipelines.stages.review import ASKED_ABOUT, Verdict, VerdictKind, against, certain, confirming, corrected, review
+from pipelines.store.item import Confidence
+from pipelines.store.secrets.redact import is_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pipelines.memory.items import Item
     from pipelines.models.extraction import Candidate, DocumentChoice, Failure
     from pipelines.models.operations import Operation, Reviewed, Reviewer
     from pipelines.stages.known import Belief
     from pipelines.stages.review import Filed, Found
+    from pipelines.store.item import Item
     from pipelines.usage import Spent
 
 CURRENT_SHOWN: Final = 6

@@ -8,8 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pipelines.commands import run_command
-from pipelines.memory import journal
-from pipelines.memory.git import Git
+from pipelines.store import journal
+from pipelines.store.git import Git
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pipelines.adopting.joining import joined
 from pipelines.adopting.names import settle, standing
-from pipelines.memory.logs import parse_entries
+from pipelines.store.log import parse_entries
 
 _PATHS = st.lists(
     st.lists(st.sampled_from(["a", "A", "a-2", "a.md", "b"]), min_size=1, max_size=3).map(

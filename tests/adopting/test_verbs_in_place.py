@@ -12,7 +12,7 @@ import pytest
 from pipelines import Memory as Embedded
 from pipelines import mcp as mcp_tools
 from pipelines.beliefs.moments import documents_of
-from pipelines.memory.git import Git
+from pipelines.store.git import Git
 from tests.adopting.places import TURNS, Place, changed, theirs, vault
 from tests.adopting.samples import lay, openclaw
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pipelines.beliefs.holdings import Beliefs
-from pipelines.memory.documents import Document
+from pipelines.store.document import Document
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ import pytest
 
 from pipelines.beliefs.exporting import graphml, json_lines
 from pipelines.beliefs.holdings import Beliefs
-from pipelines.memory.exchange import check_header, from_record, placement_of
-from pipelines.memory.snapshot import read_documents
+from pipelines.store.jsonl import check_header, from_record, placement_of
+from pipelines.store.snapshot import read_documents
 from tests.beliefs.making import LINKED, WAITING
 
 if TYPE_CHECKING:

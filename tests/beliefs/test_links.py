@@ -9,7 +9,7 @@ import pytest
 from pipelines.beliefs.holdings import Beliefs
 from pipelines.beliefs.links import Mark, all_edges, dependents, grounds, predecessors, successors, walk
 from pipelines.errors import UnknownItem
-from pipelines.memory.documents import Document
+from pipelines.store.document import Document
 from tests.beliefs.making import LINKED, beliefs
 
 if TYPE_CHECKING:

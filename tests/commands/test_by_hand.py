@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.memory.lock import run_lock
+from pipelines.store.lock import run_lock
 from tests.asking import ALPHA, ask_contradict, first_night, items, night
 
 if TYPE_CHECKING:

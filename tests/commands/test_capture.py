@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.commands import run_command
-from pipelines.memory.logs import parse_entries
+from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.lock import run_lock
+from pipelines.store.lock import run_lock
 from tests.models.days import forget_the_machine
 from tests.models.images import PNG, gif, png
 from tests.models.wire import KEY, anthropic_error, anthropic_wire, gemini_wire, generated, message

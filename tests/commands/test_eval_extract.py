@@ -10,10 +10,10 @@ import pytest
 
 from pipelines.commands import run_command
 from pipelines.errors import ModelFailed
-from pipelines.memory.items import Confidence, ItemType
 from pipelines.models import choose
 from pipelines.models.extraction import Candidate, Extraction
 from pipelines.models.rules import RulesExtractor
+from pipelines.store.item import Confidence, ItemType
 from pipelines.usage import Spent, Tally, Usage
 
 if TYPE_CHECKING:

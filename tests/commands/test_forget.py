@@ -8,9 +8,9 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from pipelines.commands.rewriting import commands
-from pipelines.memory.displaced import carry_over
-from pipelines.memory.layout import TOMBSTONES
-from pipelines.memory.tombstones import Reason, read_tombstones
+from pipelines.store.atomic_replace import carry_over
+from pipelines.store.layout import TOMBSTONES
+from pipelines.store.state import Reason, read_tombstones
 from tests.asking import ALPHA, NEW, ask_contradict, first_night, items, night
 
 if TYPE_CHECKING:

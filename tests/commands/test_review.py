@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.commands.review_told import keys_of
-from pipelines.memory.lock import run_lock
 from pipelines.reviewing import ACCEPT, REJECT
 from pipelines.stages.answers import choices_of
+from pipelines.store.lock import run_lock
 from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night
 
 if TYPE_CHECKING:

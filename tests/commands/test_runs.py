@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import BUG, INTERRUPTED, BadFile, CurateError, ModelFailed, UnknownRun
-from pipelines.memory.history import named_run
 from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.report import KEPT, RunReport, last_report, read_reports, save_failure, save_report
 from pipelines.settings import load_settings
+from pipelines.store.git_history import named_run
 from pipelines.watch import Watch
 
 if TYPE_CHECKING:

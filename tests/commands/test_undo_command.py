@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from pipelines.memory.layout import TOMBSTONES
-from pipelines.memory.lock import run_lock
-from pipelines.memory.tombstones import Reason, read_tombstones
 from pipelines.models.rules import RulesExtractor
+from pipelines.store.layout import TOMBSTONES
+from pipelines.store.lock import run_lock
+from pipelines.store.state import Reason, read_tombstones
 
 if TYPE_CHECKING:
     import pytest

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.context.reading import document_entries, log_entries, read_head, read_tail
-from pipelines.memory.items import Confidence, Item, ItemType, Status, Trust, render_item
+from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, render_item
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ import pytest
 from pipelines.commands import run_command
 from pipelines.doctor import machine
 from pipelines.errors import NotWritable
-from pipelines.memory.lock import schedule_lock
 from pipelines.report import save_failure
+from pipelines.store.lock import schedule_lock
 from tests.install.outside import SYSTEMCTL, system
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from pipelines.memory.exchange import FORMAT
+from pipelines.store.jsonl import FORMAT
 
 _ITEMS: Final = (
     "- Decision: Use Terraform, not Pulumi. <!-- k7f3a9c2b10 since=2026-02-11 trust=self confidence=high "

@@ -9,17 +9,6 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile, BadSettings, CurateError
 from pipelines.importing import read_export
 from pipelines.index.marks import snippets
-from pipelines.memory.documents import Block, Document, commented, edited, with_front_matter
-from pipelines.memory.items import Item, ItemType, Status, parse_item, render_item
-from pipelines.memory.logs import parse_entries
-from pipelines.memory.markdown import read_front_matter, set_front_matter, split_lines
-from pipelines.memory.names import names_of
-from pipelines.memory.private import log_without_private, record_without_private
-from pipelines.memory.progress import read_progress, render_progress
-from pipelines.memory.secrets.redacting import Redactor
-from pipelines.memory.sidecars import BadSidecar, parse_sidecar
-from pipelines.memory.tombstones import read_tombstones, render_tombstones
-from pipelines.memory.transcripts import Transcript
 from pipelines.models.calling import BadReply
 from pipelines.models.extraction import ExtractionRequest
 from pipelines.models.operations import Neighbour, Posed
@@ -30,6 +19,15 @@ from pipelines.models.vision.reply import read_description
 from pipelines.settings import load_settings
 from pipelines.stages.answers import apply_answers
 from pipelines.stages.trusting.attacks import attack_in
+from pipelines.store.document import Block, Document, commented, edited, with_front_matter
+from pipelines.store.item import Item, ItemType, Status, parse_item, render_item
+from pipelines.store.log import parse_entries
+from pipelines.store.markdown import read_front_matter, set_front_matter, split_lines
+from pipelines.store.secrets.redact import Redactor, log_without_private, record_without_private
+from pipelines.store.sidecars import BadSidecar, parse_sidecar
+from pipelines.store.state import read_progress, read_tombstones, render_progress, render_tombstones
+from pipelines.store.transcripts import Transcript
+from pipelines.store.user_layout import names_of
 from pipelines.user_settings import load_user_settings
 from tests.fuzz import seeds
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.index.blocks import NESTED_BYTES, OVERLAP_BYTES, PIECE_BYTES, end_of, split_blocks, turn_pieces
-from pipelines.memory.markdown import split_lines
+from pipelines.store.markdown import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

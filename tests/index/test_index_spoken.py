@@ -9,9 +9,9 @@ from typing import Any
 from pipelines.index.blocks import PIECE_BYTES, end_of
 from pipelines.index.pdf import Pdf
 from pipelines.index.spoken import image_units, pdf_units, turn_units
-from pipelines.memory.days import Days
-from pipelines.memory.sidecars import Described
-from pipelines.memory.transcripts import Role, Turn
+from pipelines.store.days import Days
+from pipelines.store.sidecars import Described
+from pipelines.store.transcripts import Role, Turn
 
 LATE = datetime(2026, 3, 18, 23, 30, tzinfo=UTC)
 PATH = "Sessions/2026-03-17/s.jsonl"

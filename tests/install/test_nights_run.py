@@ -19,7 +19,7 @@ from pipelines.commands import run_command
 from pipelines.install import cron, launchd, systemd
 from pipelines.install.plan import Asked
 from pipelines.install.program import Program
-from pipelines.memory.lock import run_lock
+from pipelines.store.lock import run_lock
 from tests.install.outside import cron_command, system
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from datetime import date
 from pipelines.adopting.daily import moment_pattern
 from pipelines.index import marks
 from pipelines.install import cron, filling
-from pipelines.memory.daynames import DayNames
-from pipelines.memory.documents import Document
-from pipelines.memory.secrets.finding import find_secrets
-from pipelines.memory.secrets.rules import load_rules
 from pipelines.models.grounding import dates, figures, names
 from pipelines.stages import filing
 from pipelines.stages.judging import values
 from pipelines.stages.trusting.attacks import load_attacks
+from pipelines.store.document import Document
+from pipelines.store.secrets.find import find_secrets
+from pipelines.store.secrets.secret_rules import load_rules
+from pipelines.store.user_layout import DayNames
 
 _DAY = date(2026, 3, 18)
 

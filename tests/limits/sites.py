@@ -16,9 +16,9 @@ FOLDER: Final = Path(pipelines.__file__).parent
 SCANNING: Final = frozenset({"search", "sub", "subn", "split", "findall", "finditer"})
 METHODS: Final = SCANNING | {"match", "fullmatch"}
 KEPT: Final = {
-    "memory/secrets/rules.py pattern": frozenset({"match"}),
-    "memory/daynames.py _shape": frozenset({"fullmatch"}),
-    "memory/daynames.py _rest": frozenset({"fullmatch"}),
+    "store/secrets/secret_rules.py pattern": frozenset({"match"}),
+    "store/user_layout.py _shape": frozenset({"fullmatch"}),
+    "store/user_layout.py _rest": frozenset({"fullmatch"}),
 }
 """How what a function returns is asked elsewhere; where nothing is said here, every place of a text is tried."""
 

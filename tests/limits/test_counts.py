@@ -11,9 +11,9 @@ from pipelines.adopting.found import read_source
 from pipelines.agents import transcripts_below
 from pipelines.errors import BadFile
 from pipelines.index.sources import Skipped, scan
-from pipelines.memory import files, snapshot
-from pipelines.memory.files import list_files
 from pipelines.schedule.stamp import stamp_of
+from pipelines.store import files, snapshot
+from pipelines.store.files import list_files
 
 if TYPE_CHECKING:
     from pathlib import Path

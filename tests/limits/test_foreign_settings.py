@@ -8,10 +8,9 @@ import pytest
 from pydantic import BaseModel
 
 from pipelines.errors import BadSettings
-from pipelines.memory.names import names_of
-from pipelines.memory.naming_rules import KEYS
 from pipelines.provider_settings import _MEANT, _USERS
 from pipelines.settings import Settings, load_settings
+from pipelines.store.user_layout import KEYS, names_of
 from pipelines.user_settings import UserFile, load_user_settings
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import GitFault, TooMuchFromGit
-from pipelines.memory import git as git_module
-from pipelines.memory import git_answers, git_remote
-from pipelines.memory.git import Git
-from pipelines.memory.git_answers import lines_of
-from pipelines.memory.git_remote import Remote
 from pipelines.sharing import trees
+from pipelines.store import git as git_module
+from pipelines.store import git_process as git_answers
+from pipelines.store import git_remote
+from pipelines.store.git import Git
+from pipelines.store.git_process import lines_of
+from pipelines.store.git_remote import Remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.commands import run_command
-from pipelines.memory.git import Git
+from pipelines.store.git import Git
 from tests.limits.hostile import arm, canaries, lose_a_blob, sign
 
 if TYPE_CHECKING:

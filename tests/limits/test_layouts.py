@@ -13,8 +13,8 @@ import pytest
 
 from pipelines.adopting.daily import moment_pattern, read_vault, written_pattern
 from pipelines.commands import run_command
-from pipelines.memory.globs import is_matched, may_hold
-from pipelines.memory.naming_rules import layout_faults, layout_names
+from pipelines.store.layout import is_matched, may_hold
+from pipelines.store.user_layout import layout_faults, layout_names
 from tests.adopting.samples import fingerprint, lay, obsidian
 from tests.limits.test_paths import ODDER, Watched
 from tests.limits.test_terminal import steers

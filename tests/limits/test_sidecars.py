@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.memory.layout import sidecar_names
 from pipelines.models.describing import Description, Limits
 from pipelines.stages.describe import describe_images
+from pipelines.store.layout import sidecar_names
 from tests.limits.test_paths import Watched
 from tests.models.images import PNG
 

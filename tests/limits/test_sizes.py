@@ -14,9 +14,9 @@ from pipelines.commands.log import MAX_BYTES as MOST_LOGGED
 from pipelines.errors import MAX_BYTES as MOST_SETTINGS
 from pipelines.errors import BadFile, BadSettings, read_toml
 from pipelines.importing import MAX_LINE, MOST_RECORDS, read_export
-from pipelines.memory.exchange import header_record
-from pipelines.memory.files import MAX_BYTES, read_bytes
-from pipelines.memory.snapshot import MAX_DOCUMENT_BYTES, MAX_LOG_BYTES
+from pipelines.store.files import MAX_BYTES, read_bytes
+from pipelines.store.jsonl import header_record
+from pipelines.store.snapshot import MAX_DOCUMENT_BYTES, MAX_LOG_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pipelines.errors import BadFile, CurateError, NotWritable
-from pipelines.memory import swap
-from pipelines.memory.append import append_line
-from pipelines.memory.changes import Change
-from pipelines.memory.displaced import carry_over
-from pipelines.memory.files import create_file, read_bytes, replace_file
-from pipelines.memory.folders import holding
-from pipelines.memory.lock import run_lock
-from pipelines.memory.place import put, settle
-from pipelines.memory.recording import keep, recording
 from pipelines.report import last_report
+from pipelines.store import rename_exchange as swap
+from pipelines.store.append_log import append_line
+from pipelines.store.atomic_replace import carry_over, put, settle
+from pipelines.store.change_set import Change
+from pipelines.store.files import create_file, read_bytes, replace_file
+from pipelines.store.folders import holding
+from pipelines.store.lock import run_lock
+from pipelines.store.transcripts.reader import keep, recording
 from tests.limits.swapping import LOOP, Swapper
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.changes import check_documents, document_changes
-from pipelines.memory.documents import Block, Document, edited
-from pipelines.memory.items import Item, ItemType
+from pipelines.store.change_set import check_documents, document_changes
+from pipelines.store.document import Block, Document, edited
+from pipelines.store.item import Item, ItemType
 
 ONE = Item(ItemType.FACT, "one", id="k1111111111", by="rules@1")
 TWO = Item(ItemType.FACT, "two", id="k2222222222", links=(("because", ("k1111111111",)),))

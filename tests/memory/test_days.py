@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.clock import day_of
-from pipelines.memory.days import Days, read_days
 from pipelines.settings import Settings
+from pipelines.store.days import Days, read_days
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.memory.documents import Block, Document, block_of, commented, edited, with_front_matter
-from pipelines.memory.items import Item, ItemType, Status, parse_item
-from pipelines.memory.markdown import split_lines
+from pipelines.store.document import Block, Document, block_of, commented, edited, with_front_matter
+from pipelines.store.item import Item, ItemType, Status, parse_item
+from pipelines.store.markdown import split_lines
 
 ONE = Item(ItemType.DECISION, "use one", id="k1111111111")
 TWO = Item(ItemType.RULE, "never two", id="k2222222222")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from pipelines.memory.exchange import check_header, from_record, header_record, placement_of, to_record
-from pipelines.memory.items import Item, ItemType
+from pipelines.store.item import Item, ItemType
+from pipelines.store.jsonl import check_header, from_record, header_record, placement_of, to_record
 from tests.memory.test_items import PATHS, items
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import DetachedHead, GitFault, NotARepository
-from pipelines.memory.edits import commit_edits, uncommitted
-from pipelines.memory.git import Author, Git, blob_id
-from pipelines.memory.history import run_commits
+from pipelines.store.edits import commit_edits, uncommitted
+from pipelines.store.git import Author, Git, blob_id
+from pipelines.store.git_history import run_commits
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.memory.documents import Block, Document, edited
-from pipelines.memory.items import (
+from pipelines.store.document import Block, Document, edited
+from pipelines.store.item import (
     LINK_KINDS,
     Confidence,
     Evidence,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ChangedUnderRun
-from pipelines.memory import journal
-from pipelines.memory.changes import Change
-from pipelines.memory.documents import Block, Document, edited
-from pipelines.memory.edits import commit_edits, uncommitted
-from pipelines.memory.git import Author, Git
-from pipelines.memory.items import Item, ItemType
-from pipelines.memory.journal import Signature, apply_changes, recover
+from pipelines.store import journal
+from pipelines.store.change_set import Change
+from pipelines.store.document import Block, Document, edited
+from pipelines.store.edits import commit_edits, uncommitted
+from pipelines.store.git import Author, Git
+from pipelines.store.item import Item, ItemType
+from pipelines.store.journal import Signature, apply_changes, recover
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import LockHeld, NotWritable
-from pipelines.memory.append import append_line
-from pipelines.memory.lock import run_lock
+from pipelines.store.append_log import append_line
+from pipelines.store.lock import run_lock
 
 if TYPE_CHECKING:
     from pathlib import Path

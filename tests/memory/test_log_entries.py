@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.logs import parse_entries
+from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
-    from pipelines.memory.entries import Entry
+    from pipelines.store.log import Entry
 
 
 def read(text: str) -> tuple[Entry, ...]:

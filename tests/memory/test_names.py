@@ -9,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.errors import BadFile, BadSettings, BrokenChangeSet
-from pipelines.memory.changes import Change
-from pipelines.memory.daynames import DayNames, name_fault
-from pipelines.memory.filenames import Names
-from pipelines.memory.files import list_files, read_bytes
-from pipelines.memory.git import Git
-from pipelines.memory.globs import is_matched, may_hold
-from pipelines.memory.journal import Signature, apply_changes
-from pipelines.memory.names import at, names_of, real_path
 from pipelines.settings import load_settings
+from pipelines.store.change_set import Change
+from pipelines.store.files import list_files, read_bytes
+from pipelines.store.git import Git
+from pipelines.store.journal import Signature, apply_changes
+from pipelines.store.layout import is_matched, may_hold
+from pipelines.store.user_layout import DayNames, Names, at, name_fault, names_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.memory.transcripts import Transcript
+from pipelines.store.transcripts import Transcript
 
 
 def claude(name: str, **given: Any) -> dict[str, Any]:

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import BadFile
-from pipelines.memory import displaced, place, swap
-from pipelines.memory.changes import Change
-from pipelines.memory.displaced import KEPT_SECONDS, carry_over
-from pipelines.memory.folders import holding
-from pipelines.memory.place import put, settle
-from pipelines.memory.swap import swap_in, swaps
+from pipelines.store import atomic_replace as displaced
+from pipelines.store import atomic_replace as place
+from pipelines.store import rename_exchange as swap
+from pipelines.store.atomic_replace import KEPT_SECONDS, carry_over, put, settle
+from pipelines.store.change_set import Change
+from pipelines.store.folders import holding
+from pipelines.store.rename_exchange import swap_in, swaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from pipelines.memory.folders import Folder
+    from pipelines.store.folders import Folder
 
 LOG = "Logs/2026-03-18.md"
 PARTIAL = "Logs/partial/2026-03-18-phone.md"
@@ -185,7 +186,7 @@ def test_a_displaced_log_goes_when_nobody_can_be_writing_any_more(root: Path, mo
     carry_over(root)
     assert len(list((root / ".curate" / "displaced").iterdir())) == 1
     later = time.time() + KEPT_SECONDS + 1
-    monkeypatch.setattr("pipelines.memory.displaced.time.time", lambda: later)
+    monkeypatch.setattr("pipelines.store.atomic_replace.time.time", lambda: later)
     carry_over(root)
     assert list((root / ".curate" / "displaced").iterdir()) == []
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.items import Confidence, Item, ItemType, Trust
-from pipelines.memory.priority import Weights, priority
 from pipelines.settings import Settings, load_settings
+from pipelines.store.item import Confidence, Item, ItemType, Trust, Weights, priority
 
 if TYPE_CHECKING:
     from tests.conftest import Memory

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.private import log_without_private, record_without_private, without_private
+from pipelines.store.secrets.redact import log_without_private, record_without_private, without_private
 
 
 @pytest.mark.parametrize(

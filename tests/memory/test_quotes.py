@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.quotes import quote_stands
+from pipelines.store.evidence import quote_stands
 
 LINES = ["- 09:14 **Decision:** we go with _Terraform_, not `Pulumi`;", "  > its state handling is 2*3 times better"]
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import BadFile
-from pipelines.memory.files import create_file
-from pipelines.memory.layout import sidecar_names
-from pipelines.memory.sidecars import MAX_BYTES, BadSidecar, Described, parse_sidecar, write_sidecar
+from pipelines.store.files import create_file
+from pipelines.store.layout import sidecar_names
+from pipelines.store.sidecars import MAX_BYTES, BadSidecar, Described, parse_sidecar, write_sidecar
 
 if TYPE_CHECKING:
     from pathlib import Path

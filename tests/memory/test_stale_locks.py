@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import GitFault
-from pipelines.memory.git import Git
-from pipelines.memory.git_processes import Doubt, holder_of
-from pipelines.memory.stale_locks import HOUR, WAITS, clear_stale_locks, locks_of, wait_for_locks
+from pipelines.store.git import Git
+from pipelines.store.git_locks import HOUR, WAITS, Doubt, clear_stale_locks, holder_of, locks_of, wait_for_locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,7 +129,7 @@ def test_a_lock_made_anew_in_that_moment_is_put_back(git: Git, monkeypatch: pyte
         lock.rename(lock.with_suffix(".gone"))
         lock.write_text("somebody's")
 
-    monkeypatch.setattr("pipelines.memory.stale_locks.holder_of", nobody)
+    monkeypatch.setattr("pipelines.store.git_locks.holder_of", nobody)
     clear_stale_locks(git.repository, aside(git))
     assert lock.read_text() == "somebody's"
 
@@ -138,7 +137,7 @@ def test_a_lock_made_anew_in_that_moment_is_put_back(git: Git, monkeypatch: pyte
 def test_where_processes_cannot_be_seen_only_an_old_lock_goes(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = git.root / ".git" / "index.lock"
     lock.touch()
-    monkeypatch.setattr("pipelines.memory.stale_locks.holder_of", lambda *_: Doubt())
+    monkeypatch.setattr("pipelines.store.git_locks.holder_of", lambda *_: Doubt())
     assert clear_stale_locks(git.repository, aside(git))
     old = time.time() - HOUR - 1
     os.utime(lock, (old, old))
@@ -170,9 +169,9 @@ def test_without_proc_and_lsof_it_is_in_doubt(git: Git, tmp_path: Path, monkeypa
 def test_the_night_and_the_next_commit_of_a_person_go_on(
     bare_memory: Path, name: str, at: Callable[..., object]
 ) -> None:
-    from pipelines.memory.edits import commit_edits
-    from pipelines.memory.git import Author
-    from pipelines.memory.journal import recover
+    from pipelines.store.edits import commit_edits
+    from pipelines.store.git import Author
+    from pipelines.store.journal import recover
 
     git = Git(bare_memory)
     git.init()

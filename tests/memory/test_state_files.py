@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.memory.progress import read_progress, render_progress
-from pipelines.memory.tombstones import read_tombstones, render_tombstones
+from pipelines.store.state import read_progress, read_tombstones, render_progress, render_tombstones
 
 READ = b'{"log": "Logs/2026-03-18.md", "file": "ab12", "entries": ["a1"]}\n'
 STONE = b'{"hash": "9f86d081", "id": "k7f3a9c2b10", "day": "2026-03-18", "reason": "retracted"}\n'

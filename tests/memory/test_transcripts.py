@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.transcripts import Role, Transcript, Turn
-from pipelines.memory.transcripts.lines import LONGEST
+from pipelines.store.transcripts import Role, Transcript, Turn
+from pipelines.store.transcripts.reader import LONGEST
 
 AT = "2026-03-18T09:14:00.000Z"
 MOMENT = datetime(2026, 3, 18, 9, 14, tzinfo=UTC)

@@ -6,8 +6,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from pipelines.memory.entries import Entry
 from pipelines.models.extraction import DocumentChoice, ExtractionRequest
+from pipelines.store.log import Entry
 
 if TYPE_CHECKING:
     import pytest

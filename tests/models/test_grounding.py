@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pipelines.memory.entries import Entry
 from pipelines.models.grounding import ungrounded
+from pipelines.store.log import Entry
 
 DAY = "2026-03-12"  # a Thursday
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.entries import Entry
 from pipelines.models.pieces import cut
 from pipelines.models.reading import nonce
+from pipelines.store.log import Entry
 from tests.models.days import DAY, DOCUMENTS, ENTRIES
 
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.memory.entries import Entry
-from pipelines.memory.items import Confidence, ItemType
 from pipelines.models.chain import Chain
 from pipelines.models.extraction import ExtractionRequest, Failure
 from pipelines.models.providers.anthropic import AnthropicModel
@@ -17,6 +15,8 @@ from pipelines.models.providers.gemini import GeminiModel
 from pipelines.models.reading import ModelExtractor
 from pipelines.models.rules import RulesExtractor
 from pipelines.provider_settings import ProviderSettings
+from pipelines.store.item import Confidence, ItemType
+from pipelines.store.log import Entry
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Spent, Usage
 from tests.models.days import DAY, DOCUMENTS, ENTRIES, forget_the_machine, reply_item, reply_text

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.entries import Entry
-from pipelines.memory.items import ItemType, parse_item
 from pipelines.models.calling import BadReply
 from pipelines.models.reply import Asked, candidates_of, read_items, reply_schema
+from pipelines.store.item import ItemType, parse_item
+from pipelines.store.log import Entry
 from tests.models.days import DOCUMENTS, ENTRIES, reply_item, reply_text
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.logs import parse_entries
 from pipelines.models.extraction import ExtractionRequest
 from pipelines.models.rules import RulesExtractor
+from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
     from pipelines.models.extraction import Candidate

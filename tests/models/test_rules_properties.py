@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.items import fold
-from pipelines.memory.logs import parse_entries
 from pipelines.models.extraction import ExtractionRequest
 from pipelines.models.rules import RulesExtractor
+from pipelines.store.item import fold
+from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
     from pipelines.models.extraction import Candidate

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.items import ItemType
 from pipelines.models.extraction import ExtractionRequest
 from pipelines.models.shown import MOST_LINKS, MOST_SHOWN, PROPOSED_KINDS, Nearby, ShownItem, proposed_links
+from pipelines.store.item import ItemType
 from tests.models.days import DOCUMENTS, ENTRIES, reply_item, reply_text
 from tests.models.fakes import Scripted
 from tests.models.test_reading import extractor

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import GitFault
-from pipelines.memory.lock import schedule_lock
 from pipelines.nights.health import Signs, health
-from pipelines.nights.records import spent
 from pipelines.report import save_failure
 from pipelines.settings import Settings
+from pipelines.store.lock import schedule_lock
+from pipelines.store.state import spent
 from tests.install.outside import system
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.memory.lock import run_lock
 from pipelines.nights import pings
+from pipelines.store.lock import run_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.lock import run_lock
+from pipelines.store.lock import run_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

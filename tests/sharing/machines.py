@@ -7,7 +7,7 @@ import random
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from pipelines.memory.snapshot import read_documents
+from pipelines.store.snapshot import read_documents
 from tests.torture.living import Owner, days, log_of
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.memory.documents import Document
-from pipelines.memory.git import Git
-from pipelines.memory.logs import parse_entries
 from pipelines.sharing.edits import with_edits_understood
 from pipelines.sharing.joining import join
 from pipelines.sharing.logs import join_logs, join_rows
+from pipelines.store.document import Document
+from pipelines.store.git import Git
+from pipelines.store.log import parse_entries
 from tests.sharing.machines import append_log, git, shared
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import BadSettings, GitFault
-from pipelines.memory.git import Git
-from pipelines.memory.git_remote import Refused, Remote, address_of
 from pipelines.settings import Settings
 from pipelines.sharing.syncing import Sharing
+from pipelines.store.git import Git
+from pipelines.store.git_remote import Refused, Remote, address_of
 from pipelines.user_settings import PushTable, load_user_settings
 from tests.sharing.machines import append_log, git, shared, state
 

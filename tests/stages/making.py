@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.memory.entries import Entry
-from pipelines.memory.items import Confidence, ItemType
 from pipelines.models.extraction import Candidate
+from pipelines.store.item import Confidence, ItemType
+from pipelines.store.log import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.memory.items import Item, ItemType
 from pipelines.models.embedders import choose
 from pipelines.stages.alike import Alike
 from pipelines.stages.review import Filed, VerdictKind, review
+from pipelines.store.item import Item, ItemType
 from tests.stages.making import candidate
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.documents import Document
-from pipelines.memory.queue import TWICE, read_queue, with_remarks
 from pipelines.stages.answers import apply_answers
+from pipelines.store.document import Document
+from pipelines.store.review_queue import TWICE, read_queue, with_remarks
 from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night, tick
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.documents import Document
-from pipelines.memory.items import Evidence, Item, ItemType, Status, Trust, render_item
 from pipelines.stages.closing import close_todos
+from pipelines.store.document import Document
+from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, render_item
 from tests.stages.making import entry
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import ModelFailed
-from pipelines.memory.entries import Entry
 from pipelines.models.extraction import Extraction, Failure
 from pipelines.stages.days import DayToRead
 from pipelines.stages.extract import extract
+from pipelines.store.log import Entry
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Spent, Tally, Usage
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.memory.documents import Document
-from pipelines.memory.items import Confidence, ItemType
 from pipelines.stages.filing import Shelves, home_of, named_document
+from pipelines.store.document import Document
+from pipelines.store.item import Confidence, ItemType
 from tests.stages.making import candidate, entry
 
 ALPHA = Document(

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.items import ItemType
 from pipelines.pairs import read_pairs, score_pairs
 from pipelines.stages.judging import Relation, judge
+from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
     from pipelines.pairs import Pair

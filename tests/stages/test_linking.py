@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.memory.documents import Block, Document, edited
-from pipelines.memory.items import Item, ItemType, Status
 from pipelines.models.extraction import Candidate
 from pipelines.stages.filing import Shelves
 from pipelines.stages.linking import Tie, find_ties, linkable
 from pipelines.stages.promote import promote
 from pipelines.stages.review import Verdict, VerdictKind
+from pipelines.store.document import Block, Document, edited
+from pipelines.store.item import Item, ItemType, Status
 from tests.stages.making import candidate, entry
 
 TEAMS = Item(ItemType.FACT, "Two teams already run PostgreSQL in production.", "k1111111111", since="2026-03-01")

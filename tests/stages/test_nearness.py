@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pipelines.errors import ModelFailed
 from pipelines.index.embed import embed_index
 from pipelines.index.vectors import VECTORS
-from pipelines.memory.items import Item, ItemType, Status
 from pipelines.models.embedders import choose
 from pipelines.models.operations import Operation, OperationKind, Reviewed
 from pipelines.stages import nearness
@@ -17,6 +16,7 @@ from pipelines.stages.known import Known
 from pipelines.stages.nearness import Nearness, Vectors, kept_in
 from pipelines.stages.review import Filed
 from pipelines.stages.weighing import Sitting, weigh
+from pipelines.store.item import Item, ItemType, Status
 from tests.index.bag import Bag
 from tests.stages.making import candidate
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.memory.documents import Block, Document, edited
-from pipelines.memory.items import Confidence, Evidence, Item, ItemType, Status, Trust
 from pipelines.settings import Caps, Settings
 from pipelines.stages.pointers import marked, pointer_rows, with_pointers, without_pointers
 from pipelines.stages.prune import prune
+from pipelines.store.document import Block, Document, edited
+from pipelines.store.item import Confidence, Evidence, Item, ItemType, Status, Trust
 
 CAPS = Caps(briefing=1024, user=1024, document=4096)
 SETTINGS = Settings(caps=CAPS)

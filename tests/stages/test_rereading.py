@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.memory.items import Evidence, Item, ItemType, Status, quote_digest
 from pipelines.stages.rereading import settle
 from pipelines.stages.review import Filed
+from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
 from tests.stages.making import candidate, entry
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.items import Item, ItemType, Status
-from pipelines.memory.wording import content_words, folded
 from pipelines.stages import review as stage
 from pipelines.stages.review import Filed, VerdictKind
+from pipelines.store.item import Item, ItemType, Status, content_words, folded
 from tests.stages.making import candidate
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipelines.memory.logs import parse_entries
-from pipelines.memory.pointers import captured_in
-from pipelines.memory.seals import Seals
-from pipelines.memory.transcripts import Role, Turn
 from pipelines.stages.sessions import LONGEST, Session, heading_above, lines_of, said_by
+from pipelines.store.evidence import captured_in
+from pipelines.store.log import parse_entries
+from pipelines.store.session_state import Seals
+from pipelines.store.transcripts import Role, Turn
 from pipelines.text import clean
 
 SESSION = Session("3f2a9c1e-77", "codex", "harbor", "Sessions/2026-03-17/codex-3f2a9c1e-77.jsonl")

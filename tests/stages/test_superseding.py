@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pipelines.memory.documents import Block, Document, edited
-from pipelines.memory.items import Item, ItemType, Status
 from pipelines.stages.succession import with_link
 from pipelines.stages.superseding import superseded
+from pipelines.store.document import Block, Document, edited
+from pipelines.store.item import Item, ItemType, Status
 
 OLD = Item(ItemType.FACT, "The port is 8080", "kaaaaaaaaaa", since="2026-03-01", by="rules@1")
 NEW = Item(ItemType.FACT, "The port is 9090", "kbbbbbbbbbb", since="2026-03-05", by="rules@1")

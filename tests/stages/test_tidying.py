@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.snapshot import read_snapshot
 from pipelines.settings import load_settings
 from pipelines.stages.tidying import tidied
+from pipelines.store.snapshot import read_snapshot
 
 if TYPE_CHECKING:
     from tests.conftest import Memory

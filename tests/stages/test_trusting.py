@@ -12,22 +12,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.memory.items import Confidence, ItemType, Trust
-from pipelines.memory.logs import parse_entries
-from pipelines.memory.pointers import render_pointer, voice_in
-from pipelines.memory.seals import Seals
 from pipelines.models.extraction import Candidate
 from pipelines.stages.days import DayToRead
 from pipelines.stages.trusting.attacks import attack_in, attacks_text, load_attacks
 from pipelines.stages.trusting.gate import Gate
 from pipelines.stages.trusting.inert import made_inert
 from pipelines.stages.trusting.skeleton import skeleton
+from pipelines.store.evidence import render_pointer, voice_in
+from pipelines.store.item import Confidence, ItemType, Trust
+from pipelines.store.log import parse_entries
+from pipelines.store.session_state import Seals
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
-    from pipelines.memory.entries import Entry
     from pipelines.stages.trusting.attacks import Attack
     from pipelines.stages.trusting.gate import Gated
+    from pipelines.store.log import Entry
 
 LOG = "Logs/2026-03-10.md"
 FILE = "Sessions/2026-03-10/claude-code-1.jsonl"

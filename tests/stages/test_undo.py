@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.memory.documents import Block, Document, block_of, edited
-from pipelines.memory.items import Item, ItemType, Status, Trust, render_item
 from pipelines.stages.promote import new_document
 from pipelines.stages.undo import RunSides, undo
+from pipelines.store.document import Block, Document, block_of, edited
+from pipelines.store.item import Item, ItemType, Status, Trust, render_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.items import Item, ItemType, Status, Trust
 from pipelines.models.operations import Operation, OperationKind, Reviewed
 from pipelines.stages.review import Filed, VerdictKind
 from pipelines.stages.weighing import Sitting, weigh
+from pipelines.store.item import Item, ItemType, Status, Trust
 from tests.stages.making import candidate, entry
 
 if TYPE_CHECKING:

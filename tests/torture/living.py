@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from pipelines.memory.items import parse_item
-from pipelines.memory.snapshot import read_documents
+from pipelines.store.item import parse_item
+from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
     import random

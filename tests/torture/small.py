@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.commands import run_command
-from pipelines.memory.snapshot import read_documents
+from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
     from pathlib import Path

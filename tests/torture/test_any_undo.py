@@ -11,16 +11,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from pipelines.memory.edits import commit_edits
-from pipelines.memory.git import Author, Git
-from pipelines.memory.layout import TOMBSTONES
-from pipelines.memory.snapshot import read_documents
-from pipelines.memory.template import lay_down
-from pipelines.memory.tombstones import read_tombstones
 from pipelines.models.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.settings import Caps, Settings
+from pipelines.store.edits import commit_edits
+from pipelines.store.git import Author, Git
+from pipelines.store.layout import TOMBSTONES
+from pipelines.store.snapshot import read_documents
+from pipelines.store.state import read_tombstones
+from pipelines.store.template import lay_down
 from pipelines.templating import resource
 from pipelines.undo import Wish, take_back
 from pipelines.watch import Watch

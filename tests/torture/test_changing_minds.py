@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.memory.items import Status
-from pipelines.memory.snapshot import read_documents
+from pipelines.store.item import Status
+from pipelines.store.snapshot import read_documents
 from tests.torture.living import days
 
 if TYPE_CHECKING:
-    from pipelines.memory.items import Item
+    from pipelines.store.item import Item
     from tests.conftest import Memory
 
 THINGS: Final = "cache queue parser mailer export backup ledger gateway printer sensor turbine harbour".split()

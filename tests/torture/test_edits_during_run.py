@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pipelines.commands import run_command
-from pipelines.memory import folders, git, journal, place, snapshot
-from pipelines.memory.snapshot import read_documents
+from pipelines.store import atomic_replace as place
+from pipelines.store import folders, git, journal, snapshot
+from pipelines.store.snapshot import read_documents
 from tests.conftest import Memory
 from tests.torture.living import Owner, log_of
 

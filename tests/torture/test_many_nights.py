@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.memory.snapshot import read_documents
+from pipelines.store.snapshot import read_documents
 from tests.torture.living import Owner, days, log_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pipelines
-from pipelines.memory.snapshot import read_documents
+from pipelines.store.snapshot import read_documents
 from tests.torture.figures import Series
 from tests.torture.small import NOW, curated, git
 from tests.torture.strace import STRACE, needs_strace

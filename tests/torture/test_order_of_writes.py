@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.memory.layout import TRACKED
+from pipelines.store.layout import TRACKED
 from tests.torture.strace import STRACE, curate, needs_strace
 
 if TYPE_CHECKING:

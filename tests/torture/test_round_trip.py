@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from pipelines.memory.items import parse_item, render_item
+from pipelines.store.item import parse_item, render_item
 from tests.memory.test_documents import PAGES, only_owned_lines_differ
 from tests.memory.test_items import items
 
 if TYPE_CHECKING:
-    from pipelines.memory.items import Item
+    from pipelines.store.item import Item
 
 LONG = settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

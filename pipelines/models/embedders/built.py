@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import NotWritable, UnusableModel
-from pipelines.memory.files import sync_folder
 from pipelines.models.embedders.cache import digest
 from pipelines.models.embedders.folder import CONFIG, TOKENIZER, WEIGHTS, read_folder
+from pipelines.store.files import sync_folder
 
 if TYPE_CHECKING:
     from pipelines.models.embedders.pins import PinnedModel

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from pipelines.errors import CurateError
-from pipelines.memory.files import writing
+from pipelines.store.files import writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

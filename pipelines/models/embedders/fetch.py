@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from pipelines.errors import FetchFailed, NotWritable
-from pipelines.memory.files import sync_folder
 from pipelines.models.embedders.cache import digest
 from pipelines.models.embedders.container import from_index
 from pipelines.models.embedders.hub import from_hub
+from pipelines.store.files import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

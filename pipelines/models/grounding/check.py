@@ -7,18 +7,18 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pipelines.memory.quotes import fold_markdown
 from pipelines.models.grounding.dates import told_dates, unproven_dates, without_dates
 from pipelines.models.grounding.figures import told_figures, unproven_figures
 from pipelines.models.grounding.names import unproven_names
 from pipelines.models.grounding.negations import disagrees
+from pipelines.store.evidence import fold_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.memory.entries import Entry
     from pipelines.models.grounding.dates import ToldDates
     from pipelines.models.grounding.figures import ToldFigures
+    from pipelines.store.log import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.wording import STOP_WORDS
 from pipelines.models.grounding.words import NUMBER
+from pipelines.store.item import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

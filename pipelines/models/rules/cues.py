@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from pipelines.memory.items import ItemType
+from pipelines.store.item import ItemType
 
 
 @dataclass(frozen=True, slots=True)

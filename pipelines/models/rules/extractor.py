@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import Confidence
 from pipelines.models.extraction import Candidate, Extraction
 from pipelines.models.rules.labelled import LabelReader
 from pipelines.models.rules.marks import same_key
 from pipelines.models.rules.proposals import repeated
 from pipelines.models.rules.suggested import MOST, best, suggest
+from pipelines.store.item import Confidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

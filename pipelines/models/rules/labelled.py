@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import ItemType, fold
 from pipelines.models.rules.labels import is_near_miss, read_label
 from pipelines.models.rules.lines import read_lines
 from pipelines.models.rules.marks import LONGEST_TEXT, clean
@@ -20,13 +19,14 @@ from pipelines.models.rules.noise import (
     is_void,
 )
 from pipelines.models.rules.sections import section_type, shows_examples
+from pipelines.store.item import ItemType, fold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.memory.entries import Entry
     from pipelines.models.rules.labels import Label
     from pipelines.models.rules.lines import Line
+    from pipelines.store.log import Entry
 
 
 @dataclass(frozen=True, slots=True)

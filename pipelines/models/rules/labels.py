@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import ItemType
+from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
     from pipelines.models.rules.speakers import Spoken

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.fences import fenced
 from pipelines.models.rules.speakers import peel
+from pipelines.store.markdown import fenced
 
 if TYPE_CHECKING:
-    from pipelines.memory.entries import Entry
     from pipelines.models.rules.speakers import Spoken
+    from pipelines.store.log import Entry
 
 
 @dataclass(frozen=True, slots=True)

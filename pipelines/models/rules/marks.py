@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import fold
+from pipelines.store.item import fold
 
 if TYPE_CHECKING:
     from collections import Counter

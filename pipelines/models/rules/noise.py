@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pipelines.memory.items import ItemType
+from pipelines.store.item import ItemType
 
 # ---------------------------------------------------------------- the approval of earlier minutes
 

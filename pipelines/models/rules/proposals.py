@@ -7,17 +7,17 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import ItemType
 from pipelines.models.rules.labelled import Found
 from pipelines.models.rules.labels import is_near_miss
 from pipelines.models.rules.marks import clean, overlap, words
 from pipelines.models.rules.noise import is_bot, is_procedural
+from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pipelines.memory.entries import Entry
     from pipelines.models.rules.lines import Line
+    from pipelines.store.log import Entry
 
 _VOTE = re.compile(r"\+1(?!\d)")
 _PROPOSER = re.compile(r"\s\*{1,2}\([^()\n]{1,60}\)\*{1,2}\s*$")

@@ -16,8 +16,8 @@ from pipelines.models.rules.sentences import sentences, without_filler
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pipelines.memory.entries import Entry
     from pipelines.models.rules.lines import Line
+    from pipelines.store.log import Entry
 
 MOST: Final = 5
 _SAME: Final = 0.6

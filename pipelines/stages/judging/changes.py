@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import ItemType
 from pipelines.stages.judging.opposites import are_opposite
 from pipelines.stages.judging.stems import stem
 from pipelines.stages.judging.values import comparable, same_value
 from pipelines.stages.judging.verbs import BE, EVENTS, OFTEN, OWNING, PREPOSITIONS, PRONOUNS, SINGLE, VERBS
+from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
     from pipelines.stages.judging.sentence import Sentence, Word

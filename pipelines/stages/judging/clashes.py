@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import ItemType
 from pipelines.stages.judging.changes import other_value, tells_event
 from pipelines.stages.judging.opposites import are_opposite
 from pipelines.stages.judging.stems import stem
 from pipelines.stages.judging.values import comparable, same_value
 from pipelines.stages.judging.verbs import DIRECT, OFTEN, OWNING, PREPOSITIONS, SINGLE
+from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
     from pipelines.stages.judging.sentence import Sentence, Word

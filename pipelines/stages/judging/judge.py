@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pipelines.memory.wording import folded
 from pipelines.stages.judging.changes import corrects
 from pipelines.stages.judging.clashes import clashes
 from pipelines.stages.judging.repeats import repeats
 from pipelines.stages.judging.sentence import read_sentence
+from pipelines.store.item import folded
 
 if TYPE_CHECKING:
-    from pipelines.memory.items import ItemType
+    from pipelines.store.item import ItemType
 
 
 class Relation(StrEnum):

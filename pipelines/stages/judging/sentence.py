@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.quotes import fold_markdown
 from pipelines.stages.judging.marks import read_marks
 from pipelines.stages.judging.stems import is_content, stem
 from pipelines.stages.judging.values import find_values
 from pipelines.stages.judging.verbs import BE, DIRECT, HAVE, HELPERS, NOUNS_TOO, PREPOSITIONS, PRONOUNS, VERBS
+from pipelines.store.evidence import fold_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

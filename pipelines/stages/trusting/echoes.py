@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.pointers import without_pointer
+from pipelines.store.evidence import without_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

@@ -10,22 +10,22 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.memory.items import ItemType, Trust
-from pipelines.memory.pointers import voice_in
 from pipelines.stages.extract import evidence_lines
 from pipelines.stages.trusting.attacks import attack_in
 from pipelines.stages.trusting.echoes import is_echo
 from pipelines.stages.trusting.inert import made_inert
 from pipelines.stages.trusting.instructing import heads_others_words, instructs, passes_on
+from pipelines.store.evidence import voice_in
+from pipelines.store.item import ItemType, Trust
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.memory.entries import Entry
-    from pipelines.memory.seals import Seals
     from pipelines.models.extraction import Candidate
     from pipelines.stages.days import DayToRead
+    from pipelines.store.log import Entry
+    from pipelines.store.session_state import Seals
 
 _LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _TIMED: Final = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pipelines.memory.items import ItemType
+from pipelines.store.item import ItemType
 
 _ORDERS: Final = re.compile(
     r"\b(?:always|never|from now on|going forward|henceforth|in (?:all )?future|ignore|disregard|"

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from typing import Final
 
-from pipelines.memory.items import fold
+from pipelines.store.item import fold
 from pipelines.text import spelled_in_tags, without_unseen
 
 MOST: Final = 20_000

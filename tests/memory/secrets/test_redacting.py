@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import NotWritable
-from pipelines.memory.secrets import Found, Redactor, load_redactor, veil
-from pipelines.memory.secrets.keys import redaction_key
+from pipelines.store.secrets import Found, Redactor, load_redactor, veil
+from pipelines.store.secrets.redact import redaction_key
 from tests.planting import Planter
 
 REDACTOR = Redactor(b"a key of nobody's")

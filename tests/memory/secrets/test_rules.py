@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.memory.secrets import find_secrets
-from pipelines.memory.secrets.anchors import _LOOKED_FOR
-from pipelines.memory.secrets.rules import load_rules, rules_text
+from pipelines.store.secrets import find_secrets
+from pipelines.store.secrets.secret_rules import _LOOKED_FOR, load_rules, rules_text
 
 RULES: list[dict[str, Any]] = tomllib.loads(rules_text())["rule"]
 

@@ -1,0 +1,155 @@
+"""Appending to a log: one line, whole, whoever else writes at the same moment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from typing import IO, TYPE_CHECKING, Final, Self
+
+from pipelines.store.files import making, read_bytes, writing
+from pipelines.store.item import fold
+from pipelines.store.layout import log_path
+from pipelines.store.lock import log_lock, private_folder
+from pipelines.store.user_layout import real_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def log_line(clock: str, text: str, project: str) -> str:
+    """Return the line that `curate log` writes.
+
+    Args:
+        clock: `HH:MM`.
+        text: what happened; folded to one line.
+        project: a project's name, or empty.
+    """
+    marker = f"[project: {fold(project.replace('[', '(').replace(']', ')'))}] " if project.strip() else ""
+    return f"- {clock} {marker}{fold(text)}"
+
+
+def append_line(root: Path, day: str, line: str) -> str:
+    """Append one line to the log of a day, made where it is missing, and return the log's path.
+
+    The line is written by one call at the end of the file under the log's lock, and is on the disk on return.
+
+    Raises:
+        NotWritable: the disk refused; the log is as it was.
+        BadFile: the log is a symbolic link.
+    """
+    return append_to_log(root, day, lambda _: f"{line}\n")
+
+
+def append_to_log(root: Path, day: str, told: Callable[[str], str]) -> str:
+    """Append to the log of a day what is to be told after what it says already, and return the log's path.
+
+    Args:
+        root: the memory.
+        day: the log's day; the log is made where it is missing.
+        told: what the log says → what it gains, whole lines; it is asked under the log's lock, so that nobody writes
+            in between. Nothing is written where it returns an empty string.
+
+    Raises:
+        NotWritable: the disk refused; the log is as it was.
+        BadFile: the log is a symbolic link.
+    """
+    path = log_path(day)
+    with log_lock(root):
+        before = (read_bytes(root, path) or b"").decode(errors="replace")
+        if more := told(before):
+            _append(root, path, f"{'' if before else f'# {day}{chr(10) * 2}'}{more}".encode())
+    return path
+
+
+def append_bytes(root: Path, path: str, data: bytes) -> None:
+    """Append whole lines to a file of the memory, made where it is missing.
+
+    Raises:
+        NotWritable: the disk refused; the file is as it was.
+        BadFile: the file is a symbolic link.
+    """
+    with log_lock(root):
+        _append(root, path, data)
+
+
+def _append(root: Path, path: str, data: bytes) -> None:
+    path = real_path(root, path)
+    above, _, name = path.rpartition("/")
+    with writing(path), making(root, above) as folder:
+        descriptor = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            size = os.fstat(descriptor).st_size
+            whole = size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
+            _write_whole(descriptor, size, data if whole else b"\n" + data)
+        finally:
+            os.close(descriptor)
+        if size == 0:
+            folder.sync()
+
+
+def _write_whole(descriptor: int, size: int, data: bytes) -> None:
+    """Write and flush all of `data` or nothing: what the disk did not take is cut off, if nobody wrote after it."""
+    written = 0
+    try:
+        while written < len(data):
+            written += os.write(descriptor, data[written:])
+        os.fsync(descriptor)
+    except OSError:
+        if written and os.fstat(descriptor).st_size == size + written:
+            os.ftruncate(descriptor, size)
+        raise
+
+
+# ---------------------------------------- text on its way into the logs of several days
+# kept out of memory where there is much of it.
+
+
+_IN_MEMORY: Final = 1 << 20
+_CHUNK: Final = 4 << 20
+
+
+class Spool:
+    """Collects lines by day, then appends each day's to its log.
+
+    Args:
+        root: the memory, on whose disk what is too much for memory waits.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._files: dict[str, IO[bytes]] = {}
+        self._open = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        """Begin with nothing."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of everything."""
+        self._open.close()
+
+    def add(self, day: str, text: str) -> None:
+        """Put whole lines behind those of a day."""
+        if day not in self._files:
+            folder = private_folder(self._root)
+            spooled = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(folder))  # noqa: SIM115  the stack closes it
+            self._files[day] = self._open.enter_context(spooled)
+        self._files[day].write(text.encode(errors="replace"))
+
+    def append(self, head: Callable[[str], str]) -> tuple[str, ...]:
+        """Append each day's lines to its log, and return the days.
+
+        Args:
+            head: what a log says already → what stands above the lines.
+
+        Raises:
+            NotWritable: the disk refused.
+        """
+        for day, file in sorted(self._files.items()):
+            file.seek(0)
+            while lines := file.readlines(_CHUNK):
+                text = b"".join(lines).decode()
+                append_to_log(self._root, day, lambda log, text=text: f"{head(log)}{text}")  # type: ignore[misc]
+        return tuple(sorted(self._files))

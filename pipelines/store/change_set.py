@@ -1,0 +1,281 @@
+"""The change set of a run: all that it would write, checked whole before the first byte is."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pipelines.store.document import Block, block_of, commented, edited
+from pipelines.store.item import ItemType, Status, Trust, parse_item, render_item
+from pipelines.store.layout import BRIEFING, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping
+
+    from pipelines.store.document import Document, Placed
+    from pipelines.store.item import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file before and after; None where it is not there."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+def document_changes(before: Mapping[str, Document], after: Mapping[str, Document]) -> list[Change]:
+    """Return the changes that lead from one set of documents to the other, in order of paths."""
+    return [
+        Change(path, _data(before.get(path)), _data(after.get(path)))
+        for path in sorted(before.keys() | after.keys())
+        if _text(before.get(path)) != _text(after.get(path))
+    ]
+
+
+def _text(document: Document | None) -> str | None:
+    return document.text if document else None
+
+
+def _data(document: Document | None) -> bytes | None:
+    return document.text.encode() if document else None
+
+
+def check_documents(
+    before: Mapping[str, Document],
+    after: Mapping[str, Document],
+    cap: int,
+    *,
+    added: Iterable[str] = (),
+    gone: Container[str] = (),
+) -> list[str]:
+    """Return what the new documents would break; an empty list means that they may be written.
+
+    Conservation: every item that stood somewhere stands somewhere still, and so does every new one. Ids stay unique,
+    links resolve, every item line reads back as itself, and MEMORY.md is under its cap unless what people wrote
+    exceeds it alone.
+
+    Args:
+        before: every document as the run found it.
+        after: every document as it would be.
+        cap: of MEMORY.md, in bytes.
+        added: ids of items that are new.
+        gone: ids of items that leave on purpose, each with a tombstone.
+    """
+    faults = _not_conserved(before, after, added, gone)
+    for path, document in after.items():
+        if document is before.get(path):
+            continue
+        if kind_of(path) is None:
+            faults.append(f"{path} is no place for a document")
+        faults += [
+            f"{placed.item.id} in {path} would not read back as itself"
+            for placed in document.items
+            if placed.item.id and not _reads_back(document.lines[placed.line], placed.item)
+        ]
+    briefing = after.get(BRIEFING)
+    if briefing and briefing is not before.get(BRIEFING) and briefing.size > cap and _has_own_items(briefing):
+        faults.append(f"{BRIEFING} would have {briefing.size:,} bytes, over its cap of {cap:,}")
+    return faults
+
+
+def _reads_back(line: str, item: Item) -> bool:
+    """Whether an item that was read from a line is read again from the line that it is written as."""
+    rendered = render_item(item)
+    return rendered == line.rstrip("\r\n") or parse_item(rendered) == item
+
+
+def _not_conserved(
+    before: Mapping[str, Document], after: Mapping[str, Document], added: Iterable[str], gone: Container[str]
+) -> list[str]:
+    """Return which items would vanish, stand twice, or name what is nowhere.
+
+    Most documents stay as they are, the very same objects: of those only the ids are looked at.
+    """
+    stays = [document for path, document in after.items() if document is before.get(path)]
+    still = {ident for document in stays for ident in document.ids}
+    was = _places(document for path, document in before.items() if document is not after.get(path))
+    now = _places(document for path, document in after.items() if document is not before.get(path))
+    there = now.keys() | still
+    faults = [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in there and ident not in gone]
+    faults += [f"{ident} is new and would stand nowhere" for ident in added if ident not in there]
+    # What stands in a document that stays stands twice as soon as one more than before comes to stand elsewhere.
+    twice = [ident for ident in now if len(now[ident]) > max(ident not in still, len(was.get(ident, ())))]
+    beside = _places(stays) if twice else {}
+    faults += [f"{ident} would stand in {' and '.join((*beside.get(ident, ()), *now[ident]))}" for ident in twice]
+    lost = _dangling(after.values(), there) - _dangling(before.values(), was.keys() | still)
+    return faults + [
+        f"{ident} would name {named}, which is nowhere" for ident, named in sorted(lost) if named not in gone
+    ]
+
+
+def _places(documents: Iterable[Document]) -> dict[str, list[str]]:
+    places: dict[str, list[str]] = {}
+    for document in documents:
+        for ident in document.ids:
+            places.setdefault(ident, []).append(document.path)
+    return places
+
+
+def _dangling(documents: Iterable[Document], known: Container[str]) -> set[tuple[str, str]]:
+    """Return (id, named id) of each link that leads nowhere."""
+    return {link for document in documents for link in document.links if link[1] not in known}
+
+
+def _has_own_items(document: Document) -> bool:
+    """Whether a document holds items that a run extracted, as against lines that people wrote."""
+    return any(placed.item.by for placed in document.items)
+
+
+# ---------------------------------------- where each item stands
+# and what a run changed of that: the difference between two memories, item by item.
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An item where it stands.
+
+    Args:
+        path: its document.
+        section: the title of the section that holds it.
+        line: its line as written, without the line end.
+        notes: the lines that a person wrote under it, with their ends.
+        item: what the line says.
+    """
+
+    path: str
+    section: str
+    line: str
+    notes: tuple[str, ...]
+    item: Item
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its document and section."""
+        return self.path, self.section
+
+
+@dataclass(frozen=True, slots=True)
+class ItemChange:
+    """What a run did to one item; None where it did not stand."""
+
+    id: str
+    before: Standing | None
+    after: Standing | None
+
+
+def standing_of(document: Document, placed: Placed) -> Standing:
+    """Return how an item of a document stands."""
+    rows = document.lines[placed.line : placed.end]
+    return Standing(document.path, placed.section, rows[0].rstrip("\r\n"), tuple(rows[1:]), placed.item)
+
+
+def standings(documents: Iterable[Document]) -> dict[str, Standing]:
+    """Return id → where it stands, in order of documents and lines; the first place of one that stands twice."""
+    found: dict[str, Standing] = {}
+    for document in documents:
+        for placed in document.items:
+            if placed.item.id:
+                found.setdefault(placed.item.id, standing_of(document, placed))
+    return found
+
+
+def standing_twice(documents: Iterable[Document]) -> frozenset[str]:
+    """Return the ids that stand in more than one place."""
+    count = Counter(p.item.id for document in documents for p in document.items if p.item.id)
+    return frozenset(ident for ident, places in count.items() if places > 1)
+
+
+def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) -> list[ItemChange]:
+    """Return what became of each item between two sets of documents, in order of ids; the unchanged are left out.
+
+    Args:
+        before: the documents that differ, as they were; `understood` makes them comparable.
+        after: the same documents as they are.
+    """
+    was, now = standings(before.values()), standings(after.values())
+    return [
+        ItemChange(ident, was.get(ident), now.get(ident))
+        for ident in sorted(was.keys() | now.keys())
+        if not _same(was.get(ident), now.get(ident))
+    ]
+
+
+def _same(one: Standing | None, other: Standing | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return (one.place, one.line) == (other.place, other.line)
+
+
+def understood(before: Mapping[str, Document], after: Mapping[str, Document]) -> dict[str, Document]:
+    """Return `before` with what the run only understood of people's edits: ids of hand-written lines, and ownership.
+
+    A run numbers a line that a person wrote, and makes one that a person reworded the owner's. Neither is the run's
+    own doing, so neither is taken back with it, and neither counts as a change of the item.
+    """
+    known = standings(before.values())
+    left = standings(after.values())
+    told = dict(before)
+    for path, document in before.items():
+        numbers: dict[tuple[str, str], deque[Item]] = {}
+        for ident, one in left.items():
+            if one.path == path and ident not in known and not one.item.by:
+                numbers.setdefault((one.item.type, one.item.text), deque()).append(one.item)
+        new = {}
+        for placed in document.items:
+            item = placed.item
+            if not item.id and (waiting := numbers.get((item.type, item.text))):
+                number = waiting.popleft()
+                new[placed.line] = replace(item, id=number.id, since=number.since)
+            elif item.id in left and _became_own(item, left[item.id].item):
+                own = left[item.id].item
+                new[placed.line] = replace(item, trust=own.trust, confidence=own.confidence, by=own.by)
+        if new:
+            told[path] = commented(document, new)
+    return told
+
+
+def _became_own(before: Item, after: Item) -> bool:
+    """Whether a run saw that a person had reworded an item: its words stand, and it is the owner's from then on."""
+    owned = not after.by and after.trust is Trust.OWNER
+    return owned and bool(before.by or before.trust is not Trust.OWNER) and before.text == after.text
+
+
+# ---------------------------------------- small things that a person does to one item
+# pin it, move it to another document.
+
+
+def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Placed]:
+    """Return where an item stands: its document's path, and its place in it.
+
+    Raises:
+        KeyError: it stands nowhere.
+    """
+    for path, document in documents.items():
+        for placed in document.items:
+            if placed.item.id == ident:
+                return path, placed
+    raise KeyError(ident)
+
+
+def with_pin(documents: Mapping[str, Document], ident: str, *, pinned: bool) -> dict[str, Document]:
+    """Return the documents with an item pinned or not; its line keeps its words' bytes."""
+    path, placed = placed_item(documents, ident)
+    item = replace(placed.item, pinned=pinned)
+    return {**documents, path: commented(documents[path], {placed.line: item})}
+
+
+def moved(documents: Mapping[str, Document], ident: str, target: str) -> dict[str, Document]:
+    """Return the documents with an item, and the notes under it, in another one; what was archived holds again there.
+
+    Links name ids, so they lead to it wherever it stands.
+    """
+    path, placed = placed_item(documents, ident)
+    block = block_of(documents[path], placed)
+    item = block.item
+    if item.status is Status.ARCHIVED:
+        item = replace(item, status=Status.OPEN if item.type is ItemType.TODO else Status.LIVE)
+    after = {**documents, path: edited(documents[path], remove=[ident])}
+    return {**after, target: edited(after[target], add=[Block(item, block.notes)])}

@@ -1,0 +1,233 @@
+"""Conservation: every item that ever was live is accounted for; and what a careless hand edit breaks is found.
+
+An item is accounted for while it stands in a document, whatever its status, or waits in Review.md, or has a tombstone,
+or was merged into an item that is accounted for. Git's history tells which items ever stood anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.document import Document
+from pipelines.store.git_history import baseline_at, stands_in
+from pipelines.store.item import ID_PATTERN, parse_item
+from pipelines.store.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER, kind_of
+from pipelines.store.snapshot import with_links_told_apart
+from pipelines.store.state import read_tombstones
+from pipelines.store.user_layout import names_of, real_path
+from pipelines.text import plain_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pipelines.store.document import Placed
+    from pipelines.store.git import Git
+    from pipelines.store.item import Item
+    from pipelines.store.snapshot import Snapshot
+
+
+_ITEM_COMMENT: Final = re.compile(rf"<!--\s*{ID_PATTERN}\b")
+_DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *FOLDERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is broken.
+
+    Args:
+        path: the file.
+        line: its line, counted from 1; 0 where no line can be named.
+        item: the id of the item concerned, or empty.
+        kind: `vanished`, `duplicate-id`, `dangling-link`, `circle`, `broken-comment`, `front-matter`, `over-cap` or
+            `unreadable`.
+        what: the end of a sentence that begins with the place.
+        mendable: whether there is one right answer, which `curate check --fix` gives.
+    """
+
+    path: str
+    line: int
+    item: str
+    kind: str
+    what: str
+    mendable: bool
+
+    def __str__(self) -> str:
+        place = f"{plain_line(self.path)}:{self.line}" if self.line else plain_line(self.path)
+        return f"{place}: {f'{self.item} ' if self.item else ''}{self.what}."
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as JSON has it."""
+        return {
+            "path": self.path,
+            "line": self.line or None,
+            "item": self.item or None,
+            "kind": self.kind,
+            "what": self.what,
+            "mendable": self.mendable,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Departed:
+    """An item that stood in a document once and stands nowhere now."""
+
+    item: Item
+    path: str
+    commit: str
+
+
+def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
+    """Return everything that is broken in a memory, in order of files and lines.
+
+    Args:
+        snapshot: the memory.
+        git: its repository, for the items that ever were.
+        cap: of MEMORY.md, in bytes.
+    """
+    faults = [fault for path in sorted(snapshot.documents) for fault in _of_document(snapshot.documents[path])]
+    faults += _duplicates(snapshot)
+    faults += _dangling(snapshot, buried_ids(snapshot) | hidden_ids(snapshot, git))
+    faults += _circles(snapshot.documents)
+    faults += [
+        Fault(
+            one.path,
+            0,
+            one.item.id,
+            "vanished",
+            f"stood there until commit {one.commit[:10]} and is nowhere",
+            mendable=True,
+        )
+        for one in departed(snapshot, git)
+    ]
+    briefing = snapshot.documents.get(BRIEFING)
+    if briefing and briefing.size > cap and any(placed.item.by for placed in briefing.items):
+        what = f"has {briefing.size:,} bytes, over its cap of {cap:,}"
+        faults.append(Fault(BRIEFING, 0, "", "over-cap", what, mendable=True))
+    warnings = with_links_told_apart(snapshot, git).warnings
+    faults += [Fault(w.path, 0, "", "unreadable", w.why, mendable=False) for w in warnings if w.pending]
+    shown = [replace(fault, path=real_path(snapshot.root, fault.path)) for fault in faults]
+    return sorted(shown, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
+
+
+def _of_document(document: Document) -> Iterator[Fault]:
+    for fault in document.front.faults:
+        line, _, what = fault.partition(": ")
+        yield Fault(document.path, int(line.removeprefix("line ")), "", "front-matter", what, mendable=False)
+    known = {placed.line for placed in document.items if placed.item.id}
+    for number, line in enumerate(document.lines):
+        if number not in known and _ITEM_COMMENT.search(line):
+            what = "holds an item's comment that cannot be read, or in a place where no item can be"
+            yield Fault(document.path, number + 1, "", "broken-comment", what, mendable=False)
+
+
+def _duplicates(snapshot: Snapshot) -> list[Fault]:
+    documents = snapshot.documents
+    places: dict[str, list[tuple[str, Placed]]] = {}
+    for path in sorted(documents):
+        for placed in documents[path].items:
+            if placed.item.id:
+                places.setdefault(placed.item.id, []).append((path, placed))
+    return [
+        Fault(
+            path,
+            placed.line + 1,
+            ident,
+            "duplicate-id",
+            f"stands in {real_path(snapshot.root, found[0][0])}:{found[0][1].line + 1}, too",
+            mendable=True,
+        )
+        for ident, found in places.items()
+        for path, placed in found[1:]
+    ]
+
+
+def _dangling(snapshot: Snapshot, told: frozenset[str]) -> list[Fault]:
+    known = {placed.item.id for _, placed in snapshot.items()} | told
+    return [
+        Fault(
+            document.path,
+            placed.line + 1,
+            placed.item.id,
+            "dangling-link",
+            f"names {ident}, which is nowhere",
+            mendable=True,
+        )
+        for document, placed in snapshot.items()
+        for ident in placed.item.linked
+        if ident not in known
+    ]
+
+
+def _circles(documents: Mapping[str, Document]) -> list[Fault]:
+    """Return the items that stand in their own place, through however many others: a chain has an end that holds."""
+    places = {p.item.id: (path, p) for path in sorted(documents) for p in documents[path].items if p.item.id}
+    faults = []
+    for ident, (path, placed) in places.items():
+        seen, at = {ident}, placed.item.superseded_by
+        while at in places and at not in seen:
+            seen.add(at)
+            at = places[at][1].item.superseded_by
+        if at == ident:
+            what = "is superseded by itself, through those that took its place; name another in superseded-by"
+            faults.append(Fault(path, placed.line + 1, ident, "circle", what, mendable=False))
+    return faults
+
+
+def buried_ids(snapshot: Snapshot) -> frozenset[str]:
+    """Return the ids of the items that have a tombstone."""
+    return frozenset(stone.id for stone in read_tombstones(snapshot.state.get(TOMBSTONES)))
+
+
+def hidden_ids(snapshot: Snapshot, git: Git) -> frozenset[str]:
+    """Return the ids that the last commit holds in documents which cannot be read now: those items are not gone."""
+    unread = snapshot.unreadable()
+    head = git.head() if unread else None
+    hidden = [path for path in git.tree(head) if kind_of(path) and stands_in(path, unread)]
+    texts = {path: (git.show(head, path) or b"").decode(errors="replace") for path in hidden if head}
+    return frozenset(ident for path, text in texts.items() for ident in Document(path, text).ids)
+
+
+def departed(snapshot: Snapshot, git: Git) -> list[Departed]:
+    """Return the items that a committed document once held and that are accounted for by nothing, oldest loss last.
+
+    What stood in a document that cannot be read now is not among them: nobody can say what became of it.
+    """
+    known = {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot) | hidden_ids(snapshot, git)
+    found: dict[str, Departed] = {}
+    unread = snapshot.unreadable()
+    for commit, path, line in _removed_lines(snapshot, git):
+        item = parse_item(line) if not stands_in(path, unread) else None
+        if item and item.id and item.id not in known and item.id not in found:
+            found[item.id] = Departed(item, path, commit)
+    return list(found.values())
+
+
+def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str]]:
+    """Yield commit, document and text of each line with an item's comment that a commit took out, newest first.
+
+    Every item that stands nowhere now was taken out of its last place by some commit, or still stands at HEAD and was
+    taken out of the files since.
+    """
+    head = git.head()
+    if head is None:
+        return
+    for path, document in baseline_at(git, head, snapshot.documents).changed.items():
+        for placed in document.items:
+            yield head, path, document.lines[placed.line]
+    names = names_of(snapshot.root)
+    told = git.rows(
+        "log", "-m", "--format=%x00%H", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
+        "--no-renames", "--relative", "--", *(_DOCUMENTS if names is None else names.pathspecs),
+    )  # fmt: skip
+    commit = path = ""
+    for raw in told:
+        if raw.startswith(b"\0"):
+            commit = os.fsdecode(raw[1:])
+        elif raw.startswith(b"--- a/"):
+            path = os.fsdecode(raw[6:]).rstrip("\t")
+            path = path if names is None else names.tracked(path) or ""
+        elif raw.startswith(b"-") and b"<!-- k" in raw and (names is None or kind_of(path)):
+            yield commit, path, raw[1:].decode(errors="replace")

@@ -1,0 +1,415 @@
+"""The curated document: Markdown that people own, in which the pipeline owns only its item lines.
+
+Reading never fails. Editing changes lines that hold items, their sections where they are missing, and the named keys
+of the front matter; every other line keeps its bytes.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, unquote
+
+from pipelines.store.item import ItemType, Status, parse_item, render_comment, render_item, without_comment
+from pipelines.store.layout import Kind, document_id, kind_of
+from pipelines.store.markdown import (
+    body_lines,
+    headings_among,
+    line_end,
+    read_front_matter,
+    read_headings,
+    set_front_matter,
+    split_lines,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping
+
+    from pipelines.store.item import Item
+    from pipelines.store.markdown import FrontMatter, Heading
+
+
+SECTIONS: Final = {
+    ItemType.DECISION: "Decisions",
+    ItemType.FACT: "Facts",
+    ItemType.RULE: "Rules",
+    ItemType.TODO: "Next steps",
+    ItemType.RISK: "Risks",
+}
+HISTORY: Final = "History"
+_ORDER: Final = (*SECTIONS.values(), HISTORY)
+_MARKS: Final = ("-", "*", "+")
+_CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An item where it stands: its line (from 0), the line past its continuation, and the section's title."""
+
+    item: Item
+    line: int
+    end: int
+    section: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """One curated file, read once. `path` is relative to the memory; `text` is the whole file.
+
+    `known` is what its lines read as, shared by all that is made of one document: most of it stays as it is, a line
+    reads alike wherever it stands, and so none is parsed twice.
+    """
+
+    path: str
+    text: str
+    known: dict[str, Item | None] = field(default_factory=dict, compare=False, repr=False)
+
+    def with_text(self, text: str) -> Document:
+        """Return the document with another text."""
+        return Document(self.path, text, self.known)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Its lines, with their ends."""
+        return split_lines(self.text)
+
+    @cached_property
+    def front(self) -> FrontMatter:
+        """Its front matter."""
+        return read_front_matter(self.lines)
+
+    @cached_property
+    def headings(self) -> list[Heading]:
+        """Its headings, in order."""
+        return headings_among(self.body)
+
+    @cached_property
+    def body(self) -> list[tuple[int, str]]:
+        """Number (from 0) and text of the lines that are its own: none of its front matter, fences and comments."""
+        return list(body_lines(self.lines, self.front.lines))
+
+    @cached_property
+    def items(self) -> tuple[Placed, ...]:
+        """Its items, in order; lines in code fences and comments are none."""
+        return tuple(_read_items(self))
+
+    @cached_property
+    def newest(self) -> str:
+        """The latest day that any of its items speaks of, or an empty string."""
+        return max((day for one in self.items for day in (one.item.since, one.item.confirmed)), default="")
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The ids in it, in order; one that stands in it twice is there twice."""
+        return tuple(placed.item.id for placed in self.items if placed.item.id)
+
+    @cached_property
+    def links(self) -> tuple[tuple[str, str], ...]:
+        """Id and named id of each link in it."""
+        return tuple((placed.item.id, ident) for placed in self.items for ident in placed.item.linked)
+
+    @property
+    def id(self) -> str:
+        """Its id, its path without `.md`."""
+        return document_id(self.path)
+
+    @property
+    def kind(self) -> Kind:
+        """What it is for; its place in the memory tells."""
+        return kind_of(self.path) or Kind.RESOURCE
+
+    @property
+    def title(self) -> str:
+        """Its title: the front matter's, else its first heading, else its file name."""
+        return self.own_title or self.id.rpartition("/")[2]
+
+    @property
+    def own_title(self) -> str:
+        """The title that its text gives, which a rename of the file leaves as it is; may be empty."""
+        first = next((h.title for h in self.headings if h.level == 1 and h.title), "")
+        return self.front.get("title") or first
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is broken in it, each with its line."""
+        return self.front.faults
+
+    @property
+    def size(self) -> int:
+        """Its size in bytes."""
+        return len(self.text.encode())
+
+
+def _read_items(document: Document) -> Iterable[Placed]:
+    lines, titles = document.lines, {h.line: h.title for h in document.headings}
+    section = ""
+    for number, line in document.body:
+        if number in titles:
+            section = titles[number]
+        elif line.startswith(_MARKS) and (item := _read_item(line, document.known)):
+            yield Placed(item, number, _continuation_end(lines, number), section)
+
+
+def _read_item(line: str, known: dict[str, Item | None]) -> Item | None:
+    if line not in known:
+        known[line] = parse_item(line)
+    return known[line]
+
+
+def _continuation_end(lines: list[str], number: int) -> int:
+    """Return the line past an item's indented continuation: notes that a person wrote under it move with it."""
+    end = number + 1
+    while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
+        end += 1
+    return end
+
+
+def section_of(item: Item) -> str:
+    """Return the title of the section that an item belongs in: by its type, or History once it is closed."""
+    return HISTORY if item.status in _CLOSED else SECTIONS[item.type]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """An item on its way into a document, with the notes that a person wrote under it (whole lines, with ends)."""
+
+    item: Item
+    notes: tuple[str, ...] = ()
+
+
+def block_of(document: Document, placed: Placed) -> Block:
+    """Return an item of a document as a block that can be moved elsewhere whole."""
+    return Block(placed.item, tuple(document.lines[placed.line + 1 : placed.end]))
+
+
+def edited(
+    document: Document,
+    *,
+    add: Iterable[Block] = (),
+    replace: Mapping[str, Item] | None = None,
+    remove: Iterable[str] = (),
+) -> Document:
+    """Return the document with items added to their sections, replaced in place, or removed.
+
+    Args:
+        document: the document as it stands.
+        add: blocks to put at the end of their sections, in order; missing sections are made.
+        replace: items by id; the line is written anew, its notes stay.
+        remove: ids whose lines go, with their notes.
+    """
+    replace, gone, lines = replace or {}, set(remove), list(document.lines)
+    end = line_end(lines)
+    for placed in reversed(document.items):
+        if placed.item.id in gone:
+            del lines[placed.line : placed.end]
+        elif new := replace.get(placed.item.id):
+            lines[placed.line] = render_item(new) + end
+    sections: dict[str, list[str]] = {}
+    for block in add:
+        rows = sections.setdefault(section_of(block.item), [])
+        rows += [render_item(block.item) + end, *block.notes]
+    for title in (title for title in _ORDER if title in sections):
+        lines = insert_rows(lines, title, sections[title], _ORDER)
+    return document.with_text("".join(lines))
+
+
+def commented(document: Document, items: Mapping[int, Item]) -> Document:
+    """Return the document with new comments behind lines that people wrote; what they wrote keeps its bytes.
+
+    Args:
+        document: the document.
+        items: line (from 0) → the item as it reads, with what its comment shall say.
+    """
+    lines = list(document.lines)
+    for line, item in items.items():
+        body = lines[line].rstrip("\r\n")
+        lines[line] = f"{without_comment(body).rstrip()} {render_comment(item)}{lines[line][len(body) :]}"
+    return document.with_text("".join(lines))
+
+
+def with_front_matter(document: Document, values: dict[str, str]) -> Document:
+    """Return the document with these keys of its front matter set; one without front matter stays as it is."""
+    return document.with_text("".join(set_front_matter(document.lines, values)))
+
+
+def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str, ...]) -> list[str]:
+    """Return `lines` with list rows put at the end of the section `title`, which is made where `order` has it."""
+    lines = list(lines)
+    end, start = line_end(lines), read_front_matter(lines).lines
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += end
+    headings = read_headings(lines, start)
+    at = next((n for n, h in enumerate(headings) if h.level > 1 and h.title.casefold() == title.casefold()), None)
+    if at is None:
+        place = _place_of(headings, title, order, len(lines))
+        before = [end] if place and lines[place - 1].strip() else []
+        after = [end] if place < len(lines) else []
+        return [*lines[:place], *before, f"## {title}{end}", end, *rows, *after, *lines[place:]]
+    first, stop = headings[at].line + 1, headings[at + 1].line if at + 1 < len(headings) else len(lines)
+    place = stop
+    while place > first and not lines[place - 1].strip():
+        place -= 1
+    if place == first:
+        return [*lines[:first], end, *rows, *([end] if stop < len(lines) else []), *lines[stop:]]
+    listed = lines[place - 1][:1] in {"-", "*", "+", " ", "\t"}
+    before, after = [] if listed else [end], [end] if place == stop < len(lines) else []
+    return [*lines[:place], *before, *rows, *after, *lines[place:]]
+
+
+def _place_of(headings: list[Heading], title: str, order: tuple[str, ...], length: int) -> int:
+    """Return the line where a missing section goes: before the next one of `order` that is there, else at the end."""
+    later = {name.casefold() for name in order[order.index(title) + 1 :]} if title in order else set()
+    return next((h.line for h in headings if h.level > 1 and h.title.casefold() in later), length)
+
+
+# ---------------------------------------- what a document was called before
+# names in its front matter under `aliases`, which go on meaning it.
+
+
+KEY = "aliases"
+
+
+def aliases_of(document: Document) -> tuple[str, ...]:
+    """Return a document's former names: `aliases: [One, Two]`, `aliases: One`, or a list of lines below the key."""
+    found: list[str] = []
+    rows = document.lines[: document.front.lines]
+    at = next((n for n, line in enumerate(rows) if line.startswith(f"{KEY}:")), None)
+    if at is None:
+        return ()
+    told = rows[at].partition(":")[2].strip()
+    found += told.strip("[]").split(",")
+    for line in rows[at + 1 :]:
+        if not line.strip().startswith("- "):
+            break
+        found.append(line.strip()[2:])
+    return tuple(name for one in found if (name := one.strip().strip("\"'").strip()))
+
+
+def with_front_lines(document: Document, rows: Iterable[str]) -> Document:
+    """Return a document with lines put at the end of its front matter, which is made where there is none."""
+    lines, end = list(document.lines), line_end(document.lines)
+    new = [row + end for row in rows]
+    if document.front.lines:
+        at = document.front.lines - 1
+        return document.with_text("".join([*lines[:at], *new, *lines[at:]]))
+    return document.with_text("".join([f"---{end}", *new, f"---{end}", *lines]))
+
+
+def with_alias(document: Document, name: str) -> Document:
+    """Return a document that is also known by a former name."""
+    name = " ".join(name.translate(_STRUCTURE).split())
+    if not name or name.casefold() in {one.casefold() for one in aliases_of(document)}:
+        return document
+    lines = list(document.lines)
+    at = next((n for n, line in enumerate(lines[: document.front.lines]) if line.startswith(f"{KEY}:")), None)
+    if at is None:
+        return with_front_lines(document, [f"{KEY}: [{name}]"])
+    end = line_end(lines)
+    if lines[at].partition(":")[2].strip():
+        lines[at] = f"{KEY}: [{', '.join([*aliases_of(document), name])}]{end}"
+    else:
+        stop = at + 1
+        while lines[stop].strip().startswith("- "):
+            stop += 1
+        indent = lines[at + 1][: len(lines[at + 1]) - len(lines[at + 1].lstrip())] if stop > at + 1 else "  "
+        lines.insert(stop, f"{indent}- {name}{end}")
+    return document.with_text("".join(lines))
+
+
+_STRUCTURE = str.maketrans(dict.fromkeys(",[]\"'{}#", " "))
+
+
+# ---------------------------------------- links follow a document that is moved or renamed
+# Markdown links, wiki-links, waiting items' homes.
+
+
+_MARKDOWN: Final = re.compile(
+    r"(?<=\]\()(?P<open><?)(?P<target>[^()<>\s#?][^()<>#?\n]*?)(?P<tail>[#?][^()<>\n]*)?(?=>?\))"
+)
+_WIKI: Final = re.compile(r"(?<=\[\[)(?P<name>[^\[\]|#\n]+)(?=[\]|#])")
+_SAFE: Final = "/.-_~!$&'*+,;=:@"
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """What a document was called, and is called now.
+
+    Args:
+        old_path: where it stood.
+        new_path: where it stands.
+        old_title: its title before.
+        new_title: its title now.
+    """
+
+    old_path: str
+    new_path: str
+    old_title: str
+    new_title: str
+
+    def wiki(self, name: str) -> str:
+        """Return what a wiki-link's name should be: in the form in which it named the document, else as it is."""
+        forms = (
+            (_stem(self.old_path), _stem(self.new_path)),
+            (_stem(self.old_path).rpartition("/")[2], _stem(self.new_path).rpartition("/")[2]),
+            (self.old_title, self.new_title),
+        )
+        plain = name.strip().removesuffix(".md").casefold()
+        return next((new for old, new in forms if plain == old.casefold()), name)
+
+
+def followed(documents: Mapping[str, Document], renaming: Renaming) -> dict[str, Document]:
+    """Return the documents, that one at its new path, with every link to it leading there.
+
+    Args:
+        documents: every document by path, with the renamed one at its old path still.
+        renaming: what changed.
+    """
+    after = {}
+    for path, document in documents.items():
+        place = renaming.new_path if path == renaming.old_path else path
+        text = _relinked(document, place, renaming, documents)
+        after[place] = _rehomed(Document(place, text), renaming)
+    return after
+
+
+def _relinked(document: Document, place: str, renaming: Renaming, there: Container[str]) -> str:
+    before, after = posixpath.dirname(document.path), posixpath.dirname(place)
+
+    def markdown(found: re.Match[str]) -> str:
+        target, tail = unquote(found["target"]), found["tail"] or ""
+        resolved = posixpath.normpath(posixpath.join(before, target))
+        if target == renaming.old_path and resolved not in there:
+            new = renaming.new_path  # as seen from the memory's root, from wherever it is named
+        elif resolved == renaming.old_path:
+            new = posixpath.relpath(renaming.new_path, after or ".")
+        elif before != after and resolved in there:
+            new = posixpath.relpath(resolved, after or ".")
+        else:
+            return found[0]
+        return f"{found['open']}{new if found['open'] else quote(new, safe=_SAFE)}{tail}"
+
+    lines = list(document.lines)
+    for number, line in document.body:
+        if "](" in line:
+            line = _MARKDOWN.sub(markdown, line)  # noqa: PLW2901  one line, in two steps
+        lines[number] = _WIKI.sub(lambda found: renaming.wiki(found["name"]), line) if "[[" in line else line
+    return "".join(lines)
+
+
+def _rehomed(document: Document, renaming: Renaming) -> Document:
+    """Return a document whose waiting items remember their home by its new path."""
+    new = {}
+    for placed in document.items:
+        extra = tuple(
+            (k, renaming.new_path if (k, v) == ("home", renaming.old_path) else v) for k, v in placed.item.extra
+        )
+        if placed.item.id and extra != placed.item.extra:
+            new[placed.line] = replace(placed.item, extra=extra)
+    return commented(document, new) if new else document
+
+
+def _stem(path: str) -> str:
+    return path.removesuffix(".md")

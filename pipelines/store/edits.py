@@ -1,0 +1,133 @@
+"""What people and agents changed since the last commit: it is committed first, apart, under its own message."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipelines.errors import BadFile
+from pipelines.store.files import open_regular, read_bytes
+from pipelines.store.folders import Below, refuse_links
+from pipelines.store.git import blob_of
+from pipelines.store.layout import PARTIAL, day_of_log
+from pipelines.store.secrets.redact import is_private
+from pipelines.store.secrets.scan import inspect
+from pipelines.store.template import only_tracked, tracked_files
+from pipelines.store.user_layout import at, names_of, real_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pipelines.store.git import Author, Git
+
+
+def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
+    """Return the memory's own paths whose bytes differ from HEAD, sorted: changed, new, or gone.
+
+    Files are compared by the hash that git would give them, without filters and without its index, so that neither an
+    attribute nor what the person has staged changes the answer. Ignored files count only if HEAD holds them.
+    """
+    tree = only_tracked(root, git.tree(head))
+    there = dict.fromkeys(tracked_files(root))
+    names = names_of(root)
+    with Below(root) as below:
+        real = str if names is None else names.real
+        changed = [path for path in there if path in tree and _differs(below, real(path), tree[path][1])]
+    fresh = [path for path in there if path not in tree]
+    ignored = git.ignored(fresh)
+    gone = [
+        path for path in tree if path not in there and tree[path][0] != "120000" and not _is_behind_link(root, path)
+    ]
+    return sorted([*changed, *gone, *(path for path in fresh if path not in ignored)])
+
+
+def _is_behind_link(root: Path, path: str) -> bool:
+    """Whether a link was put in the place of a file or of a folder above it: nobody can say that the file is gone."""
+    try:
+        refuse_links(root, real_path(root, path))
+    except BadFile:
+        return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What differs from HEAD.
+
+    Args:
+        paths: what can be committed as it stands: files that are new or changed, and those that are gone.
+        held: files that hold a secret, and logs that hold something private; they stay uncommitted.
+        hashes: path → the hashes that a blob of what was looked at would have, of each kind that git may use.
+    """
+
+    paths: tuple[str, ...]
+    held: tuple[str, ...]
+    hashes: Mapping[str, frozenset[str]]
+
+
+def find_edits(root: Path, git: Git) -> Edits:
+    """Return what people and agents changed since the last commit, what holds a secret apart."""
+    paths: list[str] = []
+    held: list[str] = []
+    hashes: dict[str, frozenset[str]] = {}
+    for path in uncommitted(root, git, git.head()):
+        if not os.path.lexists(at(root, path)):
+            paths.append(path)
+        elif _readable(root, path) and (file := open_regular(root, path)) is not None:
+            with file:
+                looked = inspect(file)
+            (held if looked.secrets or _is_private(root, path) else paths).append(path)
+            hashes[path] = looked.hashes
+    return Edits(tuple(paths), tuple(held), hashes)
+
+
+def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edits | None = None) -> str | None:
+    """Commit what people changed, as it stands, and return the commit, or None where nothing was changed.
+
+    A file that holds a secret is not committed; nor is one that somebody saves between the look at it and the commit:
+    the next one takes it.
+
+    Args:
+        root: the memory.
+        git: its repository.
+        message: the commit's.
+        author: who signs.
+        edits: what `find_edits` found, where it was asked before.
+    """
+    edits = edits or find_edits(root, git)
+    present = [path for path in edits.paths if path in edits.hashes]
+    blobs = git.write_blobs([at(root, path) for path in present])
+    entries: dict[str, tuple[str, str] | None] = {path: None for path in edits.paths if path not in edits.hashes}
+    for path, blob in zip(present, blobs, strict=True):
+        if blob in edits.hashes[path]:
+            executable = at(root, path).stat().st_mode & stat.S_IXUSR
+            entries[path] = ("100755" if executable else "100644", blob)
+    return git.commit(entries, message, author) if entries else None
+
+
+def _is_private(root: Path, path: str) -> bool:
+    """Whether a file is a log that holds something private: a run takes that out before the log is committed."""
+    if not (path.startswith(f"{PARTIAL}/") or day_of_log(path)):
+        return False
+    data = read_bytes(root, path) or b""
+    return b"rivate" in data.lower() and is_private(data.decode(errors="replace"))
+
+
+def _readable(root: Path, path: str) -> bool:
+    """Whether git can be handed the file by its path; one that cannot be read stays uncommitted and as it is."""
+    return "\n" not in path and at(root, path).is_file() and os.access(at(root, path), os.R_OK)
+
+
+def _differs(below: Below, real: str, blob: str) -> bool:
+    """Whether the file at a path on the disk is there, can be read, and is another than a blob."""
+    try:
+        descriptor = below.open(real)
+    except (BadFile, OSError):
+        return False
+    try:  # in pieces: a file that is too large to be curated is committed still
+        return blob_of(descriptor, blob) != blob
+    finally:
+        os.close(descriptor)

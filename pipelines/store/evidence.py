@@ -1,0 +1,222 @@
+"""Evidence found again: the lines are a hint, the hash is the truth, so a log that grew or was folded still answers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import BadFile
+from pipelines.store.files import read_bytes
+from pipelines.store.item import Trust, fold, quote_digest
+from pipelines.store.user_layout import real_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pipelines.store.item import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a quote stands now: its lines, and its words, or None where it no longer stands in the file.
+
+    `record` is the transcript's record that the log tells of, as (path, line), or None where it tells of none.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    quote: str | None
+    record: tuple[str, int] | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as JSON has it."""
+        told = {"path": self.path, "start_line": self.start_line, "end_line": self.end_line, "quote": self.quote}
+        return told | ({"record": {"path": self.record[0], "line": self.record[1]}} if self.record else {})
+
+
+class Quotes:
+    """Finds the quotes of evidence; each file is read once."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lines: dict[str, list[str]] = {}
+
+    def found(self, evidence: Evidence) -> Found:
+        """Return where the quote stands: at its lines, else at the nearest lines whose text has its hash."""
+        lines, height = self._read(evidence.path), evidence.end_line - evidence.start_line + 1
+        shown = real_path(self._root, evidence.path)
+        for start in _outward(evidence.start_line - 1, len(lines) - height + 1):
+            text = "\n".join(lines[start : start + height])
+            if quote_digest(text)[: len(evidence.digest)] == evidence.digest:
+                return Found(shown, start + 1, start + height, text, self._record(record_behind(lines, start)))
+        return Found(shown, evidence.start_line, evidence.end_line, None)
+
+    def _record(self, told: tuple[str, int] | None) -> tuple[str, int] | None:
+        return (real_path(self._root, told[0]), told[1]) if told else None
+
+    def _read(self, path: str) -> list[str]:
+        if path not in self._lines:
+            try:
+                data = b"" if _leaves(path) else read_bytes(self._root, path) or b""
+            except BadFile:
+                data = b""
+            self._lines[path] = [line.removesuffix("\r") for line in data.decode(errors="replace").split("\n")]
+        return self._lines[path]
+
+
+def record_behind(lines: Sequence[str], at: int) -> tuple[str, int] | None:
+    """Return the transcript's record, as (path, line), that the entry of a log tells of, or None.
+
+    Args:
+        lines: the log's lines.
+        at: a line of the entry, from 0; the pointer stands on the entry's first.
+    """
+    while at > 0 and lines[at][:1] in {" ", "\t"}:
+        at -= 1
+    return pointer_in(lines[at]) if at < len(lines) else None
+
+
+def _outward(start: int, count: int) -> Iterator[int]:
+    """Yield 0 … count - 1, the nearest to `start` first."""
+    for distance in range(max(start, count - start) + 1):
+        if 0 <= start + distance < count:
+            yield start + distance
+        if distance and 0 <= start - distance < count:
+            yield start - distance
+
+
+def _leaves(path: str) -> bool:
+    """Whether a path, as a comment tells it, would lead out of the memory."""
+    return path.startswith(("/", "~")) or ".." in path.split("/") or "\x00" in path
+
+
+# ---------------------------------------- whether a quote stands in the lines that it cites
+# the check that keeps every item grounded.
+#
+# Only white space and Markdown's marks of lines and emphasis are folded. Case, punctuation, digits and the marks of
+# strike-through are not: a quote that differs in one of them may say something else.
+
+
+# What may stand before the text of a line: quote marks, list marks, a box, a heading mark, in any order.
+_LINE_MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+](?=\s)|\d{1,3}[.)](?=\s)|\[[ xX]\](?=\s)|#{1,6}(?=\s))[ \t]*)+")
+# Emphasis hugs a word on one side only; `max_tokens` and `2*3` keep their signs.
+_OPENING = re.compile(r"(?<![\w*_])(?:\*{1,3}|_{1,3})(?=[^\s*_])")
+_CLOSING = re.compile(r"(?<=[^\s*_])(?:\*{1,3}|_{1,3})(?![\w*_])")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def quote_stands(quote: str, lines: Sequence[str]) -> bool:
+    """Return whether `quote` stands in `lines`, as whole words.
+
+    Args:
+        quote: what is said to stand there; it may run over several lines.
+        lines: the cited lines, in order, verbatim.
+
+    Returns:
+        True where the folded quote is part of the folded lines and cuts no word or number in two. A quote without a
+        letter or a digit proves nothing and never stands.
+    """
+    needle, text = fold_markdown([quote]), fold_markdown(lines)
+    if not any(char.isalnum() for char in needle):
+        return False
+    at = text.find(needle)
+    while at >= 0:
+        end = at + len(needle)
+        if not _cuts_a_word(text, at) and not _cuts_a_word(text, end):
+            return True
+        at = text.find(needle, at + 1)
+    return False
+
+
+def fold_markdown(lines: Sequence[str]) -> str:
+    """Return the words of `lines` on one line: white space folded; list, quote, heading and emphasis marks gone."""
+    bare = (_LINE_MARKS.sub("", line) for text in lines for line in _LINE_END.split(text))
+    text = fold(" ".join(bare).replace("`", ""))
+    return fold(_CLOSING.sub("", _OPENING.sub("", text)))
+
+
+def _cuts_a_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and _spelled(text[at - 1]) and _spelled(text[at])
+
+
+def _spelled(char: str) -> bool:
+    """Whether words of this letter's script are set apart by blanks; Chinese or Thai words are not."""
+    return char.isdecimal() or char.lower() != char.upper()
+
+
+# ---------------------------------------- pointers: where the record of a log's line stands in a transcript
+# in a comment at the line's end.
+
+
+_POINTER: Final = re.compile(
+    r"<!-- (Sessions/[^<>\s]+\.jsonl)#L(\d{1,9})~([0-9a-f]{8})(?: (owner|self|external)~([0-9a-f]{16}|-))? -->"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """What a pointer tells of its record.
+
+    Args:
+        file: the transcript, relative to the memory.
+        line: the record's line, from 1.
+        trust: whose words they are, as the line says; `self` where it does not say.
+        seal: by which it is known that capture said so; empty where it has none.
+    """
+
+    file: str
+    line: int
+    trust: Trust
+    seal: str
+
+
+def render_pointer(file: str, line: int, mark: str, trust: Trust = Trust.SELF, seal: str = "") -> str:
+    """Return a pointer.
+
+    Args:
+        file: the transcript, relative to the memory.
+        line: the record's line, from 1.
+        mark: eight hex digits, a hash of moment, role and words.
+        trust: whose words the record holds.
+        seal: what proves it to the night; without one it is said all the same, for it may lower trust.
+    """
+    told = f" {trust}~{seal or '-'}" if seal or trust is not Trust.SELF else ""
+    return f"<!-- {file}#L{line}~{mark}{told} -->"
+
+
+def pointer_in(line: str) -> tuple[str, int] | None:
+    """Return the transcript and the record (from 1) that a log's line points at, or None."""
+    found = _POINTER.search(line)
+    return (found[1], int(found[2])) if found else None
+
+
+def voice_in(line: str) -> Voice | None:
+    """Return what the pointer of a log's line tells of its record, or None where it has none.
+
+    Of several pointers the last one counts: capture puts its own at the line's end, and breaks what looks like one in
+    the words of a turn.
+    """
+    found = None
+    for found in _POINTER.finditer(line):  # noqa: B007  the last one is wanted
+        pass
+    if found is None:
+        return None
+    seal = found[5] if found[5] and found[5] != "-" else ""
+    return Voice(found[1], int(found[2]), Trust(found[4]) if found[4] else Trust.SELF, seal)
+
+
+def captured_in(log: str, file: str) -> tuple[int, frozenset[str]]:
+    """Return the last record of a transcript that a log has, and the marks of all turns in it, whoever's they are."""
+    last, marks = 0, set[str]()
+    for path, line, mark, *_ in _POINTER.findall(log):
+        marks.add(mark)
+        last = max(last, int(line)) if path == file else last
+    return last, frozenset(marks)
+
+
+def without_pointer(line: str) -> str:
+    """Return a log's line as people read it, without the pointer at its end."""
+    return _POINTER.sub("", line).rstrip() if "<!-- Sessions/" in line else line

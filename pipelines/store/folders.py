@@ -1,0 +1,213 @@
+"""Folders of a memory, held open: what is done in one is done in that very folder, whatever becomes of its path.
+
+Between a look at a path and a write to it somebody may put a symbolic link in a folder's place, and the write would
+leave the memory. A folder that is held cannot be exchanged: each was opened in the one above it, and none was a link.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import BadFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Self
+
+
+LINKED: Final = "is a symbolic link, which is never followed"
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Nothing is waited for: whoever puts a pipe in a file's place would otherwise keep us there.
+_FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LINK_ERRORS: Final = frozenset({errno.ELOOP, errno.EMLINK})
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of a memory that is held open. Its methods take names in it, never paths.
+
+    Args:
+        descriptor: holds it.
+        path: what it was called when it was opened, relative to the memory, for sentences.
+    """
+
+    descriptor: int
+    path: str
+
+    def called(self, name: str) -> str:
+        """Return what people are told that a file in it is called."""
+        return f"{self.path}/{name}" if self.path else name
+
+    def open(self, name: str, how: int, mode: int = 0o600) -> int:
+        """Open a regular file in it and return the descriptor.
+
+        Raises:
+            BadFile: it is a symbolic link, or no regular file.
+            OSError: the disk refuses.
+        """
+        return _open(self.descriptor, name, self.called(name), how, mode)
+
+    def read(self, name: str) -> bytes:
+        """Return what a regular file in it holds.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        with open(self.open(name, os.O_RDONLY), "rb", buffering=0) as file:  # noqa: PTH123  a descriptor
+            return file.readall()
+
+    def lstat(self, name: str) -> os.stat_result | None:
+        """Return what the disk tells of that name itself, or None where nothing has it."""
+        try:
+            return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def names(self) -> list[str]:
+        """Return the names in it, sorted."""
+        return sorted(os.listdir(self.descriptor))  # noqa: PTH208  a descriptor
+
+    def rename(self, name: str, other: Folder, new: str) -> None:
+        """Give a file another name, there or in another folder; what has that name gives way."""
+        os.rename(name, new, src_dir_fd=self.descriptor, dst_dir_fd=other.descriptor)
+
+    def link(self, name: str, other: Folder, new: str) -> None:
+        """Give a file a second name, unless something has it: then FileExistsError."""
+        os.link(name, new, src_dir_fd=self.descriptor, dst_dir_fd=other.descriptor, follow_symlinks=False)
+
+    def unlink(self, name: str) -> None:
+        """Take a name away, if something has it."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self.descriptor)
+
+    def chmod(self, name: str, mode: int) -> None:
+        """Set the rights of a regular file in it."""
+        descriptor = self.open(name, os.O_RDONLY)
+        try:
+            os.fchmod(descriptor, mode)
+        finally:
+            os.close(descriptor)
+
+    def sync(self) -> None:
+        """Flush it, so that the renames in it last."""
+        os.fsync(self.descriptor)
+
+
+@contextlib.contextmanager
+def holding(root: Path, path: str) -> Iterator[Folder]:
+    """Hold a folder of the memory, by its path on the disk; an empty one for the memory itself.
+
+    Raises:
+        BadFile: a component of the path is a symbolic link.
+        OSError: it is not there, or is no folder.
+    """
+    here = descend(root, path)
+    try:
+        yield Folder(here, path)
+    finally:
+        os.close(here)
+
+
+def open_below(root: Path, path: str) -> int:
+    """Return a descriptor of a regular file, by its path on the disk, for reading; else as `Folder.open`."""
+    folder, _, name = path.rpartition("/")
+    here = descend(root, folder)
+    try:
+        return _open(here, name, path, os.O_RDONLY, 0)
+    finally:
+        os.close(here)
+
+
+class Below:
+    """Folders of a memory that stay held while many files are read: opened once each, however many they are.
+
+    Args:
+        root: the memory.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._held: dict[str, int] = {}
+
+    def open(self, path: str) -> int:
+        """Return the descriptor of a regular file, as `open_below` does."""
+        folder, _, name = path.rpartition("/")
+        here = self._held.get(folder)
+        if here is None:
+            here = self._held[folder] = descend(self._root, folder)
+        return _open(here, name, path, os.O_RDONLY, 0)
+
+    def __enter__(self) -> Self:
+        """Begin with none."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of all."""
+        for descriptor in self._held.values():
+            os.close(descriptor)
+        self._held.clear()
+
+
+def _open(here: int, name: str, path: str, how: int, mode: int) -> int:
+    try:
+        descriptor = os.open(name, how | _FILE, mode, dir_fd=here)
+    except OSError as error:
+        if error.errno in _LINK_ERRORS:
+            raise BadFile(path, LINKED) from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BadFile(path, "is no regular file")
+    return descriptor
+
+
+def descend(root: Path, path: str) -> int:
+    """Return a descriptor of a folder, which the caller closes; else as `holding`."""
+    here = top(root)
+    try:
+        for name in path.split("/") if path else ():
+            inner = step(here, name, path)
+            os.close(here)
+            here = inner
+    except BaseException:
+        os.close(here)
+        raise
+    return here
+
+
+def top(root: Path) -> int:
+    """Return a descriptor of the memory itself. Where that stands is a person's to say, links and all."""
+    return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def step(here: int, name: str, path: str) -> int:
+    """Return a descriptor of the folder `name`, of those that `path` names, in the folder that is held by `here`."""
+    try:
+        return os.open(name, _FOLDER, dir_fd=here)
+    except OSError as error:
+        # To a link O_DIRECTORY with O_NOFOLLOW says that it is no folder.
+        if error.errno in {*_LINK_ERRORS, errno.ENOTDIR} and _is_link(here, name):
+            parts = path.split("/")
+            raise BadFile("/".join(parts[: parts.index(name) + 1]), LINKED) from None
+        raise
+
+
+def _is_link(here: int, name: str) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
+
+
+def refuse_links(root: Path, path: str) -> None:
+    """Raise BadFile where a component of a path on the disk is a symbolic link; what is not there is none."""
+    folder, _, name = path.rpartition("/")
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), holding(root, folder) as held:
+        if _is_link(held.descriptor, name):
+            raise BadFile(path, LINKED)

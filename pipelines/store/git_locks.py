@@ -1,0 +1,265 @@
+"""Locks of git that a killed process left: they stop nobody, and a lock that a living git holds is never removed.
+
+Git makes `NAME.lock` before it changes NAME and takes it away afterwards; killed in between it leaves the lock, and
+every later `git add` or `git commit` fails. A lock is stale when no living process could be the one that made it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import GitFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+
+HOUR: Final = 3600.0
+WAITS: Final = (0.05, 0.1, 0.25, 0.5, 1.0)
+"""Seconds between looks at a lock that is held: most git commands hold one for milliseconds."""
+
+# What commits, branches and settings need. Other programs keep locks of their own below .git; those are not ours.
+_TOP: Final = re.compile(r"(?:index|config|config\.worktree|packed-refs|shallow|[A-Z_]+)\.lock")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """Where a repository is: its own folder, the one it shares with its other work trees, and this work tree."""
+
+    git_dir: Path
+    common_dir: Path
+    top: Path
+
+    def places(self) -> tuple[Path, ...]:
+        """Return the folders in which a git process works on this repository, links resolved."""
+        found = [self.top, self.git_dir, self.common_dir]
+        if self.common_dir.name == ".git":
+            found.append(self.common_dir.parent)
+        others = self.common_dir.glob("worktrees/*/gitdir")
+        found += [Path(file.read_text(errors="surrogateescape").strip()).parent for file in others]
+        return tuple(dict.fromkeys(Path(os.path.realpath(folder)) for folder in found))
+
+
+def clear_stale_locks(repository: Repository, aside: Path) -> tuple[Path, str] | None:
+    """Remove the locks that nobody living holds. Return a lock that is held, and by whom, or None where none is left.
+
+    Args:
+        repository: where to look.
+        aside: a path on the same disk to which a lock is moved before it is removed, so that one which was made anew
+            in that very moment is noticed and put back.
+    """
+    seen = {path: found for path in locks_of(repository) if (found := _identity(path))}
+    if not seen:
+        return None
+    holder = holder_of(repository.places(), list(seen))
+    for path, identity in seen.items():
+        if isinstance(holder, Doubt) and time.time() - identity[1] < HOUR:
+            return path, "a process that cannot be seen from here"
+        if isinstance(holder, str):
+            return path, holder
+    for path, identity in seen.items():
+        _remove(path, identity, aside)
+    return None
+
+
+def wait_for_locks(repository: Repository, aside: Path, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Remove stale locks, and wait a short time for those that a living git holds.
+
+    Raises:
+        GitFault: a living git still holds one.
+    """
+    for pause in (*WAITS, None):
+        held = clear_stale_locks(repository, aside)
+        if held is None:
+            return
+        if pause is None:
+            raise GitFault(
+                f"{held[0]} is held by {held[1]}.",
+                "Let it finish, then run again; what was begun is finished then.",
+            )
+        sleep(pause)
+
+
+def locks_of(repository: Repository) -> Sequence[Path]:
+    """Return the lock files that would stop a commit, a branch or a setting."""
+    found: set[Path] = set()
+    for folder in {repository.git_dir, repository.common_dir}:
+        found.update(path for path in folder.glob("*.lock") if _TOP.fullmatch(path.name))
+        found.update((folder / "refs").rglob("*.lock"))
+    return sorted(found)
+
+
+def _identity(path: Path) -> tuple[int, float] | None:
+    """Return what tells a lock from one made later under the same name, and when it was made."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime
+
+
+def _remove(path: Path, identity: tuple[int, float], aside: Path) -> None:
+    try:
+        path.rename(aside)
+    except FileNotFoundError:
+        return
+    except OSError as fault:
+        why = (fault.strerror or str(fault)).lower()
+        raise GitFault(f"The stale lock {path} cannot be removed: {why}.", "Remove it, then run again.") from None
+    if _identity(aside) != identity:
+        with contextlib.suppress(FileExistsError):
+            os.link(aside, path)
+    aside.unlink()
+
+
+# ---------------------------------------- which living git process could hold a repository's locks
+# asked of /proc, else of lsof.
+
+
+PROC: Final = Path("/proc")
+
+# They live long (in a pager, beside an editor) and take no lock; one that has a lock file open counts all the same.
+_READERS: Final = frozenset({
+    "blame", "cat-file", "credential-cache--daemon", "daemon", "diff", "fsmonitor--daemon", "grep", "help", "log",
+    "rev-list", "shortlog", "show",
+})  # fmt: skip
+_WITH_VALUE: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
+_LSOF_SECONDS: Final = 20
+
+
+class Doubt:
+    """Nobody can be asked: the processes of this machine, or those of the lock's owner, are not ours to see."""
+
+
+def holder_of(places: Sequence[Path], locks: Sequence[Path], proc: Path = PROC) -> str | Doubt | None:
+    """Return who could hold the locks, in words, or None where no living process could, or that it is in doubt.
+
+    A git process counts when it works in one of the places, or was told one of them; any process does that has a lock
+    file open.
+
+    Args:
+        places: the folders of the repository, links resolved.
+        locks: its lock files.
+        proc: where the kernel shows its processes.
+    """
+    if _owned_by_others(locks):
+        return Doubt()
+    if (proc / "self" / "cwd").exists():
+        return _from_proc(places, locks, proc)
+    return _from_lsof(places, locks)
+
+
+def _owned_by_others(locks: Iterable[Path]) -> bool:
+    """Whether a lock belongs to another user, whose processes need not be visible to this one."""
+    user = os.geteuid()
+    for lock in locks:
+        try:
+            if user and lock.lstat().st_uid != user:
+                return True
+        except FileNotFoundError:
+            continue
+    return False
+
+
+def _from_proc(places: Sequence[Path], locks: Sequence[Path], proc: Path) -> str | None:
+    names = {os.path.realpath(lock) for lock in locks}
+    for process in proc.iterdir():
+        if not process.name.isdecimal() or int(process.name) == os.getpid():
+            continue
+        try:
+            words = [os.fsdecode(word) for word in (process / "cmdline").read_bytes().split(b"\0")]
+            if words == [""]:
+                continue  # it has ended, and nobody has asked how
+            if _has_open(process, names) or (_is_writing_git(process, words) and _works_in(process, words, places)):
+                return f"process {process.name} (`{_called(words)}`)"
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended
+    return None
+
+
+def _has_open(process: Path, names: set[str]) -> bool:
+    try:
+        return any(_link(descriptor) in names for descriptor in (process / "fd").iterdir())
+    except PermissionError:
+        return False
+
+
+def _link(path: Path) -> str:
+    try:
+        return str(path.readlink())
+    except OSError:
+        return ""
+
+
+def _is_writing_git(process: Path, words: Sequence[str]) -> bool:
+    name = (process / "comm").read_text(errors="replace").strip()
+    return name.startswith("git") and _subcommand(words) not in _READERS
+
+
+def _called(words: Sequence[str]) -> str:
+    name = Path(words[0]).name
+    return f"git {_subcommand(words)}".strip() if name == "git" else name
+
+
+def _subcommand(words: Sequence[str]) -> str:
+    rest = iter(words[1:])
+    for word in rest:
+        if word in _WITH_VALUE:
+            next(rest, "")
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def _works_in(process: Path, words: Sequence[str], places: Sequence[Path]) -> bool:
+    """Whether a git process works on the repository; one whose folder cannot be seen might."""
+    try:
+        folder = str((process / "cwd").readlink())
+        told = [*words, *_told_by_environment(process)]
+    except PermissionError:
+        return process.stat().st_uid == os.geteuid()
+    named = [os.path.realpath(os.path.join(folder, word.rpartition("=")[2])) for word in told if "/" in word]  # noqa: PTH118  words are no paths yet
+    return any(_inside(path, places) for path in (folder, *named))
+
+
+def _told_by_environment(process: Path) -> Iterator[str]:
+    for pair in (process / "environ").read_bytes().split(b"\0"):
+        name, _, value = os.fsdecode(pair).partition("=")
+        if name in {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"}:
+            yield f"./{value}" if not value.startswith("/") else value
+
+
+def _inside(path: str, places: Iterable[Path]) -> bool:
+    return any(Path(path).is_relative_to(place) for place in places)
+
+
+def _from_lsof(places: Sequence[Path], locks: Sequence[Path]) -> str | Doubt | None:
+    """Ask lsof for who has a lock open, and for the folders of all git processes."""
+    program = shutil.which("lsof")
+    if program is None:
+        return Doubt()
+    rows = [*_lsof([program, "-F", "pn", "--", *map(str, locks)])]
+    if rows:
+        return f"process {rows[0][0]}"
+    for pid, folder in _lsof([program, "-w", "-a", "-c", "/^git/", "-d", "cwd", "-F", "pn"]):
+        if _inside(os.path.realpath(folder), places):
+            return f"process {pid} (git)"
+    return None
+
+
+def _lsof(command: list[str]) -> Iterator[tuple[str, str]]:
+    told = subprocess.run(command, capture_output=True, check=False, timeout=_LSOF_SECONDS, env={"LC_ALL": "C"})
+    pid = ""
+    for line in told.stdout.decode(errors="surrogateescape").splitlines():
+        if line.startswith("p"):
+            pid = line[1:]
+        elif line.startswith("n") and int(pid) != os.getpid():
+            yield pid, line[1:]

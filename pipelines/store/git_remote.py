@@ -1,0 +1,169 @@
+"""Fetching from and pushing to a remote, with the person's own credentials and nothing that the memory configures.
+
+Both run in a repository of their own, `.curate/remote.git`, whose configuration is ours alone, and which shares the
+memory's objects: no `core.sshCommand`, `credential.helper`, `insteadOf` or `uploadpack` in the memory's `.git/config`
+is read. The person's own configuration is (`~/.gitconfig`, the system's): there they say how git may show who they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import GitFault
+from pipelines.store.files import writing
+from pipelines.store.git_process import TooMuch, last_line, pieces_of, whole
+from pipelines.store.lock import private_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.store.git import Git
+
+
+# What a credential helper, an ssh agent or a proxy needs, and no key of a model's.
+_PASSED_ON: Final = (
+    "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+    "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GNUPGHOME", "PASSWORD_STORE_DIR", "https_proxy", "HTTPS_PROXY",
+    "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
+    "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+)  # fmt: skip
+_SETTINGS: Final = (
+    "core.hooksPath=/dev/null", "gc.auto=0", "maintenance.auto=false", "push.gpgSign=false",
+    "transfer.fsckObjects=true", "submodule.recurse=false", "protocol.allow=never",
+    "protocol.https.allow=always", "protocol.http.allow=always", "protocol.ssh.allow=always",
+    "protocol.file.allow=always", "core.fsync=all",
+)  # fmt: skip
+MOST_ANSWERED: Final = 1024 * 1024
+"""What a remote may tell of its one branch; what that holds goes into the repository, not through us."""
+_ADDRESS: Final = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]+@)?[\w][\w.-]*:(?!:|//)[^\s-]\S*")
+
+
+class Refused(GitFault):
+    """Raised when the remote does not take a push, because it holds what this machine has not seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A remote.
+
+    Args:
+        git: the memory's repository.
+        address: where the remote is.
+        branch: the branch that is shared, `main`.
+        seconds: how long one fetch or push may take.
+    """
+
+    git: Git
+    address: str
+    branch: str
+    seconds: float
+
+    def fetch(self) -> str | None:
+        """Bring what the remote's branch holds, and return its commit; None where the remote has no such branch.
+
+        Raises:
+            GitFault: the remote did not answer in time, or refused.
+        """
+        listed = self._call("ls-remote", "--heads", self.address, f"refs/heads/{self.branch}")
+        if not listed.strip():
+            return None
+        commit = listed.split()[0].decode()
+        if (head := self.git.head()) is not None:
+            self._call("update-ref", "refs/heads/here", head)
+        self._call(
+            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc",
+            self.address, f"+refs/heads/{self.branch}:refs/heads/there",
+        )  # fmt: skip
+        return self._call("rev-parse", "refs/heads/there").decode().strip() or commit
+
+    def push(self, commit: str) -> None:
+        """Let the remote's branch go on to a commit; never by force.
+
+        Raises:
+            Refused: the remote's branch holds commits that this one does not follow.
+            GitFault: the remote did not answer in time, or refused.
+        """
+        try:
+            self._call(
+                "push", "--quiet", "--no-verify", "--porcelain", self.address, f"{commit}:refs/heads/{self.branch}"
+            )
+        except GitFault as fault:
+            if "[rejected]" in fault.sentence:
+                raise Refused(fault.sentence) from None
+            raise
+
+    def _call(self, *arguments: str) -> bytes:
+        """Run git, and cut it off with all that it started when its time is over."""
+        folder = self._folder()
+        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+        with subprocess.Popen(
+            ["git", *settings, *arguments],  # noqa: S607  the person's own git, by PATH, as everywhere
+            cwd=folder,
+            env=self._environment(folder),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # ssh and the helpers of git belong to the same group, and end with it
+        ) as process:
+            error = bytearray()
+            try:
+                with contextlib.closing(pieces_of(process, error, self.seconds)) as pieces:
+                    out = whole(pieces, MOST_ANSWERED)
+            except subprocess.TimeoutExpired:
+                raise GitFault(f"The remote did not answer within {self.seconds:g} seconds.") from None
+            except TooMuch:
+                raise GitFault(f"The remote answers more than the {MOST_ANSWERED:,} bytes that are read.") from None
+            finally:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode:
+            told = next((line for line in out.decode(errors="replace").splitlines() if "[rejected]" in line), "")
+            raise GitFault(f"git {arguments[0]} failed: {told or last_line(bytes(error)) or process.returncode}")
+        return out
+
+    def _folder(self) -> Path:
+        folder = private_folder(self.git.root) / "remote.git"
+        if not (folder / "HEAD").exists():
+            kind = self.git.run("rev-parse", "--show-object-format").decode().strip()
+            with writing(folder):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            self.git.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(folder))
+        for lock in folder.rglob("*.lock"):
+            lock.unlink(missing_ok=True)  # of a git that was cut off: the run's lock keeps every other one out
+        return folder
+
+    def _environment(self, folder: Path) -> dict[str, str]:
+        told = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+        patience = f"ssh -oBatchMode=yes -oConnectTimeout={max(int(self.seconds), 1)}"
+        own = {"GIT_SSH_COMMAND": patience} if not told.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"} else {}
+        objects = str(self.git.repository.common_dir / "objects")
+        fixed = {
+            "GIT_DIR": str(folder),
+            "GIT_OBJECT_DIRECTORY": objects,
+            "GIT_TERMINAL_PROMPT": "0",
+            "LC_ALL": "C.UTF-8",
+        }
+        return told | own | fixed
+
+
+def address_of(git: Git, remote: str) -> str:
+    """Return the address of a remote that the user's settings name: an address itself, or the name of one in the clone.
+
+    Raises:
+        GitFault: there is none of that name, or its address is of a kind that could run a program.
+    """
+    address = remote
+    if re.fullmatch(r"[\w.-]+", remote):
+        try:
+            address = git.run("config", "--local", "--get", f"remote.{remote}.url").decode().strip()
+        except GitFault:
+            raise GitFault(f"The memory has no remote {remote}.", f"Add it: git remote add {remote} ADDRESS.") from None
+    if not _ADDRESS.fullmatch(address):
+        raise GitFault("The remote's address is none that is used.", "Use https://, ssh://, user@host:path or a path.")
+    return address

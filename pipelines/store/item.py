@@ -1,0 +1,489 @@
+"""The item: one typed line worth keeping, and the grammar that writes it to Markdown and reads it back.
+
+    - Decision: Use Terraform, not Pulumi. <!-- k7f3a9c2b10 since=2026-02-11 trust=owner confidence=high ... -->
+    - [ ] Todo: Ask legal about the DPA. <!-- k55b01aa07c ... -->
+    - ~~Fact: The office is in Bern.~~ <!-- k1c02d9e441 ... until=2026-03-01 superseded-by=k9d... -->
+
+The promise, tested by property: `parse_item(render_item(item)) == item` for every item. What a person wrote by hand
+(`* **decision**: ...`, no comment) is read by the same parser; such a line has no id until a run gives it one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
+
+
+class ItemType(StrEnum):
+    """What kind of thing is worth keeping."""
+
+    DECISION = "Decision"
+    FACT = "Fact"
+    RULE = "Rule"
+    TODO = "Todo"
+    RISK = "Risk"
+
+
+class Status(StrEnum):
+    """Where an item stands. It is read from its line, never from the section that holds it."""
+
+    LIVE = "live"
+    OPEN = "open"
+    WAITING = "waiting"
+    DONE = "done"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    RETRACTED = "retracted"
+    MERGED = "merged"
+    FORGOTTEN = "forgotten"
+
+
+class Trust(StrEnum):
+    """Whose word an item rests on, highest first."""
+
+    OWNER = "owner"
+    SELF = "self"
+    EXTERNAL = "external"
+    UNTRUSTED = "untrusted"
+
+    def reaches(self, other: Trust) -> bool:
+        """Return whether words of this trust may change what rests on the other: they are trusted as much, or more."""
+        ranks = list(Trust)
+        return ranks.index(self) <= ranks.index(other)
+
+
+class Confidence(StrEnum):
+    """How sure the extraction was, highest first."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+    SPECULATIVE = "speculative"
+
+
+ACTIVE: Final = frozenset({Status.LIVE, Status.OPEN})
+LINK_KINDS: Final = ("because", "supports", "contradicts", "supersedes", "related", "part-of", "next")
+ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
+ID_DIGITS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where an item comes from: lines of a file as a hint, and the quote found there by its hash.
+
+    Args:
+        path: relative to the memory, with `/`.
+        start_line: first line, counted from 1.
+        end_line: last line, inclusive.
+        digest: `quote_digest` of the text of those lines when they were read.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    digest: str
+
+    def render(self) -> str:
+        """Return `PATH#L42~HASH`, or `PATH#L42-L44~HASH` for more than one line."""
+        lines = f"L{self.start_line}" if self.end_line == self.start_line else f"L{self.start_line}-L{self.end_line}"
+        return f"{self.path}#{lines}~{self.digest}"
+
+    @classmethod
+    def parse(cls, text: str) -> Evidence | None:
+        """Return the evidence that `render` wrote as `text`, or None where it is none."""
+        found = _EVIDENCE.fullmatch(text)
+        if not found:
+            return None
+        path, start, end, digest = found.groups()
+        return cls(path, int(start), int(end or start), digest)
+
+
+_EVIDENCE = re.compile(r"(?P<path>.+)#L(?P<start>\d{1,9})(?:-L(?P<end>\d{1,9}))?~(?P<digest>[0-9a-f]{4,64})")
+
+
+def quote_digest(quote_text: str) -> str:
+    """Return the hash by which a quote is named: eight hex digits of SHA-256 over its text with white space folded."""
+    return hashlib.sha256(fold(quote_text).encode()).hexdigest()[:8]
+
+
+def fold(text: str) -> str:
+    """Return `text` as one line: every run of white space and control characters a single blank, none at the ends."""
+    if text.isprintable() and "  " not in text:  # no white space but single blanks: of all that is read, nearly all
+        return text.strip(" ")
+    return _BLANKS.sub(" ", text).strip(" ")
+
+
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One typed line.
+
+    `text` is the sentence alone: no label, box or comment; it is folded to one line. `id` is empty for a line that a
+    person wrote and no run has numbered yet. Days are `YYYY-MM-DD` or empty. `evidence` holds the first and the last
+    place; `seen` counts all of them. `extra` keeps keys that this version does not know, in their order.
+    """
+
+    type: ItemType
+    text: str
+    id: str = ""
+    status: Status = Status.LIVE
+    since: str = ""
+    until: str = ""
+    confirmed: str = ""
+    trust: Trust = Trust.OWNER
+    confidence: Confidence = Confidence.HIGH
+    evidence: tuple[Evidence, ...] = ()
+    seen: int = 0
+    by: str = ""
+    superseded_by: str = ""
+    merged_into: str = ""
+    links: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    pinned: bool = False
+    extra: tuple[tuple[str, str], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        """Fold the text, so that no item can ever carry structure into a document."""
+        object.__setattr__(self, "text", fold(self.text))
+
+    @property
+    def active(self) -> bool:
+        """Whether the item is believed now: live, or an open Todo."""
+        return self.status in ACTIVE
+
+    @property
+    def linked(self) -> tuple[str, ...]:
+        """The ids of all items that it names: by its links, as its successor, as what it was merged into."""
+        if not (self.links or self.superseded_by or self.merged_into):
+            return ()
+        named = [ident for _, ids in self.links for ident in ids]
+        return (*named, *(ident for ident in (self.superseded_by, self.merged_into) if ident))
+
+
+def new_id(item: Item, document: str, taken: Container[str]) -> str:
+    """Return the id of an item at its birth: a hash of type, text, document and day, longer until unique in `taken`."""
+    birth = f"{item.type}\x1f{item.text}\x1f{document}\x1f{item.since}"
+    digest = hashlib.sha256(birth.encode()).hexdigest()
+    for length in range(ID_DIGITS, len(digest) + 1):
+        if (candidate := "k" + digest[:length]) not in taken:
+            return candidate
+    return new_id(item, document + "\x1f", taken)
+
+
+# ---------------------------------------------------------------- rendering
+
+
+def render_item(item: Item) -> str:
+    """Return the item's line, without a line end. The inverse of `parse_item`."""
+    body = f"{item.type}: {_escape(item.text)}".rstrip(" ")
+    if item.status in _STRUCK:
+        body = f"~~{body}~~"
+    box = ""
+    if item.type is ItemType.TODO:
+        box = "[x] " if item.status is Status.DONE else "[ ] "
+    comment = render_comment(item)
+    return f"- {box}{body} {comment}" if comment else f"- {box}{body}"
+
+
+_STRUCK = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
+
+
+def render_comment(item: Item) -> str:
+    """Return the trailing comment that holds what the machine needs; empty for an item without an id."""
+    if not item.id:
+        return ""
+    pairs: list[tuple[str, str]] = [("since", item.since), ("until", item.until), ("confirmed", item.confirmed)]
+    pairs += [("trust", item.trust), ("confidence", item.confidence)]
+    pairs += [("from", ",".join(_encode(e.render()) for e in item.evidence))]
+    pairs += [("seen", str(item.seen) if item.seen else ""), ("by", _encode(item.by))]
+    pairs += [("superseded-by", item.superseded_by), ("merged-into", item.merged_into)]
+    pairs += [(kind, ",".join(ids)) for kind, ids in item.links]
+    if item.pinned:
+        pairs.append(("pinned", "yes"))
+    if item.status is not implied_status(item):
+        pairs.append(("status", item.status))
+    pairs += [(key, _encode(value) or "%") for key, value in item.extra]
+    return f"<!-- {item.id} {' '.join(f'{key}={value}' for key, value in pairs if value)} -->"
+
+
+def implied_status(item: Item) -> Status:
+    """Return the status that the line alone tells: its box, its strike-through and the ids it names."""
+    struck, done = item.status in _STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
+    return _status(item.type, struck=struck, done=done, superseded=item.superseded_by, merged=item.merged_into)
+
+
+def _status(kind: ItemType, *, struck: bool, done: bool, superseded: str, merged: str) -> Status:
+    if struck:
+        return Status.SUPERSEDED if superseded else Status.MERGED if merged else Status.RETRACTED
+    if done:
+        return Status.DONE
+    return Status.OPEN if kind is ItemType.TODO else Status.LIVE
+
+
+# A comment mark in the text is broken by an entity; a text that holds the entity already gains an `amp;`, so that
+# decoding is exact. Nothing else is touched: what a person wrote reads as written.
+_OPENING, _OPENING_ENTITY = re.compile(r"(?:<|&(?:amp;)*lt;)!--"), re.compile(r"&(?:amp;)*lt;!--")
+_CLOSING, _CLOSING_ENTITY = re.compile(r"--(?:>|&(?:amp;)*gt;)"), re.compile(r"--&(?:amp;)*gt;")
+
+
+def _escape(text: str) -> str:
+    text = _OPENING.sub(lambda m: "&lt;!--" if m[0] == "<!--" else m[0].replace("&", "&amp;", 1), text)
+    return _CLOSING.sub(lambda m: "--&gt;" if m[0] == "-->" else m[0].replace("&", "&amp;", 1), text)
+
+
+def _unescape(text: str) -> str:
+    if "&" not in text:
+        return text
+    text = _CLOSING_ENTITY.sub(lambda m: "-->" if m[0] == "--&gt;" else m[0].replace("&amp;", "&", 1), text)
+    return _OPENING_ENTITY.sub(lambda m: "<!--" if m[0] == "&lt;!--" else m[0].replace("&amp;", "&", 1), text)
+
+
+def _encode(value: str) -> str:
+    return quote(value, safe="/#~:@+.-_()!$*'").replace("--", "-%2D")
+
+
+def _decode(value: str) -> str:
+    return unquote(value) if "%" in value else value
+
+
+# ---------------------------------------------------------------- parsing
+
+_HEAD = r"(?P<bullet>[-*+][ \t]+)(?:\[(?P<box>[ xX])\][ \t]+)?(?P<struck>~~)?"
+_LABEL = r"(?P<label>decision|fact|rule|todo|risk)"
+_PLAIN = re.compile(rf"{_HEAD}{_LABEL}:[ \t]*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
+_MARKED = re.compile(
+    rf"{_HEAD}(?P<mark>\*\*|__|\*|_){_LABEL}(?:(?P=mark):|:(?P<close>(?P=mark))?)[ \t]*(?P<text>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+# What nearly every comment holds, in the order in which it is written: the parts of it are told at once. Where one
+# holds more, or holds it in another order, its pairs are told one by one.
+_USUAL: Final = ("since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "status")
+_NOTHING: Final = ("",) * len(_USUAL)
+_TOLD_AT_ONCE: Final = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
+_COMMENT = re.compile(
+    rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>{_TOLD_AT_ONCE}(?P<more>(?: [^\s=<>]+=[^\s<>]+)*)) ?-->[ \t]*\Z"
+)
+_TYPES: Final = {kind.lower(): kind for kind in ItemType}
+
+
+def parse_item(line: str) -> Item | None:
+    """Return the item that a line of a document holds, or None for any other line.
+
+    A line is an item when it is a top-level list item with one of the five labels; the label may be bold, and in any
+    case. Broken or missing values in the comment fall back to what an owner's own line means.
+    """
+    line = line.rstrip("\r\n")
+    comment = _comment_of(line)
+    body = (line[: comment.start()] if comment else line).rstrip(" \t")
+    found = _PLAIN.match(body) or _MARKED.match(body)
+    if not found:
+        return None
+    text, struck = found["text"], bool(found["struck"])
+    if struck and text.endswith("~~"):
+        text = text[:-2]
+    elif struck:
+        text, struck = "~~" + text, False
+    kind = _TYPES[found["label"].lower()]
+    ident, values, more = _told(comment) if comment else ("", _NOTHING, {})
+    done = kind is ItemType.TODO and (found["box"] or " ") in "xX"
+    return _build(kind, _unescape(text), ident, values, more, struck=struck, done=done)
+
+
+def without_comment(line: str) -> str:
+    """Return an item's line (without its end) up to the comment that the machine put behind it."""
+    comment = _comment_of(line)
+    return line[: comment.start()].rstrip(" \t") if comment else line
+
+
+def _comment_of(line: str) -> re.Match[str] | None:
+    at = line.rfind("<!-- k")  # no other one can begin within a comment
+    return _COMMENT.match(line, at) if at >= 0 else None
+
+
+def _told(comment: re.Match[str]) -> tuple[str, Sequence[str], Mapping[str, str]]:
+    """Return what a comment tells: the id, the usual values in their order, and all pairs where there are others."""
+    ident, pairs, *values, more = comment.groups("")
+    if not more:
+        return ident, values, {}
+    told = dict([pair.split("=", 1) for pair in pairs.split()])
+    return ident, [told.get(key, "") for key in _USUAL], told
+
+
+_FIELDS: Final = frozenset(
+    {"since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "superseded-by", "merged-into"}
+    | {"pinned", "status"}
+)
+_KNOWN: Final = _FIELDS | frozenset(LINK_KINDS)
+
+
+def _build(  # noqa: PLR0913  the parts of a line
+    kind: ItemType,
+    text: str,
+    ident: str,
+    values: Sequence[str],
+    more: Mapping[str, str],
+    *,
+    struck: bool,
+    done: bool,
+) -> Item:
+    since, until, confirmed, trust, confidence, source, seen, by, told = values
+    superseded, merged = more.get("superseded-by", ""), more.get("merged-into", "")
+    status = _status(kind, struck=struck, done=done, superseded=superseded, merged=merged)
+    if (named := _STATUSES.get(told)) and not done and (named in _STRUCK) == struck:
+        status = named
+    further = more and not more.keys() <= _FIELDS
+    return Item(
+        type=kind,
+        text=text,
+        id=ident,
+        status=status,
+        since=since,
+        until=until,
+        confirmed=confirmed,
+        trust=_TRUSTS.get(trust, Trust.OWNER),
+        confidence=_CONFIDENCES.get(confidence, Confidence.HIGH),
+        evidence=tuple([e for part in source.split(",") if part and (e := Evidence.parse(_decode(part)))]),
+        seen=int(seen) if seen.isdecimal() else 0,
+        by=_decode(by),
+        superseded_by=superseded,
+        merged_into=merged,
+        links=tuple((k, tuple(more[k].split(","))) for k in more if k in LINK_KINDS) if further else (),
+        pinned=more.get("pinned") == "yes",
+        extra=tuple((k, _decode(v) if v != "%" else "") for k, v in more.items() if k not in _KNOWN) if further else (),
+    )
+
+
+_STATUSES = {str(status): status for status in Status}
+_TRUSTS = {str(trust): trust for trust in Trust}
+_CONFIDENCES = {str(confidence): confidence for confidence in Confidence}
+
+
+# ---------------------------------------- when two texts say the same words
+# the folding that duplicates are found by, and the words that filing compares.
+
+
+_LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
+_OUTER: Final = "()[]{}\"'`*_~.,;:!?…“”‘’«»"
+_SIGNS: Final = frozenset("<>=≠≤≥+±%$€£&|@#/^-−")
+_WORD: Final = re.compile(r"[^\W_][\w'’-]*")
+
+STOP_WORDS: Final = frozenset(
+    """a about after again all also am an and any are as at be because been before being but by can could did do does
+    doing done down each few for from further get gets got had has have having he her here hers him his how i
+    if in into is it its itself just let like may me more most much must my need needs new no nor not now of
+    off on once one only or other our out over own per please same shall she should so some still such than
+    that the their them then there these they this those through to too under until up us use used uses using
+    very via was we were what when where which while who whom why will with within would yes yet you your""".split()
+)
+
+
+def folded(text: str) -> str:
+    """Return the form in which near-exact repeats are equal: case, punctuation and Markdown are gone.
+
+    Numbers, names, negations and signs (`-1`, `@id`, `C++`, `<`) stay: texts that differ in one are never equal.
+    """
+    plain = _LINK.sub(r"\1", text) if "](" in text else text
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKC", plain)
+    # Most words are bare already; a night folds every item there is.
+    words = [word if word.isalnum() else _bare(word) for word in plain.casefold().split()]
+    return " ".join(filter(None, words))
+
+
+def _bare(word: str) -> str:
+    bare = word.strip(_OUTER)
+    if bare.isalnum():
+        return bare
+    if not any(c.isalnum() for c in bare):
+        return bare if any(c in _SIGNS for c in bare) and bare not in {"-", "--", "/", "|"} else ""
+    return bare
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the words that carry what a text is about: lower case, three letters or more, no stop words."""
+    words = (word.casefold().strip("-'’") for word in _WORD.findall(text))
+    return frozenset(word for word in words if len(word) > 2 and word not in STOP_WORDS)  # noqa: PLR2004  "of", "to"
+
+
+# ---------------------------------------- how much an item deserves its place
+# the order in which documents keep what they cannot keep whole.
+
+
+TYPE: Final = {
+    ItemType.RULE: 1.0,
+    ItemType.DECISION: 0.8,
+    ItemType.FACT: 0.8,
+    ItemType.RISK: 0.6,
+    ItemType.TODO: 0.5,
+}
+HALF_LIFE_DAYS: Final = {
+    ItemType.RULE: 720,
+    ItemType.DECISION: 360,
+    ItemType.FACT: 360,
+    ItemType.RISK: 180,
+    ItemType.TODO: 90,
+}
+CONFIDENCE: Final = {
+    Confidence.HIGH: 1.0,
+    Confidence.MEDIUM: 0.7,
+    Confidence.LOW: 0.4,
+    Confidence.SPECULATIVE: 0.2,
+}
+TRUST: Final = {Trust.OWNER: 1.0, Trust.SELF: 0.8, Trust.EXTERNAL: 0.5, Trust.UNTRUSTED: 0.2}
+FLOOR: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What the priority is made of; each weight lies between 0 and 1.
+
+    Args:
+        type: how much a type counts.
+        confidence: how much confidence counts.
+        trust: how much it counts whose word it is.
+        half_life: days since the last confirmation after which an item of a type counts half.
+        floor: the recency below which nothing falls.
+    """
+
+    type: Mapping[ItemType, float] = field(default_factory=lambda: TYPE)
+    confidence: Mapping[Confidence, float] = field(default_factory=lambda: CONFIDENCE)
+    trust: Mapping[Trust, float] = field(default_factory=lambda: TRUST)
+    half_life: Mapping[ItemType, int] = field(default_factory=lambda: HALF_LIFE_DAYS)
+    floor: float = FLOOR
+
+
+def priority(item: Item, newest: str, weights: Weights) -> float:
+    """Return type weight × confidence × trust × recency, between 0 and 1; of what a person pinned, 1 more than that.
+
+    Recency halves once a half-life since the last confirmation, and never falls below its floor: what is old fades in
+    the order, and is not forgotten. What is pinned does not fade, and comes before all that is not.
+
+    Args:
+        item: the item.
+        newest: the latest day that any log speaks of. Log dates decide, not the clock, so that a replay agrees.
+        weights: those of the memory's settings.
+    """
+    worth = weights.type[item.type] * weights.confidence[item.confidence] * weights.trust[item.trust]
+    if item.pinned:
+        return 1 + worth
+    age = _days_between(item.confirmed or item.since, newest)
+    recency = max(weights.floor, math.pow(0.5, age / weights.half_life[item.type]))
+    return worth * recency
+
+
+def _days_between(earlier: str, later: str) -> int:
+    try:
+        return max(0, (date.fromisoformat(later) - date.fromisoformat(earlier)).days)
+    except ValueError:
+        return 0

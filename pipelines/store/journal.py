@@ -1,0 +1,318 @@
+"""The write-ahead journal: a change set is applied whole, or the next start finishes it.
+
+    stage every new file and flush it  →  write the manifest (from here on the run *must* complete)
+    →  replace file by file  →  commit  →  drop the manifest, then the staged files
+
+A manifest that is whole is rolled forward; staged files without one are dropped. A file that somebody changed meanwhile
+is merged (`pipelines.store.atomic_replace`), never overwritten.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import BadFile, BrokenChangeSet, ChangedUnderRun, HoldsSecret
+from pipelines.store.atomic_replace import carry_over, put, settle
+from pipelines.store.change_set import Change
+from pipelines.store.files import read_bytes, write_synced, writing
+from pipelines.store.folders import holding
+from pipelines.store.git import Author, blob_id
+from pipelines.store.layout import PRIVATE, SETTINGS
+from pipelines.store.lock import log_lock, private
+from pipelines.store.merge import without_void_moves
+from pipelines.store.secrets import find_secrets
+from pipelines.store.user_layout import names_of, real_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pipelines.store.folders import Folder
+    from pipelines.store.git import Git
+
+
+_NAME: Final = "pending"
+_FOLDER: Final = f"{PRIVATE}/{_NAME}"
+_MANIFEST: Final = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How a commit is signed: its message, its author, and when."""
+
+    message: str
+    name: str
+    mail: str
+    when: datetime
+
+    def author(self) -> Author:
+        """Return the author for git."""
+        return Author(self.name, self.mail, self.when)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What became of a change set: the commit, and the files in which somebody's edit was merged."""
+
+    commit: str | None
+    merged: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Journal:
+    """What a manifest holds: the change set, how its commit is signed, and the commit on which it was decided.
+
+    `onto` is a commit that is there already and that the branch moves to, in place of a new one; empty for none.
+    """
+
+    changes: tuple[Change, ...]
+    signature: Signature
+    head: str | None
+    onto: str = ""
+
+
+def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Signature, onto: str = "") -> Applied:
+    """Write a change set through the journal, and commit it, or move the branch to the commit `onto`.
+
+    Raises:
+        ChangedUnderRun: a file is no longer what the run read; nothing was written.
+        HoldsSecret: a change holds a secret; nothing was written.
+        NotWritable: the disk refused; nothing was written, or the next start completes what was begun.
+        GitFault: git refused the commit; the files are written, and the next start commits them.
+    """
+    _finish(root, git)
+    _refuse_secrets(root, changes)
+    _refuse_foreign(root, changes)
+    journal = _Journal(tuple(changes), signature, git.head(), onto)
+    _stage(root, changes)
+    moved = [change.path for change in changes if read_bytes(root, change.path) != change.before]
+    if moved:
+        _drop(root)
+        raise ChangedUnderRun([real_path(root, path) for path in moved])
+    _write_manifest(root, journal)
+    with _pending(root) as folder:
+        if folder is None:
+            raise BadFile(_FOLDER, "was taken away while the run wrote", "Run again: nothing was written.")
+        return _complete(root, git, journal, folder)
+
+
+def _refuse_foreign(root: Path, changes: Sequence[Change]) -> None:
+    """Let no file of a person's be written that was not opted in, whoever decided on the changes."""
+    names = names_of(root)
+    if foreign := [c.path for c in changes if not names.is_writable(c.path)] if names else []:
+        raise BrokenChangeSet([f"{real_path(root, path)} would be written, and is not opted in" for path in foreign])
+
+
+def _refuse_secrets(root: Path, changes: Sequence[Change]) -> None:
+    """Let no secret past, whoever decided on the changes: what is committed once is public for ever."""
+    faults = []
+    for path, data in ((change.path, change.after or b"") for change in changes):
+        if spans := find_secrets(data):
+            line = data.count(b"\n", 0, spans[0].start) + 1
+            faults.append(f"{real_path(root, path)}: {spans[0].rule} (line {line})")
+    if faults:
+        raise HoldsSecret(faults)
+
+
+def recover(root: Path, git: Git) -> Applied | None:
+    """Begin as if nothing had been killed: finish a run that was begun, or drop what it had only staged.
+
+    Stale locks of git go, the person's index is moved along, and what was appended to a log that an earlier run
+    replaced is carried over. Returns what a run that was finished came to, None where none was left.
+    """
+    git.settle()
+    finished = _finish(root, git)
+    carry_over(root)
+    return finished
+
+
+def is_unfinished(root: Path) -> bool:
+    """Whether a run left something that the next start finishes or drops."""
+    return (root / _FOLDER).is_dir()
+
+
+def _finish(root: Path, git: Git) -> Applied | None:
+    with _pending(root) as folder:
+        if folder is None:
+            return None
+        if (journal := _read_manifest(root, folder)) is not None:
+            return _complete(root, git, journal, folder)
+    _drop(root)
+    return None
+
+
+@contextlib.contextmanager
+def _pending(root: Path) -> Iterator[Folder | None]:
+    """Hold the folder of the journal; None where nothing was begun."""
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(holding(root, _FOLDER))
+        except (FileNotFoundError, NotADirectoryError):
+            folder = None
+        yield folder
+
+
+def _stage(root: Path, changes: Sequence[Change]) -> None:
+    """Write both sides of each change under `.curate/pending/`: the new one to apply, the old one to merge against."""
+    with private(root) as above, writing(_FOLDER):
+        os.mkdir(_NAME, 0o700, dir_fd=above.descriptor)
+        with holding(root, _FOLDER) as folder:
+            for number, change in enumerate(changes):
+                for side, data in (("before", change.before), ("after", change.after)):
+                    if data is not None:
+                        write_synced(folder, f"{number}.{side}", data, 0o600)
+            folder.sync()
+        above.sync()
+
+
+def _write_manifest(root: Path, journal: _Journal) -> None:
+    rows = [{"path": c.path, "before": _sha(c.before), "after": _sha(c.after)} for c in journal.changes]
+    signature = journal.signature
+    body = {
+        "message": signature.message,
+        "author": [signature.name, signature.mail],
+        "when": signature.when.isoformat(),
+        "head": journal.head,
+        "onto": journal.onto,
+        "changes": rows,
+    }
+    if (names := names_of(root)) is not None:
+        body["names"] = [names.real(change.path) for change in journal.changes]
+    text = json.dumps(body, ensure_ascii=False)
+    sealed = json.dumps({"sha256": hashlib.sha256(text.encode()).hexdigest(), "body": text})
+    with writing(_FOLDER), holding(root, _FOLDER) as folder:
+        write_synced(folder, "manifest.new", sealed.encode(), 0o600)
+        folder.rename("manifest.new", folder, _MANIFEST)
+        folder.sync()
+
+
+def _read_manifest(root: Path, folder: Folder) -> _Journal | None:
+    """Return what a whole manifest holds, or None where it, or a staged file, is torn.
+
+    Raises:
+        BadFile: the disk cannot read it. It may be whole, so it stays.
+    """
+    try:
+        sealed = json.loads(folder.read(_MANIFEST))
+        if hashlib.sha256(sealed["body"].encode()).hexdigest() != sealed["sha256"]:
+            return None
+        body = json.loads(sealed["body"])
+        changes = []
+        for number, row in enumerate(body["changes"]):
+            sides = [folder.read(f"{number}.{side}") if row[side] else None for side in ("before", "after")]
+            if [_sha(side) for side in sides] != [row["before"], row["after"]]:
+                return None
+            changes.append(Change(row["path"], *sides))
+        _refuse_other_names(root, changes, body.get("names"))
+        signature = Signature(body["message"], *_pair(body["author"]), datetime.fromisoformat(body["when"]))
+        return _Journal(tuple(changes), signature, body["head"], body.get("onto", ""))
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+    except OSError as fault:
+        raise BadFile(_FOLDER, f"cannot be read: {(fault.strerror or str(fault)).lower()}") from fault
+
+
+def _refuse_other_names(root: Path, changes: Sequence[Change], then: list[str] | None) -> None:
+    """Let a layout that was changed after a run was cut short not send what it had decided into other files."""
+    now = [real_path(root, change.path) for change in changes]
+    if now != (then or [change.path for change in changes]):
+        why = "has another [layout] than when a run was cut short"
+        raise BadFile(SETTINGS, why, "Put the old one back and run again; then change it.")
+
+
+def _pair(values: list[str]) -> tuple[str, str]:
+    name, mail = values
+    return name, mail
+
+
+def _complete(root: Path, git: Git, journal: _Journal, folder: Folder) -> Applied:
+    """Replace what is not yet replaced, commit, and drop the journal. Doing so twice is the same as once."""
+    with log_lock(root):
+        changes = without_void_moves(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
+        blobs = _store_blobs(root, git, folder, (journal.changes, changes))
+        merged = settle(root, folder, changes)
+        merged += [change.path for number, change in enumerate(changes) if put(root, folder, number, change)]
+    commit = _follow(git, journal) if journal.onto else _commit(git, journal, changes, blobs)
+    with log_lock(root):
+        merged += settle(root, folder, changes)
+    _drop(root)
+    return Applied(commit, tuple(dict.fromkeys(merged)))
+
+
+def _follow(git: Git, journal: _Journal) -> str | None:
+    """Move the branch to the commit made beforehand; where somebody committed meanwhile, it is joined later."""
+    if git.head() == journal.head:
+        git.advance(journal.onto, journal.head, f"join: {journal.signature.message.partition(chr(10))[0]}")
+    return git.head()
+
+
+def _commit(git: Git, journal: _Journal, changes: Sequence[Change], blobs: Sequence[str | None]) -> str | None:
+    head = git.head()
+    tree = git.tree(head)
+    entries = {
+        change.path: _entry(change, blob, tree)
+        for change, blob in zip(changes, blobs, strict=True)
+        if head == journal.head or _at_base(change, tree)
+    }
+    return git.commit(entries, journal.signature.message, journal.signature.author())
+
+
+def _store_blobs(
+    root: Path, git: Git, folder: Folder, sides: tuple[Sequence[Change], Sequence[Change]]
+) -> list[str | None]:
+    """Store what the run decided as blobs, so that the commit holds that and no later edit.
+
+    Git reads the files by their paths. A blob that is not what was decided is not committed: somebody may have put
+    another folder in the journal's place in that moment.
+    """
+    names, changes = {}, sides[1]
+    for number, (before, change) in enumerate(zip(*sides, strict=True)):
+        if change.after is None:
+            continue
+        names[number] = f"{number}.after"
+        if change.after != before.after:
+            names[number] = f"{number}.revised"
+            with writing(_FOLDER):
+                write_synced(folder, names[number], change.after, 0o600)
+    stored = dict(zip(names, git.write_blobs([root / _FOLDER / name for name in names.values()]), strict=True))
+    if any(blob_id(changes[number].after or b"", blob) != blob for number, blob in stored.items()):
+        raise BadFile(_FOLDER, "changed while git read it", "Run again: what was begun ends then.")
+    return [stored.get(number) for number in range(len(changes))]
+
+
+def _entry(change: Change, blob: str | None, head: dict[str, tuple[str, str]]) -> tuple[str, str] | None:
+    if blob is None:
+        return None
+    return (head[change.path][0] if change.path in head else "100644", blob)
+
+
+def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:
+    """Whether HEAD holds what the run started from: what a person has committed since is not taken back."""
+    entry = head.get(change.path)
+    if entry is None or change.before is None:
+        return entry is None
+    return blob_id(change.before, entry[1]) == entry[1]
+
+
+def _drop(root: Path) -> None:
+    """Remove the journal: the manifest first, so that a kill in the middle leaves nothing that looks whole."""
+    with writing(_FOLDER), _pending(root) as folder:
+        if folder is None:
+            return
+        folder.unlink(_MANIFEST)
+        folder.sync()
+        for name in folder.names():
+            folder.unlink(name)
+        with holding(root, PRIVATE) as above:
+            os.rmdir(_NAME, dir_fd=above.descriptor)
+            above.sync()
+
+
+def _sha(data: bytes | None) -> str | None:
+    return None if data is None else hashlib.sha256(data).hexdigest()

@@ -1,0 +1,204 @@
+"""Where things stand in a memory: its files and folders, and the one way to find it and to name its documents."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import NoMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+SETTINGS: Final = "curate.toml"
+BRIEFING: Final = "MEMORY.md"
+USER: Final = "USER.md"
+REVIEW: Final = "Review.md"
+LOGS: Final = "Logs"
+PARTIAL: Final = "Logs/partial"
+SESSIONS: Final = "Sessions"
+STATE: Final = "State"
+PROGRESS: Final = "State/progress.jsonl"
+TOMBSTONES: Final = "State/tombstones.jsonl"
+PRIVATE: Final = ".curate"
+ASIDE: Final = ".curate/tmp"
+"""What is on its way to its place."""
+REPLIES: Final = ".curate/replies"
+GENERAL: Final = "Areas/general.md"
+SIDECAR: Final = ".meta.json"
+NOTES: Final = "Notes"
+"""A person's own documents in a memory that was adopted in place; no folder of that name is on the disk."""
+
+FOLDERS: Final = ("Projects", "Areas", "Resources", "Archives")
+TRACKED: Final = (
+    "MEMORY.md", "SOUL.md", "USER.md", "AGENTS.md", "Review.md", "curate.toml", ".gitignore", ".gitattributes",
+    "Logs", "Projects", "Areas", "Resources", "Archives", "State",
+)  # fmt: skip
+
+
+class Kind(StrEnum):
+    """What a document is for."""
+
+    PROJECT = "project"
+    AREA = "area"
+    RESOURCE = "resource"
+    ARCHIVE = "archive"
+    USER = "user"
+    BRIEFING = "briefing"
+    REVIEW = "review"
+
+
+_KINDS: Final = {
+    "Projects": Kind.PROJECT,
+    "Areas": Kind.AREA,
+    "Resources": Kind.RESOURCE,
+    "Archives": Kind.ARCHIVE,
+    NOTES: Kind.RESOURCE,
+    USER: Kind.USER,
+    BRIEFING: Kind.BRIEFING,
+    REVIEW: Kind.REVIEW,
+}
+
+
+def kind_of(path: str) -> Kind | None:
+    """Return the kind of the document at `path` (relative, with `/`), or None where no document may stand."""
+    return _KINDS.get(path.partition("/")[0]) if path.endswith(".md") else None
+
+
+def sidecar_names(image: str) -> tuple[str, str]:
+    """Return the two paths at which the sidecar of an image may stand; the first wins."""
+    return f"{image}{SIDECAR}", f"{image[: image.rfind('.')]}{SIDECAR}"
+
+
+def find_memory(start: Path) -> Path:
+    """Return the nearest folder from `start` upward that holds curate.toml.
+
+    Raises:
+        NoMemory: there is none.
+    """
+    start = Path(start).absolute()
+    for folder in (start, *start.parents):
+        if (folder / SETTINGS).is_file():
+            return folder
+    raise NoMemory(start)
+
+
+def document_id(path: str) -> str:
+    """Return a document's id, its path without `.md`: `Projects/alpha`, `USER`, `MEMORY`."""
+    return path.removesuffix(".md")
+
+
+def document_path(ident: str) -> str:
+    """Return the path of the document with that id."""
+    return f"{ident}.md"
+
+
+def slug(title: str) -> str:
+    """Return the file name that code gives a title: lower case ASCII where it can be, words joined by `-`, 60 at most.
+
+    Letters of other scripts are kept in their composed form; a title without any letter or digit gives `untitled`.
+    """
+    plain = unicodedata.normalize("NFKD", title)
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", plain).casefold().replace("_", " "))
+    name = "-".join(words)[:60].strip("-")
+    return f"{name}-" if name.upper() in _RESERVED else name or "untitled"
+
+
+_RESERVED: Final = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{p}{n}" for p in ("COM", "LPT") for n in range(1, 10))})
+
+_BAD: Final = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\:*?"<>|]|^[\s.~]|[\s.]$')
+_DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_LONGEST: Final = 180
+
+
+def can_stand(name: str) -> bool:
+    """Whether a file or folder of that name can stand on every disk, and in git, and is not hidden."""
+    return bool(name) and not _BAD.search(name) and not _DEVICE.fullmatch(name) and len(name.encode()) <= _LONGEST
+
+
+_LOG_NAME: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})\.md")
+_IN_EVERY_MONTH: Final = re.compile(r"(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])\.md", re.ASCII)
+
+
+def log_path(day: str) -> str:
+    """Return the path of the log of a day (`YYYY-MM-DD`)."""
+    return f"{LOGS}/{day}.md"
+
+
+def log_day(name: str) -> str:
+    """Return the day that a log's file name tells, or an empty string where it names no day of the calendar."""
+    if _IN_EVERY_MONTH.fullmatch(name):  # nearly every one, of hundreds each night
+        return name.removesuffix(".md")
+    from datetime import date  # noqa: PLC0415  small, but not needed by every start
+
+    found = _LOG_NAME.fullmatch(name)
+    if not found:
+        return ""
+    try:
+        return date(*map(int, found.groups())).isoformat()
+    except ValueError:
+        return ""
+
+
+def day_of_log(path: str) -> str:
+    """Return the day of a log by its path; of several that one day can have (`Logs/DAY/REST`), too. Else empty."""
+    name, more, _ = path.removeprefix(f"{LOGS}/").partition("/")
+    return log_day(f"{name}.md" if more else name)
+
+
+# ---------------------------------------- globs over paths of a memory
+# `*` and `?` stay within one folder's name, `**` stands for any number of folders.
+#
+# A glob that begins with `!` takes out again what the ones before it let in.
+
+
+def is_matched(path: str, globs: Iterable[str]) -> bool:
+    """Whether a path (relative, with `/`) is let in by globs, the last one that matches deciding."""
+    parts, inside = path.split("/"), False
+    for glob in globs:
+        shape = glob.removeprefix("!").split("/")
+        if inside is glob.startswith("!") and _matches(parts, shape):
+            inside = not inside
+    return inside
+
+
+def may_hold(folder: str, globs: Iterable[str]) -> bool:
+    """Whether something below a folder could be let in; False spares the walk through it."""
+    parts = folder.split("/") if folder else []
+    return any(_leads(parts, glob.split("/")) for glob in globs if not glob.startswith("!"))
+
+
+def _matches(parts: Sequence[str], shape: Sequence[str]) -> bool:
+    """Whether parts have a shape, in time in proportion to both: of several `**` only the last is tried again."""
+    at = here = 0
+    again: tuple[int, int] | None = None
+    while at < len(parts):
+        if here < len(shape) and shape[here] == "**":
+            if here == len(shape) - 1:
+                return True
+            again, here = (at, here + 1), here + 1
+        elif here < len(shape) and fnmatchcase(parts[at], shape[here]):
+            at, here = at + 1, here + 1
+        elif again is None:
+            return False
+        else:
+            again = (again[0] + 1, again[1])
+            at, here = again
+    return here == len(shape)
+
+
+def _leads(parts: Sequence[str], shape: Sequence[str]) -> bool:
+    for number, part in enumerate(parts):
+        if number >= len(shape):
+            return False
+        if shape[number] == "**":
+            return True
+        if not fnmatchcase(part, shape[number]):
+            return False
+    return len(shape) > len(parts)

@@ -1,0 +1,177 @@
+"""One writer: a kernel lock held by the process, so that a killed run never leaves one in the way."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import LockHeld, SchedulerRuns
+from pipelines.store.files import keep_out_of_git, making, writing
+from pipelines.store.layout import PRIVATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pipelines.store.folders import Folder
+
+
+_SCHEDULE: Final = "schedule.lock"
+_LOOKS: Final = 21
+_PAUSE: Final = 0.05
+
+
+@contextlib.contextmanager
+def run_lock(root: Path, holder: str) -> Iterator[None]:
+    """Hold the memory's run lock.
+
+    Args:
+        root: the memory.
+        holder: what the process does, for the sentence that others are shown; which process it is, and since when, is
+            added here.
+
+    Raises:
+        LockHeld: another process holds it; the sentence says which, and since when.
+        NotWritable: the disk refused.
+    """
+    with _held(root, "lock", holder):
+        yield
+
+
+@contextlib.contextmanager
+def schedule_lock(root: Path) -> Iterator[None]:
+    """Hold the lock of the memory's one scheduler; it keeps nobody from running a night by hand.
+
+    Raises:
+        SchedulerRuns: another one holds it; the sentence says which, and since when.
+        NotWritable: the disk refused.
+    """
+    try:
+        with _held(root, _SCHEDULE, "which runs the nights"):
+            yield
+    except LockHeld as fault:
+        raise SchedulerRuns(fault.holder) from None
+
+
+def scheduler_runs(root: Path) -> bool:
+    """Whether a scheduler holds its lock now; one that looks in from another container is seen, too."""
+    try:
+        descriptor = os.open(root / PRIVATE / _SCHEDULE, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+@contextlib.contextmanager
+def _held(root: Path, name: str, holder: str) -> Iterator[None]:
+    descriptor = _opened(root, name)
+    try:
+        _take(descriptor)
+        since = datetime.now().astimezone().isoformat(timespec="seconds")
+        with writing(f"{PRIVATE}/{name}"):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()} since {since}, {holder}".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int) -> None:
+    """Take the lock, or say who holds it.
+
+    A lock is waited for, for a second at most, while the process that its file names has ended: a child that a killed
+    run had just forked holds it until it is gone, too, or the next holder has not yet written its name.
+
+    Raises:
+        LockHeld: another process holds it.
+    """
+    for attempt in range(_LOOKS):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = _holder(os.pread(descriptor, 500, 0))
+            if holder or attempt == _LOOKS - 1:
+                raise LockHeld(holder or "a run that has just begun") from None
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
+def _holder(text: bytes) -> str:
+    """Return what the lock's file tells of a living holder, or an empty string."""
+    told = text.decode(errors="replace").strip()
+    found = re.match(r"process (\d+) since ", told)
+    return told if found and _lives(int(found[1])) else ""
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True  # somebody else's
+    return True
+
+
+@contextlib.contextmanager
+def log_lock(root: Path) -> Iterator[None]:
+    """Hold the lock that writers of logs take, for as short a time as a write needs."""
+    with _waited_for(root, "log.lock"):
+        yield
+
+
+@contextlib.contextmanager
+def capture_lock(root: Path) -> Iterator[None]:
+    """Hold the lock under which one transcript is captured: two hooks of one session may fire at once."""
+    with _waited_for(root, "capture.lock"):
+        yield
+
+
+@contextlib.contextmanager
+def _waited_for(root: Path, name: str) -> Iterator[None]:
+    descriptor = _opened(root, name)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _opened(root: Path, name: str) -> int:
+    with private(root) as folder, writing(folder.called(name)):
+        return folder.open(name, os.O_RDWR | os.O_CREAT)
+
+
+@contextlib.contextmanager
+def private(root: Path) -> Iterator[Folder]:
+    """Hold `.curate/`, made readable by its owner only.
+
+    Raises:
+        BadFile: it is a symbolic link.
+        NotWritable: the disk refused.
+    """
+    with contextlib.ExitStack() as stack:
+        with writing(PRIVATE):
+            folder = stack.enter_context(making(root, PRIVATE))
+            if os.fstat(folder.descriptor).st_mode & 0o077:  # made by hand, or by a version that knew less
+                os.fchmod(folder.descriptor, 0o700)
+            keep_out_of_git(root)
+        yield folder
+
+
+def private_folder(root: Path) -> Path:
+    """Return the path of `.curate/`, made readable by its owner only, for programs that open files by themselves."""
+    with private(root):
+        return root / PRIVATE

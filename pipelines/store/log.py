@@ -1,0 +1,320 @@
+r"""A daily log's text, read into entries.
+
+An entry is a top-level list item with its continuation (indented, or lazy), a paragraph, or one message of a chat log.
+Code fences stay whole within their entry. Structure is no entry: headings, `project: NAME` lines, thematic breaks, HTML
+comments, `{:.class}` lines and front matter. One heading is both: `### Decision: ...` says something, so its line is an
+entry, too. Lines end at `\n` only; every line is looked at a bounded number of times.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.markdown import fence_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+# ---------------------------------------- the log entry
+# what the extractors read, and the unit in which progress is counted.
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a log: a top-level list item with its continuation, a paragraph, or one line of a chat log.
+
+    Args:
+        path: the log, relative to the memory, with `/`.
+        start_line: first line, counted from 1.
+        end_line: last line, inclusive.
+        text: those lines verbatim, joined by newlines, without the last line end.
+        headings: the headings above it, outermost first, without their marks.
+        project: what `project: NAME` (governing to the next heading) or `[project: NAME]` (this entry) says, or empty.
+        tags: the `#tag` words in it, without the mark.
+        day: the day of its log, `YYYY-MM-DD`.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    headings: tuple[str, ...] = ()
+    project: str = ""
+    tags: tuple[str, ...] = ()
+    day: str = ""
+
+    @property
+    def key(self) -> str:
+        """The hash by which progress remembers the entry: sixteen hex digits of SHA-256 over heading path and text."""
+        birth = "\x1f".join((*self.headings, self.project, self.text))
+        return hashlib.sha256(birth.encode()).hexdigest()[:16]
+
+
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
+_BULLET = re.compile(r"( {0,3})([-*+]|\d{1,9}[.)])([ \t]{1,4}|$)")
+_ATTRIBUTES = re.compile(r"\s{0,8}\{:[^{}\n]{0,200}\}\s*$")
+_PROJECT = re.compile(
+    r" {0,3}(?:[-*+][ \t]{1,4})?(?P<open>[*_]{0,3})project(?P<mid>[*_]{0,3})[ \t]{0,4}:[*_]{0,3}[ \t]{1,8}"
+    r"(?P<name>[^\s*_][^\n]{0,79})",
+    re.IGNORECASE,
+)
+_TITLED_PROJECT = re.compile(
+    r"[*_]{0,3}project[*_]{0,3}[ \t]{0,4}:[*_]{0,3}[ \t]{0,8}(?P<name>[^\n]{1,80})", re.IGNORECASE
+)
+_INLINE_PROJECT = re.compile(r"\[project:[ \t]{0,8}([^\[\]\n]{1,80})\]", re.IGNORECASE)
+_SAYING = re.compile(
+    r"(?:\d{1,3}(?:\.\d{1,3}){0,3}\.?[ \t]{1,4})?[*_]{0,3}(?:decisions?|decided|facts?|rules?|to-?do|risks?|resolved|"
+    r"resolution|agreed|action|warning|fixme)\b[^:\n]{0,30}?(?::|[ \t][-–—][ \t])[*_ \t]{0,8}[^\s*_]",
+    re.IGNORECASE,
+)
+_YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")
+_TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")
+_NO_TAGS = re.compile(r"`[^`\n]*`|[A-Za-z][A-Za-z+.-]{0,15}://\S+")
+
+
+def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:
+    """Return the entries of a log, in order and without overlap. Any text is a log; nothing is raised.
+
+    Args:
+        path: the log, relative to the memory, with `/`; it is copied into the entries.
+        day: the day of the log, `YYYY-MM-DD`; likewise.
+        text: the whole log.
+    """
+    lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    reader = _Reader(path, day, lines, fence_ends(lines))
+    index = _front_matter(lines)
+    while index < len(lines):
+        index = reader.step(index)
+    reader.close()
+    return tuple(reader.entries)
+
+
+@dataclass(slots=True)
+class _Reader:
+    path: str
+    day: str
+    lines: Sequence[str]
+    fences: dict[int, int]
+    entries: list[Entry] = field(default_factory=list)
+    headings: list[tuple[int, str, str]] = field(default_factory=list)
+    project: str = ""
+    start: int = -1  # the first line of the open entry, or -1
+    last: int = -1
+    offset: int = -1  # where the content of the open list item begins, or -1
+    chat: bool = False
+    gap: bool = False  # whether blank lines came since `last`
+    comment_end: int = -1  # the first line at or after the last comment's opening that closes a comment
+
+    def step(self, index: int) -> int:
+        """Read the line at `index` and what must stay together with it; return the index of the next one."""
+        line = self.lines[index].lstrip("\ufeff") if index == 0 else self.lines[index]
+        if not line.strip():
+            self.gap = True
+            if self.offset < 0:
+                self.close()
+            return index + 1
+        if (end := self.fences.get(index)) is not None:
+            self._text(line, index, end)
+        elif (end := self._comment_end(line, index)) is not None:
+            self._comment(line, end)
+        elif not self._structure(line, index):
+            self._text(line, index, index)
+            end = index
+        return index + 1 if end is None else end + 1
+
+    def _structure(self, line: str, index: int) -> bool:
+        if found := _HEADING.match(line):
+            self._heading(index, len(found[1]), line[found.end() :])
+            return True
+        if name := _project_line(line):
+            self.close()
+            self.project = name
+            return True
+        if is_break(line) or _ATTRIBUTES.match(line):
+            self.close()
+            return True
+        return False
+
+    def _heading(self, index: int, level: int, rest: str) -> None:
+        self.close()
+        title = _title(rest)
+        while self.headings and self.headings[-1][0] >= level:
+            self.headings.pop()
+        self.project = ""
+        if _SAYING.match(title):
+            self._emit(index, index)
+        named = _TITLED_PROJECT.fullmatch(title)
+        self.headings.append((level, title, named["name"].strip("*_ \t") if named else ""))
+
+    def _comment_end(self, line: str, index: int) -> int | None:
+        if not line.lstrip().startswith("<!--"):
+            return None
+        if self.comment_end < index:
+            closing = (end for end in range(index, len(self.lines)) if "-->" in self.lines[end])
+            self.comment_end = next(closing, len(self.lines))
+        if self.comment_end == len(self.lines):
+            return index
+        return self.comment_end if not self.lines[self.comment_end].rpartition("-->")[2].strip() else None
+
+    def _comment(self, line: str, end: int) -> None:
+        if self.start >= 0 and not self.gap and line[:1].isspace():
+            self.last = end
+        else:
+            self.close()
+
+    def _text(self, line: str, index: int, end: int) -> None:
+        message = is_message(line, in_chat=self.chat)
+        bullet = None if message else _BULLET.match(line)
+        if message or self._begins(line, bullet):
+            self.close()
+            self.start = index
+            self.chat = message
+            self.offset = bullet.end() if bullet else -1
+        self.last = end
+        self.gap = False
+
+    def _begins(self, line: str, bullet: re.Match[str] | None) -> bool:
+        if self.start < 0:
+            return True
+        if self.offset >= 0:
+            nested = _indent(line) >= min(self.offset, 2)
+            return bool(bullet and not nested) or (self.gap and not nested)
+        if bullet:
+            return not bullet[2][0].isdecimal() or int(bullet[2][:-1]) == 1
+        return starts_with_clock(line) and starts_with_clock(self.lines[self.start])
+
+    def close(self) -> None:
+        """End the open entry, if there is one."""
+        if self.start >= 0:
+            self._emit(self.start, self.last)
+            self.start = self.offset = -1
+            self.gap = False
+
+    def _emit(self, start: int, end: int) -> None:
+        text = "\n".join(self.lines[start : end + 1])
+        inline = _INLINE_PROJECT.search(text) if "[" in text else None
+        titled = next((named for _, _, named in reversed(self.headings) if named), "")
+        self.entries.append(
+            Entry(
+                path=self.path,
+                start_line=start + 1,
+                end_line=end + 1,
+                text=text,
+                headings=tuple(title for _, title, _ in self.headings),
+                project=inline[1].strip() if inline else self.project or titled,
+                tags=tags_of(text),
+                day=self.day,
+            )
+        )
+
+
+def _front_matter(lines: Sequence[str]) -> int:
+    """Return the index of the first line after the front matter; 0 where there is none."""
+    if lines[0].lstrip("\ufeff").rstrip() != "---":
+        return 0
+    for index, line in enumerate(lines[1:], start=1):
+        if line.rstrip() in {"---", "..."}:
+            return index + 1
+        if line.strip() and not _YAML_LINE.match(line):
+            return 0
+    return 0
+
+
+def _project_line(line: str) -> str:
+    if ":" not in line[:40] or not (found := _PROJECT.fullmatch(line.rstrip())):
+        return ""
+    return found["name"].strip("*_ \t")
+
+
+def _title(rest: str) -> str:
+    title = rest.strip()
+    unmarked = title.rstrip("#")
+    return unmarked.rstrip() if not unmarked or unmarked[-1:].isspace() else title
+
+
+def is_break(line: str) -> bool:
+    """Return whether the line is a thematic break: three or more of one of `-`, `*`, `_`, and nothing else."""
+    marks = line[:1000].strip()
+    if marks[:1] not in {"-", "*", "_"} or line[1000:].strip(marks[0] + " \t"):
+        return False
+    return not marks.strip(marks[0] + " \t") and marks.count(marks[0]) >= _BREAK_MARKS
+
+
+_BREAK_MARKS: Final = 3
+
+
+def _indent(line: str) -> int:
+    return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """Return the `#tag` words of a text, each once, in order; none from code, links or numbers like `#12`."""
+    if "#" not in text:
+        return ()
+    lines = text.split("\n")
+    code = fence_ends(lines) if "```" in text or "~~~" in text else {}
+    hidden = {index for start, end in code.items() for index in range(start, end + 1)}
+    found: dict[str, None] = {}
+    for index, line in enumerate(lines):
+        if "#" in line and index not in hidden:
+            found.update(dict.fromkeys(_TAG.findall(_NO_TAGS.sub(" ", line))))
+    return tuple(found)
+
+
+# ---------------------------------------- which lines of a log are lines of a chat
+# each of them is an entry of its own.
+#
+# Written as seen in the wild: `[Tue 10:06] <nick> text`, `[10:16am] nick: text`, `16:45:11 <nick> text`,
+# `[2024-05-01, 10:15] Name: text`, `10:15 Name: text`, `<nick> text`, `→ nick has joined`. Every pattern has bounded
+# repeats only, so that a line of any length is judged in constant time.
+
+
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?Z?(?:[ ]?[aApP]\.?[mM]\b\.?)?"
+_DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
+_NICK = r"<[^<>\n]{1,40}>"
+_NAME = r"[^\W\d_][\w.'`|^-]{0,29}(?: [^\W\d_][\w.'-]{0,24}){0,3}:(?=\s)"
+
+_STAMPED = re.compile(
+    rf"\[(?:[^\[\]\n]{{0,30}}\d:\d\d[^\[\]\n]{{0,30}})\](?=\s)"
+    rf"|\[\](?=\s{{1,8}}<)"
+    rf"|(?:{_DATE},?[T ]{{1,2}})?{_CLOCK}(?:\s{{1,8}}|[ ]-[ ])(?:{_NICK}|{_NAME}|\*\s|-->|<--|→|←)"
+    rf"|\d{{1,2}}:\d{{2}}:\d{{2}}\s"
+)
+_CLOCKED = re.compile(rf"(?:{_DATE},?[T ]{{1,2}})?{_CLOCK}[\s,:-]")
+_UNSTAMPED = re.compile(rf"({_NICK})\s")
+_NOTICE = re.compile(r"(?:→|←|⇐|⇒|-->\|?|<--\|?|\|<--|=-=|-!-|\*\*\*)\s")
+_HTML = re.compile(
+    r"a|abbr|b|blockquote|body|br|center|code|dd|del|details|div|dl|dt|em|font|footer|form|h[1-6]|head|header|hr|html|i|"
+    r"iframe|img|input|ins|kbd|li|link|main|mark|meta|nav|ol|p|picture|pre|q|s|samp|script|section|small|source|span|"
+    r"strong|style|sub|summary|sup|svg|table|tbody|td|th|thead|title|tr|u|ul|var|video",
+    re.IGNORECASE,
+)
+
+
+def is_message(line: str, *, in_chat: bool) -> bool:
+    """Return whether `line` is one message, or one notice, of a chat log.
+
+    Args:
+        line: one line, without its line end.
+        in_chat: whether the line above was one, too: arrows and stars alone do not make a chat.
+    """
+    first = line[:1]
+    if first == "[" or first.isdecimal():
+        return _STAMPED.match(line) is not None
+    if first == "<" and (found := _UNSTAMPED.match(line)):
+        return not _is_html(found[1])
+    return in_chat and _NOTICE.match(line) is not None
+
+
+def starts_with_clock(line: str) -> bool:
+    """Return whether `line` begins with a time of day: a journal without list marks has one such line an entry."""
+    return line[:1].isdecimal() and _CLOCKED.match(line) is not None
+
+
+def _is_html(tag: str) -> bool:
+    word = tag[1:-1].strip("/! ").partition(" ")[0]
+    return tag.startswith(("</", "<!")) or "=" in tag or "://" in tag or not word or _HTML.fullmatch(word) is not None

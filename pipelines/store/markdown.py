@@ -1,0 +1,235 @@
+r"""The little of Markdown that a document's structure needs: lines, front matter, headings, fences and comments.
+
+Lines are split on `\n` alone and keep their ends, so that joining them gives the same bytes again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+
+# ---------------------------------------- where the code fences of a log are
+# what they hold is kept whole and is never structure.
+
+
+# A fence may stand behind a quote mark or a list mark; runs longer than ten marks count as ten, which bounds the work.
+_FENCE = re.compile(r"[ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,8})?(?P<mark>`{3,10}|~{3,10})(?P<info>.*)", re.DOTALL)
+_FENCES_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+
+
+def fence_ends(lines: Sequence[str]) -> dict[int, int]:
+    """Return the fences of a log: index of the opening line to index of the last line, both within the fence.
+
+    A fence that is never closed, or that meets another opening with a language before its own end, must not swallow
+    the rest of the day: it ends before the next blank line or heading. The work is linear in the lines.
+    """
+    ends: dict[int, int] = {}
+    if not any("```" in line or "~~~" in line for line in lines):
+        return ends
+    hopeless: dict[tuple[str, int], int] = {}
+    index = 0
+    while index < len(lines):
+        found = _opening(lines[index])
+        if found is None:
+            index += 1
+            continue
+        end = _closing(lines, index, found, hopeless)
+        ends[index] = end
+        index = end + 1
+    return ends
+
+
+def _opening(line: str) -> str | None:
+    if "```" not in line[:60] and "~~~" not in line[:60]:
+        return None
+    found = _FENCE.match(line)
+    if not found or (found["mark"][0] == "`" and "`" in found["info"].lstrip("`")):
+        return None
+    return found["mark"]
+
+
+def _closing(lines: Sequence[str], start: int, mark: str, hopeless: dict[tuple[str, int], int]) -> int:
+    for index in range(start + 1, len(lines)):
+        if index <= hopeless.get((mark[0], len(mark)), -1):
+            return _unclosed(lines, start)
+        line = lines[index].lstrip("> \t")
+        if not line.startswith(mark):
+            continue
+        if not line.strip(mark[0] + " \t"):
+            return index
+        if _opening(line) == mark:
+            hopeless[mark[0], len(mark)] = index
+            return _unclosed(lines, start)
+    hopeless[mark[0], len(mark)] = len(lines)
+    return _unclosed(lines, start)
+
+
+def _unclosed(lines: Sequence[str], start: int) -> int:
+    for index in range(start + 1, len(lines)):
+        if not lines[index].strip() or _FENCES_HEADING.match(lines[index]):
+            return index - 1
+    return len(lines) - 1
+
+
+def fenced(lines: Sequence[str]) -> frozenset[int]:
+    """Return the indexes of all lines that belong to a fence, its marks included."""
+    return frozenset(index for start, end in fence_ends(lines).items() for index in range(start, end + 1))
+
+
+_LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
+_HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
+_MAY_HEAD: Final = ("#", " ")
+_OPENING: Final = re.compile(r"\n[^\S\n]*<!--")
+_KEY: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of `text` with their ends; `"".join` gives `text` again."""
+    return _LINES.findall(text)
+
+
+def line_end(lines: Sequence[str]) -> str:
+    """Return the line end that a document uses: that of its first line."""
+    return "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading: its line (from 0), its level and its words."""
+
+    line: int
+    level: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The block between `---` lines at the top: how many lines it takes with its marks, its keys, and its faults."""
+
+    lines: int
+    values: tuple[tuple[str, str], ...]
+    faults: tuple[str, ...] = ()
+
+    def get(self, key: str) -> str:
+        """Return the value of `key`, without quotes, or an empty string."""
+        return dict(self.values).get(key, "")
+
+
+def read_front_matter(lines: Sequence[str]) -> FrontMatter:
+    """Return the front matter; a block that is never closed counts as none, and is named as a fault."""
+    if not lines or lines[0].lstrip("\ufeff").rstrip() != "---":
+        return FrontMatter(0, ())
+    end = next((n for n in range(1, len(lines)) if lines[n].rstrip() in {"---", "..."}), None)
+    if end is None:
+        return FrontMatter(0, (), ("line 1: the front matter is opened by --- and never closed",))
+    values, faults = [], []
+    for number, line in enumerate(lines[1:end], 2):
+        if found := _KEY.match(line):
+            values.append((found[1], (found[2] or "").strip("\"'")))
+        elif line.strip() and not line.startswith((" ", "\t", "-", "#")):
+            faults.append(f"line {number}: the front matter holds a line that is no `key: value`")
+    return FrontMatter(end + 1, tuple(values), tuple(faults))
+
+
+def set_front_matter(lines: Sequence[str], values: dict[str, str]) -> list[str]:
+    """Return `lines` with these keys of an existing front matter set; other lines of it stay as they are."""
+    front = read_front_matter(lines)
+    if not front.lines or front.faults:
+        return list(lines)
+    left, out, end = dict(values), list(lines[:1]), line_end(lines)
+    for line in lines[1 : front.lines - 1]:
+        found = _KEY.match(line)
+        if found and found[1] in values:  # one that is there twice is set twice: which of them counts is the reader's
+            value = values[found[1]]
+            left.pop(found[1], None)
+            out.append(line if (found[2] or "").strip("\"'") == value else f"{found[1]}: {value}{end}")
+        else:
+            out.append(line)
+    out += [f"{key}: {value}{end}" for key, value in left.items()]
+    return [*out, *lines[front.lines - 1 :]]
+
+
+def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
+    """Yield number (from 0) and text of each line that is neither in a code fence nor inside a comment block.
+
+    A fence that is never closed ends before the next blank line or heading, and a comment that is never closed hides
+    nothing: one forgotten mark must not make a document's items vanish.
+    """
+    text = "".join(["\n", *lines])
+    if not ("```" in text or "~~~" in text or _OPENING.search(text)):  # nearly every document
+        yield from zip(range(start, len(lines)), lines[start:], strict=True)
+        return
+    hidden = fenced([line.rstrip("\r\n") for line in lines])
+    closed, comment = _comment_closes(lines), False
+    for number in range(start, len(lines)):
+        line = lines[number]
+        if comment:
+            comment = "-->" not in line
+        elif number in hidden:
+            continue
+        elif _opens_comment(line) and closed[number + 1]:
+            comment = True
+        else:
+            yield number, line
+
+
+def _opens_comment(line: str) -> bool:
+    return "<!--" in line and "-->" not in line and line.lstrip().startswith("<!--")
+
+
+def _comment_closes(lines: Sequence[str]) -> list[bool]:
+    """Return for each line, and for the end, whether the next comment mark from there on closes a comment.
+
+    A mark that opens one first means that what was open before was never closed.
+    """
+    closes = [False] * (len(lines) + 1)
+    for number in range(len(lines) - 1, -1, -1):
+        opens, ends = lines[number].find("<!--"), lines[number].find("-->")
+        told = ends >= 0 or opens >= 0
+        closes[number] = (ends >= 0 and not 0 <= opens < ends) if told else closes[number + 1]
+    return closes
+
+
+def read_headings(lines: Sequence[str], start: int) -> list[Heading]:
+    """Return the ATX headings outside code fences and comment blocks, from line `start` (counted from 0) on."""
+    return headings_among(body_lines(lines, start))
+
+
+def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
+    """Return the ATX headings among a document's body lines, as `body_lines` yields them."""
+    found = []
+    for number, line in body:
+        if line.startswith(_MAY_HEAD) and (mark := _HEADING.match(line)):
+            found.append(Heading(number, len(mark[1]), (mark[2] or "").strip()))
+    return found
+
+
+# ---------------------------------------- taking out what stands between two marks
+# in time that grows with the text alone.
+
+
+def without_spans(text: str, begin: str, end: str, within: str | None = None) -> str:
+    """Return a text without what stands from each `begin` to the next `end`, both included.
+
+    A pattern would look for the end anew at each beginning, and take time by the square of the text where no end comes.
+
+    Args:
+        text: where to look.
+        begin: the mark that opens a span.
+        end: the mark that closes it. What is never closed stays.
+        within: where the marks are looked for, as long as `text`: the same in lower case, say. Else `text` itself.
+    """
+    return "".join(_outside(text, begin, end, text if within is None else within))
+
+
+def _outside(text: str, begin: str, end: str, seen: str) -> Iterator[str]:
+    at = 0
+    while (first := seen.find(begin, at)) >= 0 and (last := seen.find(end, first + len(begin))) >= 0:
+        yield text[at:first]
+        at = last + len(end)
+    yield text[at:]

@@ -1,0 +1,170 @@
+"""Review.md, the queue of what waits for a person: entries under headings, choices as boxes, items as waiting lines.
+
+    ## 7 items are gone from Projects/alpha.md <!-- review gone 2026-03-20 -->
+
+    Why, in a sentence or two.
+
+    - [ ] retract: …
+    - [ ] restore: …
+
+    - Decision: … <!-- k… status=waiting home=Projects/alpha.md was=live … -->
+
+A ticked box is applied by the next run. What people write around it stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.item import Status, render_item
+from pipelines.store.markdown import line_end
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
+
+
+_MARK: Final = re.compile(r"<!-- review (?P<kind>[a-z-]+) (?P<day>\d{4}-\d{2}-\d{2}) -->")
+_BOX: Final = re.compile(
+    r"[-*+][ \t]+\[(?P<tick>[ xX])\][ \t]+(?P<choice>[a-z]+(?: [a-z]+)?)\b:?[ \t]*(?P<means>[^\r\n]*)"
+)
+_ENTRY_DIGITS: Final = 8
+TWICE: Final = "Two boxes are ticked here, so nothing was done. Untick one of them."
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEntry:
+    """One entry of the queue.
+
+    Args:
+        kind: what it asks about (`gone`, `contradict`, `quarantine`, `archive`, `done`).
+        first: its heading's line, from 0.
+        end: the line past it.
+        ticked: the choices whose boxes are ticked.
+        items: its waiting items, by line.
+        day: the day on which it was asked.
+        title: its heading, without the mark.
+        why: the lines between the heading and the boxes.
+        choices: each choice's word, and what it does.
+    """
+
+    kind: str
+    first: int
+    end: int
+    ticked: tuple[str, ...]
+    items: tuple[Item, ...]
+    day: str = ""
+    title: str = ""
+    why: tuple[str, ...] = ()
+    choices: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id by which a command names the whole entry: `q` and a hash of what its heading says."""
+        asked = f"{self.kind}\x1f{self.day}\x1f{self.title}"
+        return "q" + hashlib.sha256(asked.encode()).hexdigest()[:_ENTRY_DIGITS]
+
+
+def read_queue(document: Document) -> tuple[QueueEntry, ...]:
+    """Return the entries of Review.md; headings without a run's mark are the person's own."""
+    headings = document.headings
+    found = []
+    for number, heading in enumerate(headings):
+        if mark := _MARK.search(document.lines[heading.line]):
+            end = headings[number + 1].line if number + 1 < len(headings) else len(document.lines)
+            found.append(_entry(document, mark, heading.line, end))
+    return tuple(found)
+
+
+def _entry(document: Document, mark: re.Match[str], first: int, end: int) -> QueueEntry:
+    lines = document.lines
+    boxes = [(number, box) for number in range(first, end) if (box := _BOX.match(lines[number]))]
+    items = [placed for placed in document.items if first < placed.line < end]
+    told = min([number for number, _ in boxes] + [placed.line for placed in items], default=end)
+    why = "".join(line for line in lines[first + 1 : told] if line.strip() != TWICE).strip()
+    return QueueEntry(
+        mark["kind"],
+        first,
+        end,
+        tuple(box["choice"] for _, box in boxes if box["tick"] in "xX"),
+        tuple(placed.item for placed in items),
+        mark["day"],
+        lines[first][: mark.start()].strip("# \t"),
+        tuple(why.splitlines()),
+        tuple((box["choice"], box["means"].strip()) for _, box in boxes),
+    )
+
+
+def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order in which it shows them
+    document: Document, kind: str, day: str, title: str, why: str, choices: Sequence[str], items: Iterable[Item]
+) -> Document:
+    """Return Review.md with an entry put at its end.
+
+    Args:
+        document: Review.md as it is.
+        kind: what the entry asks about, by which its answer is applied.
+        day: the memory's day.
+        title: its heading.
+        why: what happened and why it is asked, in a sentence or two.
+        choices: each one's word and what it does, `word: what it does`.
+        items: the items that wait, as `waiting` made them.
+    """
+    end = line_end(document.lines)
+    rows = [f"## {title} <!-- review {kind} {day} -->", "", why, ""]
+    rows += [*(f"- [ ] {choice}" for choice in choices), "", *map(render_item, items)]
+    text = document.text if not document.text or document.text.endswith("\n") else document.text + end
+    gap = end if text.strip() and not text.endswith(f"{end}{end}") else ""
+    return document.with_text(text + gap + "".join(row + end for row in rows))
+
+
+def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Sequence[str]]]) -> Document:
+    """Return Review.md without what was answered.
+
+    Args:
+        document: Review.md.
+        answered: each entry, and the ids of those of its items that were answered; the entry goes when none is left.
+    """
+    lines = list(document.lines)
+    placed = {one.item.id: one for one in document.items}
+    for entry, idents in sorted(answered, key=lambda one: one[0].first, reverse=True):
+        left = [item for item in entry.items if item.id not in idents]
+        if not left:
+            del lines[entry.first : entry.end]
+            continue
+        for one in sorted((placed[ident] for ident in idents), key=lambda one: one.line, reverse=True):
+            del lines[one.line : one.end]
+    return document.with_text("".join(lines))
+
+
+def with_remarks(document: Document) -> Document:
+    """Return Review.md in which each entry with two boxes ticked says so, and no other does."""
+    lines, end = list(document.lines), line_end(document.lines)
+    for entry in reversed(read_queue(document)):
+        rows = range(entry.first + 1, entry.end)
+        remark = next((number for number in rows if lines[number].strip() == TWICE), None)
+        if len(entry.ticked) > 1 and remark is None:
+            box = next(number for number in rows if _BOX.match(lines[number]))
+            lines[box:box] = [TWICE + end, end]
+        elif len(entry.ticked) <= 1 and remark is not None:
+            del lines[remark : remark + (1 if lines[remark + 1 : remark + 2] != [end] else 2)]
+    return document.with_text("".join(lines))
+
+
+def waiting(item: Item, home: str) -> Item:
+    """Return an item as it waits in Review.md: it remembers where it stood and what it was."""
+    extra = [pair for pair in item.extra if pair[0] not in {"home", "was"}]
+    return replace(item, status=Status.WAITING, extra=(*extra, ("home", home), ("was", item.status.value)))
+
+
+def released(item: Item) -> tuple[str, Item]:
+    """Return where a waiting item stood, and the item as it was; the inverse of `waiting`."""
+    told = dict(item.extra)
+    was = told.get("was", "")
+    extra = tuple(pair for pair in item.extra if pair[0] not in {"home", "was"})
+    status = Status(was) if was in frozenset(Status) else Status.LIVE
+    return told.get("home", ""), replace(item, status=status, extra=extra)

@@ -1,0 +1,8 @@
+"""Secrets: what they look like, where they stand, and what is put in their place."""
+
+from __future__ import annotations
+
+from pipelines.store.secrets.find import ALLOWED, Span, find_secrets
+from pipelines.store.secrets.redact import Found, Redacted, Redactor, load_redactor, told, veil
+
+__all__ = ["ALLOWED", "Found", "Redacted", "Redactor", "Span", "find_secrets", "load_redactor", "told", "veil"]

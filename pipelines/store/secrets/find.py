@@ -1,0 +1,214 @@
+"""Where the secrets of a text stand: its keywords first, and the rules only where a keyword stands."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.secrets.secret_rules import LONGEST, Anchors, believed, checked, load_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pipelines.store.secrets.secret_rules import Keyword, Rule, Rules
+
+
+# ---------------------------------------- private keys in blocks
+# several lines of a text, or one line of JSON with `\n` in it.
+
+
+LONGEST_BLOCK: Final = 20_000
+"""Bytes of the longest block; no key in use has half of them."""
+_BEGIN: Final = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_END: Final = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_BODY: Final = re.compile(rb"[A-Za-z0-9+/=]{40}")
+_BLOCKS_RUN: Final = re.compile(rb"[A-Za-z0-9+/=]{16,}")
+_STRING_END: Final = re.compile(rb'(?<!\\)(?:\\\\)*"')
+_GAP: Final = 24
+"""Bytes between two lines of a key: line ends, their escapes, line numbers, quotes of a program's text."""
+
+
+def key_blocks(data: bytes, *, json: bool) -> Iterator[tuple[int, int]]:
+    """Yield where each private key begins and ends; one that nothing closes ends with the last line that looks like it.
+
+    A beginning without any key after it is somebody's words about keys, and is passed over.
+
+    Args:
+        data: the text.
+        json: whether it is a line of JSON, where no block reaches out of its string.
+    """
+    at, closed = 0, -1
+    closing: re.Match[bytes] | None = None
+    while found := _BEGIN.search(data, at):
+        start, at = found.span()
+        if closed < at:
+            closing = _END.search(data, at)
+            closed = closing.start() if closing else len(data)
+        limit = min(len(data), at + LONGEST_BLOCK)
+        if following := _BEGIN.search(data, at, limit):
+            limit = following.start()
+        if json and (quote := _STRING_END.search(data, at, limit)):
+            limit = quote.start()
+        end = closing.end() if closing and closing.end() <= limit else _last_line(data, at, limit)
+        if _BODY.search(data, at, end):
+            yield start, end
+            at = end
+
+
+def _last_line(data: bytes, start: int, limit: int) -> int:
+    """Return where the last of the lines that look like a key's ends."""
+    last = start
+    for run in _BLOCKS_RUN.finditer(data, start, limit):
+        if last > start and run.start() > last + _GAP:
+            break
+        last = run.end()
+    return last
+
+
+ALLOWED: Final = b"<!-- allow-secret -->"
+_REDACTED: Final = re.compile(rb"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]")
+_BLOCK: Final = "block"
+_RUN: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
+_CROWD: Final = 32
+_NEAR: Final = 400
+_SINCE: Final = 320
+_OUTSIDE: Final = b" \t\r\n\"'<>`"
+"""None of these stands in an address, and most that ends with a keyword is none."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A secret in a text: its first byte, the byte after its last, and the rule that found it."""
+
+    start: int
+    end: int
+    rule: str
+
+
+def find_secrets(data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
+    """Return the secrets of a text, in order and without overlap, in time that is proportional to its length.
+
+    Args:
+        data: UTF-8, or any bytes.
+        marks: whether a line that a person marked with `<!-- allow-secret -->` passes.
+        json: whether it is a line of JSON, out of whose strings no secret reaches.
+    """
+    finder = _finder()
+    spans: list[tuple[int, int, int]] = []
+    blocks = None
+    crowd = _Crowd(data)
+    for start, keyword in finder.anchors.hits(data):
+        if crowd.holds(start):
+            continue
+        for order, rule, at in finder.tried(data, start, keyword):
+            if rule.value == _BLOCK:
+                blocks = order
+            elif where := _found(finder.rules, rule, data, at):
+                spans.append((*where, order))
+    if blocks is not None:
+        spans += [(start, end, blocks) for start, end in key_blocks(data, json=json)]
+    if not spans:
+        return []
+    done = [found.span() for found in _REDACTED.finditer(data)]
+    return [span for span in _apart(data, spans) if not (_touches(done, span) or (marks and _allowed(data, span)))]
+
+
+class _Crowd:
+    """Runs of bytes without a blank in which keyword stands after keyword: made to take time, and no text of anybody's.
+
+    Looking at what follows each of them would take the square of the run's length.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._end = self._hits = 0
+
+    def holds(self, start: int) -> bool:
+        """Return whether a keyword at `start` is one too many in its run."""
+        self._hits += 1
+        if start >= self._end:
+            run = _RUN.match(self._data, start, start + LONGEST)
+            self._end, self._hits = run.end() if run else start + 1, 0
+        return self._hits >= _CROWD
+
+
+class _Finder:
+    """The rules by what they begin with."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._of = rules.by_keyword
+        self._order = {rule.id: number for number, rule in enumerate(rules.rules)}
+        self.anchors = Anchors(self._of)
+        self._rivals: dict[Keyword, tuple[tuple[Keyword, int], ...]] = {}
+
+    def tried(self, data: bytes, start: int, keyword: Keyword) -> Iterator[tuple[int, Rule, int]]:
+        """Yield the rules to try where a keyword stands, each with its number and where its own keyword begins."""
+        for rule in self._of[keyword]:
+            yield self._order[rule.id], rule, start
+        if keyword not in self._rivals:
+            self._rivals[keyword] = tuple(one for one in self.anchors.rivals(keyword) if one[0] != keyword)
+        for (text, exact), later in self._rivals[keyword]:
+            at = start + later
+            there = data[max(at, 0) : at + len(text)]
+            if at >= 0 and (there if exact else there.lower()) == text.encode():
+                for rule in self._of[text, exact]:
+                    yield self._order[rule.id], rule, at
+
+
+@lru_cache(maxsize=1)
+def _finder() -> _Finder:
+    return _Finder(load_rules())
+
+
+def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int] | None:
+    found = _since(rule, data, start) if rule.since else rule.pattern.match(data, start)
+    if found is None:
+        return None
+    if rule.near:
+        before = data[max(0, start - _NEAR) : start].rpartition(b"\n")[2]
+        if not any(word.encode() in before for word in rule.near):
+            return None
+    if rule.value:
+        return believed(rules, rule, found, data)
+    begin, end = found.span("secret") if "secret" in rule.pattern.groupindex else found.span()
+    if rule.check and not checked(rules, rule, data[begin:end]):
+        return None
+    return begin - rule.before, end
+
+
+def _since(rule: Rule, data: bytes, keyword: int) -> re.Match[bytes] | None:
+    if data[keyword - 1 : keyword] in _OUTSIDE:
+        return None
+    start = data.rfind(rule.since.encode(), max(0, keyword - _SINCE), keyword)
+    found = rule.pattern.match(data, start) if start >= 0 else None
+    return found if found and found.end() > keyword else None
+
+
+def _apart(data: bytes, spans: list[tuple[int, int, int]]) -> list[Span]:
+    """Return the spans in order, of whole characters; of those that overlap one, named by the first of their rules."""
+    out: list[tuple[int, int, int]] = []
+    for start, end, order in sorted(spans):
+        while end < len(data) and 0x80 <= data[end] < 0xC0:  # noqa: PLR2004  a byte within a character
+            end += 1  # noqa: PLW2901  that end is what is meant
+        if out and start < out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], end), min(out[-1][2], order))
+        else:
+            out.append((start, end, order))
+    rules = load_rules().rules
+    return [Span(start, end, rules[order].id) for start, end, order in out]
+
+
+def _touches(done: list[tuple[int, int]], span: Span) -> bool:
+    """Whether a span holds some of what was redacted before."""
+    at = bisect_left(done, (span.end, 0)) - 1
+    return at >= 0 and done[at][1] > span.start
+
+
+def _allowed(data: bytes, span: Span) -> bool:
+    first = data.rfind(b"\n", 0, span.start) + 1
+    last = data.find(b"\n", span.end)
+    return ALLOWED in data[first : last if last >= 0 else len(data)]

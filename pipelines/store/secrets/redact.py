@@ -1,0 +1,384 @@
+"""Redaction: a secret gives way to a mark that names its kind, and tells equal ones from others."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.store.files import sync_folder, writing
+from pipelines.store.lock import private_folder
+from pipelines.store.log import parse_entries
+from pipelines.store.secrets.find import find_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pipelines.store.secrets.find import Span
+
+
+_TAG: Final = 4
+"""Hex digits: enough to tell a few secrets apart, too few to guess one by."""
+_PASSES: Final = 8
+"""A mark in place of one secret may show another one beside it."""
+# Escapes of JSON that hide what could stand there as it is; pairs of backslashes are none.
+_HIDDEN: Final = re.compile(rb"\\\\|\\u00([2-7][0-9a-fA-F])|\\(/)")
+_KEPT: Final = {0x22, 0x5C, 0x7F}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A secret that was redacted: the rule that found it, its tag, and its line, counted from 1."""
+
+    rule: str
+    tag: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A text without its secrets, and what was found in it."""
+
+    text: str
+    found: tuple[Found, ...] = ()
+
+
+class Redactor:
+    """Redacts secrets as `[redacted:RULE:TAG]`, the tag being an HMAC of the secret.
+
+    Redacting twice is the same as once, line ends stay where they are, and the time is in proportion to the text.
+
+    Args:
+        key: of the HMAC, or what gives it when the first secret is found; whoever has it can test guesses against tags,
+            so it is kept out of the memory.
+    """
+
+    def __init__(self, key: bytes | Callable[[], bytes]) -> None:
+        self._given = key
+
+    def redact(self, text: str) -> Redacted:
+        """Return a text without its secrets. Lines that a person marked with `<!-- allow-secret -->` pass."""
+        data, found = self.redact_bytes(text.encode(errors="surrogatepass"))
+        return Redacted(data.decode(errors="surrogatepass"), found) if found else Redacted(text)
+
+    def redact_bytes(self, data: bytes) -> tuple[bytes, tuple[Found, ...]]:
+        """Return the bytes of a text file without its secrets, and what was found; marked lines pass."""
+        found: list[Found] = []
+        for _ in range(_PASSES):
+            spans = find_secrets(data)
+            if not spans:
+                break
+            found += told_of(self, data, spans)
+            data = self._without(data, spans)
+        return data, tuple(found)
+
+    def redact_record(self, line: bytes) -> bytes:
+        """Return a line of JSON without its secrets; it is JSON still.
+
+        No mark in it counts: a tool may have put it there. Escapes that hide plain characters are looked through.
+        """
+        plain = _HIDDEN.sub(_shown, line) if b"\\u00" in line or b"\\/" in line else line
+        for _ in range(_PASSES):
+            spans = [_without_half(plain, span) for span in find_secrets(plain, marks=False, json=True)]
+            if not spans:
+                break
+            line = plain = self._without(plain, spans)
+        return line
+
+    def _without(self, data: bytes, spans: Sequence[Span]) -> bytes:
+        parts, at = [], 0
+        for span in spans:
+            secret = data[span.start : span.end]
+            mark = f"[redacted:{span.rule}:{self.tag(secret)}]".encode()
+            parts += [data[at : span.start], _on_each_line(secret, mark)]
+            at = span.end
+        return b"".join([*parts, data[at:]])
+
+    @cached_property
+    def _key(self) -> bytes:
+        return self._given if isinstance(self._given, bytes) else self._given()
+
+    def tag(self, secret: bytes) -> str:
+        """Return the four hex digits by which equal secrets are told equal."""
+        return hmac.new(self._key, secret, hashlib.sha256).hexdigest()[:_TAG]
+
+
+def told_of(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Found, ...]:
+    """Return what stands at these places of a text, with tags and lines and without the secrets themselves."""
+    found, line, at = [], 1, 0
+    for span in spans:
+        line, at = line + data.count(b"\n", at, span.start), span.start
+        found.append(Found(span.rule, redactor.tag(data[span.start : span.end]), line))
+    return tuple(found)
+
+
+def told(found: Sequence[Found]) -> str:
+    """Return what was found in words, without any of it: `2 secrets (aws-access-key, password)`."""
+    count = "1 secret" if len(found) == 1 else f"{len(found):,} secrets"
+    return f"{count} ({', '.join(sorted({one.rule for one in found}))})"
+
+
+def veil(text: str) -> str:
+    """Return a text without its secrets: the last net under what leaves the memory, where no key is at hand.
+
+    Its tags tell equal secrets equal within one process only.
+    """
+    return _veiling().redact(text).text
+
+
+@lru_cache(maxsize=1)
+def _veiling() -> Redactor:
+    return Redactor(os.urandom(32))
+
+
+def _on_each_line(secret: bytes, mark: bytes) -> bytes:
+    """Return the mark, on each line of a secret that has several: no line of a log may vanish."""
+    if b"\n" not in secret:
+        return mark
+    first, *more = secret.split(b"\n")
+    lines = [mark + (b"\r" if first.endswith(b"\r") else b"")]
+    for line in more:
+        indent = line[: len(line) - len(line.lstrip(b" \t"))]
+        lines.append(indent + mark + (b"\r" if line.endswith(b"\r") else b""))
+    return b"\n".join(lines)
+
+
+def _without_half(data: bytes, span: Span) -> Span:
+    """Return where a secret stands in JSON, without the half of an escape that it may end with."""
+    secret = data[span.start : span.end]
+    is_half = (len(secret) - len(secret.rstrip(b"\\"))) % 2
+    return replace(span, end=span.end - 1) if is_half else span
+
+
+def _shown(found: re.Match[bytes]) -> bytes:
+    if found[2]:
+        return b"/"
+    code = int(found[1], 16) if found[1] else 0x5C
+    return found[0] if code in _KEPT else bytes([code])
+
+
+# ---------------------------------------- the key of the tags
+# beside the user's settings, outside every memory, made when it is first needed.
+
+
+NAME: Final = "redaction.key"
+_BYTES: Final = 32
+_LONGEST: Final = 1024
+
+
+def load_redactor(root: Path) -> Redactor:
+    """Return the user's redactor. Its key is read, or made, when the first secret is found, and not before.
+
+    Raises:
+        NotWritable: later, when there is no key and nowhere to put one.
+    """
+    return Redactor(lambda: redaction_key(root, os.environ))
+
+
+def redaction_key(root: Path, environ: Mapping[str, str]) -> bytes:
+    """Return the key that `$XDG_CONFIG_HOME/memcurate/redaction.key` holds, made where there is none.
+
+    Without a home, or with one that cannot be written, the key is kept under `.curate/`, which is never committed:
+    equal secrets can still be told equal, but whoever can read that folder can test guesses against the tags.
+
+    Raises:
+        NotWritable: there is no key, and neither place takes one.
+    """
+    for folder in _folders(environ):
+        with contextlib.suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return _key_in(folder)
+    folder = private_folder(root)
+    with writing(folder / NAME):
+        return _key_in(folder)
+
+
+def key_outside(name: str, environ: Mapping[str, str], *, make: bool) -> bytes:
+    """Return the key of that name beside the user's settings; empty where there is none, and none is or can be made.
+
+    Unlike the key of the tags it is never kept in a memory: whoever can write there could then use it.
+    """
+    for folder in _folders(environ):
+        with contextlib.suppress(OSError):
+            if make:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                return _key_in(folder, name)
+            return (folder / name).read_bytes()[:_LONGEST]
+    return b""
+
+
+def _folders(environ: Mapping[str, str]) -> list[Path]:
+    config, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
+    if Path(config).is_absolute():  # the XDG rules say that a relative one is to be ignored
+        return [Path(config, "memcurate")]
+    return [Path(home, ".config", "memcurate")] if Path(home).is_absolute() else []
+
+
+def _key_in(folder: Path, name: str = NAME) -> bytes:
+    """Return the key of a folder; of several processes that make one at the same time, all come to the same."""
+    file = folder / name
+    if not file.exists():
+        _make(file)
+    return file.read_bytes()[:_LONGEST]
+
+
+def _make(file: Path) -> None:
+    new = file.with_name(f"{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(os.urandom(_BYTES).hex().encode() + b"\n")
+            out.flush()
+            os.fsync(out.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(new, file)
+    finally:
+        new.unlink(missing_ok=True)
+    sync_folder(file.parent)
+
+
+# ---------------------------------------- transcripts on their way into a memory
+# each line, and what was said in it, without secrets and private parts.
+
+
+class TranscriptCleaner:
+    """Cleans transcripts.
+
+    Args:
+        redactor: takes out secrets.
+        redacted: how many lines held some, so far.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self.redacted = 0
+
+    def record(self, line: bytes) -> bytes:
+        """Return a line of a transcript as it is kept: JSON if it was JSON, and one line."""
+        open_line = record_without_private(line)
+        clean = self._redactor.redact_record(open_line)
+        self.redacted += clean is not open_line
+        return clean
+
+    def words(self, text: str) -> str:
+        """Return what was said as it is told: once more without what the escapes of JSON may have hidden."""
+        return self._redactor.redact(without_private(text)).text
+
+
+# ---------------------------------------- `<private>…</private>`
+# what a person wants kept out of every memory gives way to `[private]`.
+
+
+PRIVATE: Final = "[private]"
+_MARK: Final = re.compile(r"<\s{0,3}(/?)\s{0,3}private\s{0,3}>", re.IGNORECASE)
+_IN_RECORD: Final = re.compile(rb"(?:<|\\u003c)\s{0,3}/?\s{0,3}private", re.IGNORECASE)
+_WORDS: Final = frozenset({"text", "content", "thinking"})
+
+
+def is_private(text: str) -> bool:
+    """Return whether something in a text is marked as private."""
+    return any(not mark[1] for mark in _MARK.finditer(text))
+
+
+def without_private(text: str) -> str:
+    """Return what somebody said without what is private in it; what is never closed is private to the end.
+
+    Every line that the private part takes keeps its place, so that line numbers hold.
+    """
+    return _without(text, lambda _: len(text)) if _MARK.search(text) else text
+
+
+def log_without_private(text: str) -> str:
+    """Return a log without what is private in it; what is never closed is private to the end of its entry."""
+    if not _MARK.search(text):
+        return text
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    entries = parse_entries("", "", text)
+    firsts = [entry.start_line for entry in entries]
+
+    def end(at: int) -> int:
+        line = bisect_right(starts, at)
+        number = bisect_right(firsts, line) - 1
+        last = max(line, entries[number].end_line) if number >= 0 else line
+        return starts[last] - 1 if last < len(starts) else len(text)
+
+    return _without(text, end)
+
+
+def record_without_private(line: bytes) -> bytes:
+    """Return a line of a transcript without what is private in it; it is JSON still.
+
+    What is never closed is private to the end of the turn. A line with such a mark that is no JSON is left out whole.
+    """
+    if not (b"rivate" in line or b"RIVATE" in line) or not (_IN_RECORD.search(line) or b"\\u00" in line):
+        return line
+    end = b"\n" if line.endswith(b"\n") else b""
+    try:
+        record = json.loads(line.decode("utf-8-sig", errors="replace"))
+        return json.dumps(_Turn().without(record), separators=(",", ":")).encode() + end
+    except (ValueError, RecursionError):
+        return b'{"type":"left-out","bytes":%d}' % len(line) + end
+
+
+class _Turn:
+    """Goes through a record in its order; what one part of a turn leaves open reaches into the parts after it."""
+
+    def __init__(self) -> None:
+        self._open = False
+
+    def without(self, value: Any, *, said: bool = False) -> Any:  # noqa: ANN401  whatever JSON can hold
+        if isinstance(value, str):
+            return self._text(value, said=said)
+        if isinstance(value, list):
+            return [self.without(one, said=said) for one in value]
+        if isinstance(value, dict):
+            return {key: self.without(one, said=key in _WORDS) for key, one in value.items()}
+        return value
+
+    def _text(self, text: str, *, said: bool) -> str:
+        if not said:
+            return without_private(text)
+        whole = f"<private>{text}" if self._open else text
+        self._open = _left_open(whole)
+        return without_private(whole)
+
+
+def _left_open(text: str) -> bool:
+    depth = 0
+    for mark in _MARK.finditer(text):
+        depth = max(0, depth - 1) if mark[1] else depth + 1
+    return depth > 0
+
+
+def _without(text: str, end_of: Callable[[int], int]) -> str:
+    """Return a text without its private parts; `end_of` says where one ends that is opened here and never closed."""
+    spans: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for mark in _MARK.finditer(text):
+        if not mark[1]:
+            opened.append(mark.start())
+        elif opened:
+            spans.append((opened.pop(), mark.end()))
+    spans += [(start, end_of(start)) for start in opened]
+    out, at = "", 0
+    for start, end in sorted(spans):
+        if start >= at:
+            out += text[at:start] + _hidden(text[start:end])
+        elif end > at:
+            out += _hidden(text[at:end]).removeprefix(PRIVATE)
+        at = max(at, end)
+    return out + text[at:]
+
+
+def _hidden(text: str) -> str:
+    first, *more = text.split("\n")
+    del first
+    return "\n".join([PRIVATE, *(line[: len(line) - len(line.lstrip(" \t"))] + PRIVATE for line in more)])

@@ -1,0 +1,408 @@
+"""The rules: what counts as a secret, read from `rules.toml`, each pattern compiled when its first keyword is met."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+
+_LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
+_BLANK: Final = r"(?:[ \t]|\\t)"
+_SEP: Final = (
+    r"""(?:\\{0,7}["'`]\]?|\*{1,2}|\])?"""
+    rf"(?:{_BLANK}{{0,3}}(?P<sep>=>|:=|={{1,3}}|:|->|>){_BLANK}{{0,3}}\*{{0,2}}{_BLANK}{{0,3}}"
+    rf"|{_BLANK}{{1,3}}(?P<verb>is|was|are){_BLANK}{{1,3}}(?:now[ \t])?(?::[ \t]{{0,3}})?|(?P<blank>{_BLANK}{{1,3}}))"
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One kind of secret; `rules.toml` says what the fields mean."""
+
+    id: str
+    source: str
+    keywords: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    since: str = ""
+    before: int = 0
+    value: str = ""
+    check: str = ""
+    near: tuple[str, ...] = ()
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """The pattern, which is matched where a keyword begins."""
+        return re.compile(self.source.replace("<left>", _LEFT).replace("<sep>", _SEP).encode())
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All rules, and the words that tell a value from a secret.
+
+    Args:
+        rules: in the order in which they are tried.
+        placeholders: values that hide nothing, in lower case.
+        names: what in the rest of a name says that it holds no secret.
+    """
+
+    rules: tuple[Rule, ...]
+    placeholders: frozenset[bytes]
+    names: re.Pattern[bytes]
+
+    @cached_property
+    def by_keyword(self) -> Mapping[tuple[str, bool], tuple[Rule, ...]]:
+        """(keyword, whether its case counts) → the rules to try."""
+        found: dict[tuple[str, bool], tuple[Rule, ...]] = {}
+        for rule in self.rules:
+            for key in (*((word, True) for word in rule.keywords), *((word, False) for word in rule.words)):
+                found[key] = (*found.get(key, ()), rule)
+        return found
+
+
+def rules_text() -> str:
+    """Return the file of the rules."""
+    return Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def load_rules() -> Rules:
+    """Return the rules; the file is read once."""
+    raw = tomllib.loads(rules_text())
+    rules = tuple(
+        Rule(
+            one["id"],
+            one["pattern"],
+            tuple(one.get("keywords", ())),
+            tuple(one.get("words", ())),
+            one.get("since", ""),
+            one.get("before", 0),
+            one.get("value", ""),
+            one.get("check", ""),
+            tuple(one.get("near", ())),
+        )
+        for one in raw["rule"]
+    )
+    names = "|".join(map(re.escape, raw["values"]["names"].split()))
+    return Rules(
+        rules,
+        frozenset(raw["values"]["placeholders"].encode().split()),
+        re.compile(names.encode(), re.IGNORECASE),
+    )
+
+
+# ---------------------------------------- where a value ends
+# and whether it is believed to be a secret: what no pattern can tell.
+
+
+LONGEST: Final = 4096
+_LOOKED_AT: Final = 80
+"""Bytes of a value by which it is judged."""
+_ESCAPED: Final = 8
+"""Quotes within a quoted value; where there are more, it is no value but a text."""
+_OPENING: Final = re.compile(rb"""\\{0,7}["'`]""")
+_BARE: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
+# What ends a line, a string or a cell where it is escaped; any other backslash belongs to the value.
+_ESCAPED_END: Final = re.compile(rb"""\\(?:[nrtu"'`]|$)""")
+_PLACEHOLDER: Final = re.compile(
+    rb"<.*|\$[A-Z_({].*|\{.*|\[.*|%[sd]|%[({].*|#\{.*|[@&][A-Z.-]+|\(.*|[x*.\xe2\x80\xa6_=#-]+"
+    rb"|(?:your|insert|enter|dummy|fake)[-_ ].*|.*[-_]here|.*(?:redacted|placeholder|\.\.\.|xxxx|changeme|\*\*\*).*",
+    re.IGNORECASE | re.DOTALL,
+)
+_CODE: Final = re.compile(rb"[A-Za-z_$][\w$]*(?:\??(?:\.|->|::)[A-Za-z_$][\w$]*)*(?:[(\[{].*|[)\]}!?;:.]*)", re.DOTALL)
+_WORD: Final = re.compile(rb"[A-Za-z\x80-\xff_'./-]+")
+_TELLING: Final = re.compile(
+    rb"(?:[a-z][a-z0-9+.-]*://|mailto:|[~.]{0,2}/|[A-Z]:[\\/]|arn:|\d{4}-\d\d-\d\d|v?\d+\.\d+).*",
+    re.IGNORECASE | re.DOTALL,
+)
+_UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+")
+_DIGIT_AND_LETTER: Final = re.compile(rb"\A(?=\D*+\d)[^A-Za-z]*+[A-Za-z]")
+# What a program calls a thing: `not_supported`, `PASSWORD_AUTH`.
+_NAMING: Final = re.compile(
+    rb"[A-Za-z]+(?:_[A-Za-z]+)+|(?=[A-Za-z-]*+\Z)[A-Za-z-]*?(?:password|passwd|secret|token)[A-Za-z-]*", re.IGNORECASE
+)
+_CALLED: Final = re.compile(
+    rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*?(?:(?P<called>[(\[{].*)|(?:\.|->|::)[A-Za-z_]\w*)",
+    re.DOTALL,
+)
+# What a name in CamelCase has seldom, and dice throw often.
+_SINGLE: Final = re.compile(rb"[A-Z][a-z](?=[A-Z])")
+_CAPITALS: Final = re.compile(rb"[A-Z]{2,}")
+_ODD: Final = 2
+_DIGITS: Final = 2
+"""The name of a field has fewer."""
+_PASSWORD: Final = 6
+_SECRET: Final = 8
+_TOKEN: Final = 12
+_MIXED: Final = 0.25
+_BITS: Final = 3.2
+
+
+def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
+    """Return where a value begins and ends (at one place where there is none), and whether it stands in quotes.
+
+    Args:
+        data: the text.
+        start: where its name and what stands between ended.
+    """
+    if opened := _OPENING.match(data, start):
+        begin, mark = opened.end(), opened[0]
+        end = begin - 1
+        line = data.find(b"\n", begin, begin + LONGEST)
+        limit = line if line >= 0 else begin + LONGEST
+        for _ in range(_ESCAPED):
+            end = data.find(mark, end + 1, limit)
+            if end < 0:
+                break
+            if data[end - 1 : end] != b"\\" or end == begin:
+                return begin, end, True
+        start = begin
+    found = _BARE.match(data, start, start + LONGEST)
+    if found is None:
+        return start, start, False
+    escaped = _ESCAPED_END.search(data, start, found.end())
+    bare = data[start : escaped.start() if escaped else found.end()]
+    return start, start + len(bare.rstrip(b").]}:!?*")), False
+
+
+def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tuple[int, int] | None:
+    """Return where the value of an assignment stands, if it is believed to be a secret.
+
+    Args:
+        rules: for their words.
+        rule: whose `value` says what is to be believed.
+        name: what its pattern matched: the name and what stands before the value.
+        data: the text.
+    """
+    begin, end, quoted = value_at(data, name.end())
+    value = data[begin : min(end, begin + _LOOKED_AT)]
+    separator = name["sep"] or b""
+    told = data[name.start() : name.start("sep") if separator else name.end()]
+    if not value or rules.names.search(told[5:]) or _hides_nothing(rules, value):
+        return None
+    option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
+    if name["blank"] and not option:
+        return None
+    assigned = quoted or option or (separator == b"=" and _is_variable(data, name))
+    if separator == b"==" and not quoted:
+        return None
+    return (begin, end) if _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned) else None
+
+
+def checked(rules: Rules, rule: Rule, value: bytes) -> bool:
+    """Return whether what a pattern found is believed, for rules that say what it must look like."""
+    value = value[:_LOOKED_AT]
+    return not _hides_nothing(rules, value) and _CHECKS[rule.check](value)
+
+
+def _hides_nothing(rules: Rules, value: bytes) -> bool:
+    return value.lower() in rules.placeholders or _PLACEHOLDER.fullmatch(value) is not None
+
+
+def _is_variable(data: bytes, name: re.Match[bytes]) -> bool:
+    """Whether a name is written as variables of the environment are: what follows `=` is then a value and no code."""
+    word = re.match(rb"[A-Za-z0-9_]*", data[name.start() :])
+    return word is not None and word[0].isupper()
+
+
+def _password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
+    if len(value) < _PASSWORD or (quoted and re.search(rb"\s", value)):
+        return False
+    if _TELLING.fullmatch(value) and not assigned:
+        return False
+    if assigned:
+        return not _NAMING.fullmatch(value) and (quoted or b"(" not in value or not _calls(value))
+    return _mixed(value) and not _calls(value)
+
+
+def _secret(value: bytes, *, quoted: bool, assigned: bool) -> bool:
+    if len(value) < _SECRET or not _DIGIT_AND_LETTER.search(value) or (not assigned and _CODE.fullmatch(value)):
+        return assigned and looks_random(value)
+    return _password(value, quoted=quoted, assigned=assigned)
+
+
+def _token(value: bytes, *, quoted: bool, assigned: bool) -> bool:
+    if len(value) < _TOKEN or (quoted and re.search(rb"\s", value)) or _TELLING.fullmatch(value):
+        return False
+    return looks_random(value) and (assigned or not _calls(value))
+
+
+_BELIEFS: Final[dict[str, Callable[..., bool]]] = {"password": _password, "secret": _secret, "token": _token}
+
+
+def _mixed(value: bytes) -> bool:
+    """Whether a value holds a digit and a letter, or a sign that no word has."""
+    return bool(_DIGIT_AND_LETTER.search(value) or (_WORD.fullmatch(value) is None and not _CODE.fullmatch(value)))
+
+
+def _calls(value: bytes) -> bool:
+    """Whether a value is code: a name that is called, indexed or reached through a dot."""
+    found = _CALLED.fullmatch(value)
+    return found is not None and (found["called"] is not None or sum(chr(byte).isdigit() for byte in value) < _DIGITS)
+
+
+def looks_random(value: bytes) -> bool:
+    """Return whether a value looks as if dice had made it: it changes between kinds of letters as no word does."""
+    kinds = [_kind(byte) for byte in value if chr(byte).isalnum()]
+    changes = sum(one != other for one, other in pairwise(kinds))
+    if len(kinds) < _TOKEN - 2 or changes < _MIXED * len(kinds) or _bits(value) < _BITS - 0.6:
+        return False
+    return "d" in kinds or min(len(_SINGLE.findall(value)), len(_CAPITALS.findall(value))) >= _ODD
+
+
+def _entropy(value: bytes) -> bool:
+    return not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and _bits(value) >= _BITS
+
+
+def _kind(byte: int) -> str:
+    char = chr(byte)
+    return "d" if char.isdigit() else "u" if char.isupper() else "l"
+
+
+def _bits(value: bytes) -> float:
+    """Return the entropy of a value's bytes, in bits a byte."""
+    counts, size = Counter(value), len(value)
+    return -sum(count / size * math.log2(count / size) for count in counts.values())
+
+
+def _prose(value: bytes) -> bool:
+    return _password(value, quoted=False, assigned=False)
+
+
+def _address(value: bytes) -> bool:
+    return len(value) >= 3 and not (value.isdigit() and len(value) <= 5)  # noqa: PLR2004  what is shorter is a port
+
+
+def _header(value: bytes) -> bool:
+    return looks_random(value) or _mixed(value)
+
+
+_CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
+    "": lambda _: True,
+    "random": looks_random,
+    "entropy": _entropy,
+    "token": _header,
+    "url": _address,
+    "prose": _prose,
+}
+
+
+# ---------------------------------------- the one pass over the bytes
+# where does any rule's keyword stand?
+#
+# A regular expression finds the next of a few bytes fast, and the next of many slowly. So of each keyword the byte is
+# looked for that is rarest in what agents write, and what stands around it is compared only there.
+
+
+# Bytes that are rare in transcripts of code and prose, and of which every keyword has one. Each byte that is
+# added costs the whole pass time.
+_LOOKED_FOR: Final = "~&@?zxJKGBA_kw-c"
+_COST: Final = {char: cost for cost, char in enumerate(_LOOKED_FOR)}
+
+Keyword = tuple[str, bool]
+
+
+class Anchors:
+    """Finds keywords.
+
+    Args:
+        keywords: each with whether its case counts.
+    """
+
+    def __init__(self, keywords: Iterable[Keyword]) -> None:
+        self._keywords = sorted(keywords, key=lambda one: (-len(one[0]), one))
+        self._ways: list[tuple[Keyword, int]] = []
+        self._pattern = re.compile(self._source().encode(), re.DOTALL)
+
+    def hits(self, data: bytes) -> Iterator[tuple[int, Keyword]]:
+        """Yield where a keyword begins, and which one, in the order of the bytes that are looked for."""
+        ways, search, at = self._ways, self._pattern.search, 0
+        while found := search(data, at):
+            at = found.start() + 1  # what was looked at after a byte may hold the next keyword's
+            keyword, offset = ways[(found.lastindex or 0) - 1]
+            yield at - 1 - offset, keyword
+
+    def rivals(self, keyword: Keyword) -> Iterator[tuple[Keyword, int]]:
+        """Yield the keywords that can stand around the same byte, itself included, with how much later each begins.
+
+        A hit names one of them, and the others may stand there as well: `glpat-us` holds `glpat-` and `-us`.
+        """
+        for other in self._keywords:
+            later = _offset(keyword) - _offset(other)
+            if _agree(keyword, other, later):
+                yield other, later
+
+    def _source(self) -> str:
+        """Return the pattern: the bytes that are looked for, each with what follows it and what stands before."""
+        ways: dict[str, list[tuple[Keyword, int]]] = {}
+        for keyword in self._keywords:
+            offset = _offset(keyword)
+            for char in _bytes(keyword[0][offset], exact=keyword[1]):
+                ways.setdefault(char, []).append((keyword, offset))
+        often = sorted(ways.items(), key=lambda way: (-_COST.get(way[0], 0), way[0]))
+        return "|".join(f"{re.escape(char)}(?:{self._after(found)})" for char, found in often)
+
+    def _after(self, ways: list[tuple[Keyword, int]]) -> str:
+        """Return the alternatives after one byte by what follows it: a byte that does not follow costs next to nothing.
+
+        Of keywords that can stand at one place the longest comes first.
+        """
+        tails: dict[str, list[tuple[Keyword, int]]] = {}
+        for keyword, offset in sorted(ways, key=lambda way: (way[1] - len(way[0][0]), -len(way[0][0]))):
+            tail = "".join(_class(char, exact=keyword[1]) for char in keyword[0][offset + 1 :])
+            tails.setdefault(tail, []).append((keyword, offset))
+        return "|".join(f"{tail}(?:{self._before(found)})" for tail, found in tails.items())
+
+    def _before(self, ways: list[tuple[Keyword, int]]) -> str:
+        """Return the alternatives by what stands before, looked at in a few groups of neighbours."""
+        groups: dict[str, list[tuple[Keyword, int]]] = {}
+        for keyword, offset in ways:
+            groups.setdefault(keyword[0][offset - 1].lower() if offset else "", []).append((keyword, offset))
+        told = sorted(set(groups) - {""})
+        size = max(1, math.isqrt(len(told)))
+        parts = []
+        for some in (told[at : at + size] for at in range(0, len(told), size)):
+            chars = "".join(re.escape(char) + re.escape(char.upper()) for char in some)
+            length = {len(keyword[0]) - offset for char in some for keyword, offset in groups[char]}
+            inner = "|".join(self._way(*one) for char in some for one in groups[char])
+            parts.append(f"(?<=[{chars}]{'.' * length.pop()})(?:{inner})")
+        return "|".join([*parts, *(self._way(*one) for one in groups.get("", ()))])
+
+    def _way(self, keyword: Keyword, offset: int) -> str:
+        self._ways.append((keyword, offset))
+        text, exact = keyword
+        before = "".join(_class(char, exact=exact) for char in text[:offset])
+        return f"(?<={before}{'.' * (len(text) - offset)})()" if before else "()"
+
+
+@cache
+def _offset(keyword: Keyword) -> int:
+    """Return the offset of the keyword's rarest byte."""
+    text = keyword[0] if keyword[1] else keyword[0].lower()
+    return min(range(len(text)), key=lambda at: (_COST.get(text[at], len(_COST)), at))
+
+
+def _agree(one: Keyword, other: Keyword, later: int) -> bool:
+    """Whether two keywords can stand in one text, the other one beginning so much later."""
+    start, end = max(0, later), min(len(one[0]), later + len(other[0]))
+    pairs = [(one[0][at], other[0][at - later]) for at in range(start, end)]
+    same = all(_bytes(a, exact=one[1]) & _bytes(b, exact=other[1]) for a, b in pairs)
+    return same and _offset(one) in range(start, end)
+
+
+def _bytes(char: str, *, exact: bool) -> frozenset[str]:
+    return frozenset({char} if exact else {char.lower(), char.upper()})
+
+
+def _class(char: str, *, exact: bool) -> str:
+    return re.escape(char) if exact or len(_bytes(char, exact=False)) == 1 else f"[{char.lower()}{char.upper()}]"

@@ -1,0 +1,142 @@
+"""Which transcripts are kept, and how far each was captured: `State/sessions.jsonl`, one line a capture, appended only.
+
+Of several lines for one transcript the one that says most holds, so that two machines' lines can simply stand together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import BadFile
+from pipelines.store.append_log import append_bytes
+from pipelines.store.evidence import voice_in, without_pointer
+from pipelines.store.files import read_bytes
+from pipelines.store.item import Trust, fold
+from pipelines.store.layout import STATE
+from pipelines.store.secrets.redact import key_outside
+from pipelines.store.user_layout import at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+CAPTURED: Final = f"{STATE}/sessions.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A transcript that was captured.
+
+    Args:
+        file: where it is kept, relative to the memory.
+        head: the hash of its first record, by which the same session is known when it has grown.
+        lines: how many of its lines were captured.
+        digest: the hash of those lines, by which a transcript that was written anew is told from one that has grown.
+    """
+
+    file: str
+    head: str
+    lines: int
+    digest: str
+
+
+def read_kept(root: Path) -> dict[str, Kept]:
+    """Return head → transcript. Lines that cannot be read are passed over: what they say can be captured again.
+
+    Raises:
+        BadFile: the file is there and cannot be read.
+    """
+    found: dict[str, Kept] = {}
+    for line in (read_bytes(root, CAPTURED) or b"").splitlines():
+        try:
+            told = json.loads(line)
+            one = Kept(str(told["file"]), str(told["head"]), int(told["lines"]), str(told["digest"]))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            continue
+        known = found.get(one.head)
+        if known is None or known.lines <= one.lines:
+            found[one.head] = one
+    return found
+
+
+def note_kept(root: Path, kept: Kept) -> None:
+    """Note how far a transcript was captured.
+
+    Raises:
+        NotWritable: the disk refused.
+        BadFile: the file is a symbolic link.
+    """
+    if at(root, CAPTURED).is_symlink():
+        raise BadFile(CAPTURED, "is a symbolic link, which is never followed")
+    append_bytes(root, CAPTURED, json.dumps(asdict(kept), ensure_ascii=False).encode() + b"\n")
+
+
+# ---------------------------------------- seals: how the night knows that a line of a log was written by capture
+# and whose words of a session it holds.
+#
+# A log is a file that anybody with the memory can write, and so is a transcript under Sessions. A seal is an HMAC
+# over the line's words, its record and whose they are, with a key outside of every memory: text cannot make one, and
+# neither can somebody else's repository.
+
+
+NAME: Final = "capture.key"
+_DIGITS: Final = 16
+_CLOCK: Final = re.compile(r"^- \d{2}:\d{2} ")
+
+
+class Seals:
+    """Makes and checks seals.
+
+    Args:
+        key: the key; empty where there is none, and then nothing is sealed and no seal is believed.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def of(self, log: str, lines: Sequence[str], file: str, record: int, trust: Trust) -> str:
+        """Return the seal of a captured turn, or an empty string where there is no key.
+
+        Args:
+            log: the log: what was said on another day cannot be said again today.
+            lines: the entry's lines in it, with or without its pointer. The project that they name is sealed, too: what
+                was said of one is no rule of another.
+            file: the transcript.
+            record: the record's line, from 1.
+            trust: whose words they are.
+        """
+        if not self._key:
+            return ""
+        words = fold(_CLOCK.sub("", " ".join(map(without_pointer, lines))))
+        told = "\x1f".join((log, file, str(record), trust, words))
+        return hmac.new(self._key, told.encode(errors="replace"), hashlib.sha256).hexdigest()[:_DIGITS]
+
+    def trust_of(self, log: str, lines: Sequence[str]) -> Trust:
+        """Return whose words an entry of a log holds.
+
+        A log line without a record is the agent's own journal, and so is one whose seal does not fit: nothing that is
+        written in a log raises trust. That it lowers it is believed.
+        """
+        voice = voice_in(lines[0]) if lines else None
+        if voice is None:
+            return Trust.SELF
+        if voice.trust is Trust.OWNER:
+            real = self.of(log, lines, voice.file, voice.line, voice.trust)
+            return Trust.OWNER if real and hmac.compare_digest(real, voice.seal) else Trust.SELF
+        return voice.trust
+
+
+def load_seals(*, make: bool = False) -> Seals:
+    """Return the user's seals.
+
+    Args:
+        make: whether a key is made where there is none: capture makes it, and who only checks has no need of one.
+    """
+    return Seals(key_outside(NAME, os.environ, make=make))

@@ -1,0 +1,257 @@
+"""The memory as a run finds it: every file read once, so that all stages decide on the same bytes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import BadFile
+from pipelines.store.atomic_replace import can_be_kept
+from pipelines.store.document import Document
+from pipelines.store.files import list_files, list_links, read_bytes, read_real
+from pipelines.store.folders import LINKED, Below
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
+from pipelines.store.user_layout import names_of, real_path
+from pipelines.text import is_plain_line, plain_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from pipelines.store.document import Placed
+    from pipelines.store.git import Git
+    from pipelines.store.user_layout import Names
+
+
+_UNSOUND: Final = "has a name that cannot stand in a line of text"
+MAX_LOG_BYTES: Final = 64 * 1024 * 1024
+MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
+"""Documents are held as lines and items, all of them at once; a larger one is no page that anybody reads."""
+MOST_BYTES: Final = 2 * 1024 * 1024 * 1024
+MOST_DOCUMENTS_BYTES: Final = 512 * 1024 * 1024
+"""What all logs, and all documents, may come to: a night decides on all of them together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A file that was passed over, or is odd.
+
+    Args:
+        path: the file.
+        why: the end of a sentence that begins with the path.
+        pending: whether something stays unread because of it, so that the run ends with exit code 1.
+        shown: what people call the file, where that is not what the program calls it.
+        is_link: whether it is a symbolic link among the documents; `memory.links` says what it leaves pending.
+    """
+
+    path: str
+    why: str
+    pending: bool
+    shown: str = ""
+    is_link: bool = False
+
+    def __str__(self) -> str:
+        return f"{plain_line(self.shown or self.path)} {self.why}."
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What the memory held when it was read.
+
+    Args:
+        root: the memory.
+        documents: path → document, for every curated file that could be read.
+        logs: path → bytes of each log that is named after a day, in order of days.
+        partials: path → bytes of each partial log.
+        state: path → bytes of each file under State.
+        warnings: what could not be read, and why.
+    """
+
+    root: Path
+    documents: Mapping[str, Document]
+    logs: Mapping[str, bytes]
+    partials: Mapping[str, bytes]
+    state: Mapping[str, bytes]
+    warnings: tuple[Warned, ...] = ()
+
+    def items(self) -> Iterator[tuple[Document, Placed]]:
+        """Yield every item with its document, in order of paths and lines."""
+        for path in sorted(self.documents):
+            for placed in self.documents[path].items:
+                yield self.documents[path], placed
+
+    def shown(self, path: str) -> str:
+        """Return what people call the file that the program calls `path`."""
+        return real_path(self.root, path)
+
+    def link(self, path: str) -> str:
+        """Return a path as a link in MEMORY.md leads to it."""
+        names = names_of(self.root)
+        return path if names is None else names.link(path)
+
+    def theirs(self) -> frozenset[str]:
+        """The documents that are a person's own files, opted in: nothing but lines of items is written into them."""
+        names = names_of(self.root)
+        return frozenset(path for path in self.documents if names.is_theirs(path)) if names else frozenset()
+
+    def unreadable(self) -> frozenset[str]:
+        """The files that are there and could not be read; nothing may be written over them."""
+        return frozenset(warned.path for warned in self.warnings)
+
+
+def read_snapshot(root: Path) -> Snapshot:
+    """Read a memory. What cannot be read is passed over with a warning.
+
+    Raises:
+        BadFile: one of the folders of the layout, or a file of its state, is a symbolic link or cannot be read: without
+            those nobody can say what was there before. Or there is more than can be held.
+    """
+    warnings: list[Warned] = []
+    documents = _read_documents(root, warnings)
+    room = _Room("The logs and the state of the memory", MOST_BYTES)
+    for folder in FOLDERS:
+        links = list_links(root, folder)
+        warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
+    names = names_of(root)
+    is_log = _is_log if names is None else day_of_log
+    logs: dict[str, bytes] = {}
+    partials: dict[str, bytes] = {}
+    warnings += [Warned(path, f"{LINKED}; its entries stay pending", pending=True) for path in list_links(root, LOGS)]
+    with Below(root) as below:
+
+        def read(path: str) -> bytes | None:
+            return read_real(root, path if names is None else names.real(path), MAX_LOG_BYTES, below)
+
+        for path in list_files(root, LOGS, ""):
+            partial = path.startswith(f"{PARTIAL}/")
+            if not partial and not is_log(path):
+                why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
+                warnings.append(Warned(path, why, pending=False))
+            elif not is_plain_line(path):
+                warnings.append(Warned(path, f"{_UNSOUND}; its entries stay pending", pending=True))
+            elif partial and not can_be_kept(path):
+                warnings.append(Warned(path, "has a name that is too long; its entries stay pending", pending=True))
+            elif (data := _read_log(path, warnings, read)) is not None:
+                room.take(len(data))
+                (partials if partial else logs)[path] = data
+    state = {}
+    for path in list_files(root, STATE, ".jsonl"):
+        state[path] = read_bytes(root, path) or b""
+        room.take(len(state[path]))
+    if names is not None:
+        warnings = [replace(warned, shown=names.real(warned.path)) for warned in warnings] + _forsaken(root, names)
+    return Snapshot(root, documents, logs, partials, state, tuple(warnings))
+
+
+class _Room:
+    """How much more is held of what is read together; with a part of it nobody could decide."""
+
+    def __init__(self, what: str, most: int) -> None:
+        self._what, self._most, self._held = what, most, 0
+
+    def take(self, size: int) -> None:
+        self._held += size
+        if self._held > self._most:
+            why = f"come to more than the {self._most:,} bytes that are held at once"
+            raise BadFile(self._what, why, "Move what is old out of the memory, then run again.")
+
+
+def _forsaken(root: Path, names: Names) -> list[Warned]:
+    """Return a warning for what runs made and nobody reads any more, because the person opted in a file of theirs."""
+    return [
+        Warned(path, f"is not read since {real} is opted in; move its items there by hand and remove it", pending=True)
+        for path, real in names.forsaken.items()
+        if os.path.lexists(root / path)
+    ]
+
+
+def _is_log(path: str) -> str:
+    return log_day(path.removeprefix(f"{LOGS}/"))
+
+
+def read_documents(root: Path) -> dict[str, Document]:
+    """Return the documents of a memory by path, for commands that ask about items and touch no log."""
+    return _read_documents(root, [])
+
+
+def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
+    documents: dict[str, Document] = {}
+    room = _Room("The documents of the memory", MOST_DOCUMENTS_BYTES)
+    with Below(root) as below:
+        for path in document_paths(root):
+            if is_plain_line(path):
+                room.take(_read_document(root, path, documents, warnings, below))
+            else:
+                warnings.append(Warned(path, f"{_UNSOUND}; it was left alone", pending=True))
+    return documents
+
+
+def _read_document(root: Path, path: str, documents: dict[str, Document], warnings: list[Warned], below: Below) -> int:
+    """Put a document among the others, or a warning where it cannot be read; return how many bytes it has."""
+    data = None
+    try:
+        data = read_bytes(root, path, MAX_DOCUMENT_BYTES, below)
+        if data is not None:
+            documents[path] = Document(path, data.decode())
+            warnings += [
+                Warned(path, f"{fault}; it was left as it is", pending=False) for fault in documents[path].faults
+            ]
+    except UnicodeDecodeError as error:
+        warnings.append(Warned(path, f"is not UTF-8 at byte {error.start}; it was left alone", pending=True))
+    except BadFile as error:
+        warnings.append(Warned(path, f"{error.why}; it was left alone", pending=True))
+    return len(data or b"")
+
+
+def document_paths(root: Path) -> list[str]:
+    """Return the paths at which documents stand, or could."""
+    found = [BRIEFING, USER, REVIEW, *(path for folder in FOLDERS for path in list_files(root, folder, ".md"))]
+    names = names_of(root)
+    if names is not None and names.opted_in:
+        found += [path for path in list_files(root, NOTES, ".md") if names.is_tracked(path)]
+    return found
+
+
+def _read_log(path: str, warnings: list[Warned], read: Callable[[str], bytes | None]) -> bytes | None:
+    """Return a log's bytes, or None, with a warning, where it cannot be curated."""
+    try:
+        data = read(path)
+        if data is not None:
+            data.decode()
+    except UnicodeDecodeError as error:
+        warnings.append(Warned(path, f"is not UTF-8 at byte {error.start}; its entries stay pending", pending=True))
+    except BadFile as error:
+        warnings.append(Warned(path, f"{error.why}; its entries stay pending", pending=True))
+    else:
+        return data
+    return None
+
+
+# ---------------------------------------- links among the documents
+# one that hides what the memory holds is told from one where nothing of it ever was.
+
+
+_LINK: Final = "120000"
+"""The mode by which git knows a link."""
+
+
+def with_links_told_apart(snapshot: Snapshot, git: Git) -> Snapshot:
+    """Return a snapshot in which only those links leave something pending that hide a document of the last commit.
+
+    While such a link is there, the items behind it cannot be tended, and each night says so anew. Any other is a
+    person's own affair: nothing behind it was ever to be read, so nothing is left undone, and a note is enough.
+    """
+    if not any(warned.is_link for warned in snapshot.warnings):
+        return snapshot
+    tree = git.tree(git.head())
+    held = [path for path, (mode, _) in tree.items() if mode != _LINK]
+    return replace(snapshot, warnings=tuple(_told(warned, held) for warned in snapshot.warnings))
+
+
+def _told(warned: Warned, held: Iterable[str]) -> Warned:
+    if not warned.is_link:
+        return warned
+    if any(path == warned.path or path.startswith(f"{warned.path}/") for path in held):
+        return replace(warned, why=f"{LINKED}; what the memory has there waits until the link is gone")
+    return replace(warned, pending=False)

@@ -1,0 +1,204 @@
+"""What has been curated: a set of entry hashes per log, so that no entry is read twice, however the log grows.
+
+`State/progress.jsonl` holds one line a log, sorted: an open day with its entries' hashes, a closed day with one digest
+of them. `file` is the hash of the log as it was read: while it matches, the log need not even be parsed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from pipelines.store.days import moment_of
+from pipelines.store.item import folded
+from pipelines.store.layout import PRIVATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.store.item import Item, ItemType
+
+
+@dataclass(frozen=True, slots=True)
+class LogProgress:
+    """How far one log is curated.
+
+    Args:
+        file: hash of the log's bytes when it was last read.
+        digest: digest of its entries' hashes, once the day is closed; empty before.
+        entries: the hashes of its curated entries, while the day is open.
+        by_rules: the hashes of the entries that only the rules could read, though a model was to read them.
+        night: the day of the run that marked them so, `YYYY-MM-DD`; empty for none.
+    """
+
+    file: str
+    digest: str = ""
+    entries: frozenset[str] = frozenset()
+    by_rules: frozenset[str] = frozenset()
+    night: str = ""
+
+
+def file_hash(data: bytes) -> str:
+    """Return sixteen hex digits of SHA-256 over a file's bytes."""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def entries_digest(keys: Iterable[str]) -> str:
+    """Return the digest that stands for a set of entry hashes."""
+    return hashlib.sha256("\n".join(sorted(set(keys))).encode()).hexdigest()[:16]
+
+
+def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
+    """Return log path → its records; more than one where two machines' records were merged.
+
+    Lines that cannot be read are passed over: their logs are then read again, and review drops what is known.
+    """
+    found: dict[str, tuple[LogProgress, ...]] = {}
+    for line in (data or b"").decode(errors="replace").split("\n"):
+        try:
+            raw = json.loads(line)
+            if "\\u" in line and "\\ud" in line.lower():
+                json.dumps(raw, ensure_ascii=False).encode()  # half a character could never be written again
+            record = LogProgress(
+                str(raw["file"]),
+                str(raw.get("digest", "")),
+                frozenset(map(str, raw.get("entries", []))),
+                frozenset(map(str, raw.get("by_rules", []))),
+                str(raw.get("night", "")),
+            )
+            found[str(raw["log"])] = (*found.get(str(raw["log"]), ()), record)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            continue
+    return found
+
+
+def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
+    """Return the bytes of `State/progress.jsonl`; the inverse of `read_progress`."""
+    rows, encode = [], json.JSONEncoder(ensure_ascii=False).encode
+    for path in sorted(progress):
+        for record in progress[path]:
+            row: dict[str, object] = {"log": path, "file": record.file}
+            row |= {"digest": record.digest} if record.digest else {"entries": sorted(record.entries)}
+            row |= {"by_rules": sorted(record.by_rules), "night": record.night} if record.by_rules else {}
+            rows.append(encode(row) + "\n")
+    return "".join(rows).encode()
+
+
+# ---------------------------------------- what must not come back
+# items that a person deleted, undid or had forgotten, remembered by hash alone.
+#
+# `State/tombstones.jsonl` holds one line an item, sorted, so that two machines' files join line by line. A text is
+# not in it: what was deleted for a reason is not kept in another place.
+
+
+class Reason(StrEnum):
+    """Why an item must not come back."""
+
+    DELETED = "deleted"
+    UNDONE = "undone"
+    FORGOTTEN = "forgotten"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Tombstone:
+    """One item that is gone for good.
+
+    Args:
+        hash: `wording_hash` of its type and text.
+        id: its id, by which conservation accounts for it.
+        day: the memory's day on which it went.
+        reason: why.
+    """
+
+    hash: str
+    id: str
+    day: str
+    reason: Reason
+
+
+def wording_hash(kind: ItemType, text: str) -> str:
+    """Return the hash by which an item's wording is known: texts that differ in case and punctuation alone share it."""
+    return hashlib.sha256(f"{kind}\x1f{folded(text)}".encode()).hexdigest()[:16]
+
+
+def tombstone(item: Item, day: str, reason: Reason) -> Tombstone:
+    """Return the tombstone of an item."""
+    return Tombstone(wording_hash(item.type, item.text), item.id, day, reason)
+
+
+def read_tombstones(data: bytes | None) -> frozenset[Tombstone]:
+    """Return the tombstones of a file; lines that cannot be read are passed over."""
+    found = set()
+    for line in (data or b"").decode(errors="replace").splitlines():
+        try:
+            raw = json.loads(line)
+            found.add(Tombstone(str(raw["hash"]), str(raw["id"]), str(raw["day"]), Reason(raw["reason"])))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            continue
+    return frozenset(found)
+
+
+def render_tombstones(stones: Iterable[Tombstone]) -> bytes:
+    """Return the bytes of `State/tombstones.jsonl`; the inverse of `read_tombstones`."""
+    rows = (
+        json.dumps({"hash": stone.hash, "id": stone.id, "day": stone.day, "reason": stone.reason})
+        for stone in sorted(set(stones))
+    )
+    return "".join(f"{row}\n" for row in rows).encode()
+
+
+# ---------------------------------------- small records that other parts leave in the derived folder
+# as far as they can be read.
+
+
+NIGHTS = 30
+"""How many days back `curate status` sums up what was spent."""
+
+
+def read_record(root: Path, name: str) -> dict[str, object]:
+    """Return a record of the derived folder; an empty one where there is none that can be read."""
+    try:
+        found = json.loads((root / PRIVATE / name).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def push_state(root: Path) -> dict[str, object] | None:
+    """Return how the last push went, or None where nothing is pushed.
+
+    `remote`, `state`, `at` and `reason` are of that push; `nights` is how many in a row did not reach the remote, and
+    `pushed` when one last did.
+    """
+    found = read_record(root, "push.json")
+    keys = ("remote", "state", "at", "reason", "nights", "pushed")
+    return {key: found.get(key) for key in keys} if isinstance(found.get("state"), str) else None
+
+
+def not_reached(told: Mapping[str, object]) -> str:
+    """Return the sentence that says for how many nights a remote was not reached; empty for one, or none."""
+    nights = told.get("nights")
+    if not isinstance(nights, int) or nights <= 1:
+        return ""
+    last = f"the last push was {told['pushed']}" if told.get("pushed") else "nothing was pushed yet"
+    return f" That is so for {nights} nights; {last}."
+
+
+def spent(reports: Iterable[Mapping[str, object]], now: datetime) -> dict[str, object]:
+    """Return what the runs of the last 30 days cost: `usd` (null where no price is known), `tokens` and `runs`."""
+    usd: list[float] = []
+    tokens = runs = 0
+    for report in reports:
+        when, model = moment_of(report), report.get("model")
+        if not when or not timedelta() <= now - when <= timedelta(days=NIGHTS) or not isinstance(model, dict):
+            continue
+        runs += 1
+        tokens += sum(value for key in ("input_tokens", "output_tokens") if isinstance(value := model.get(key), int))
+        usd += [float(value)] if isinstance(value := model.get("usd"), int | float) else []
+    return {"runs": runs, "tokens": tokens, "usd": round(sum(usd), 6) if usd or not runs else None}

@@ -1,0 +1,8 @@
+"""Session transcripts: the raw JSONL of an agent's sessions, read as the turns that people and agents spoke."""
+
+from __future__ import annotations
+
+from pipelines.store.transcripts.reader import FAULTS, Transcript
+from pipelines.store.transcripts.records import Role, Turn
+
+__all__ = ["FAULTS", "Role", "Transcript", "Turn"]

@@ -1,0 +1,329 @@
+"""A transcript read line by line: its turns, and what was passed over, counted by kind and with the first line of each.
+
+Most of a transcript's bytes are what tools gave back. Lines that cannot hold a turn are told by their bytes and never
+parsed; every other line is parsed on its own, so that no record can spoil another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import IO, TYPE_CHECKING, Final, Protocol
+
+from pipelines.errors import BadFile
+from pipelines.store.files import making, writing
+from pipelines.store.folders import LINKED, holding
+from pipelines.store.layout import ASIDE, SESSIONS
+from pipelines.store.transcripts.records import (
+    SUMMARIES,
+    UNKNOWN,
+    Turn,
+    lets_in,
+    may_call,
+    moment_of,
+    said_in,
+    session_of,
+)
+from pipelines.store.user_layout import real_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import tzinfo
+    from pathlib import Path
+
+    from pipelines.store.folders import Folder
+    from pipelines.store.transcripts.records import Record, Said
+
+
+# ---------------------------------------- the lines of a transcript
+# one at a time, none of them longer in memory than it may be.
+
+
+LONGEST: Final = 24 * 1024 * 1024
+"""A longer line holds an image or a tool's output, and reading it would take more memory than a capture may use."""
+_CHUNK: Final = 1024 * 1024
+
+
+class Lines(Protocol):
+    """A file, or what reads one in another's place."""
+
+    def readline(self, size: int, /) -> bytes:
+        """Return the next line with its end, or as much of it as `size` allows; nothing at the end of the file."""
+
+
+def read_lines(file: Lines, longest: int = LONGEST) -> Iterator[bytes | None]:
+    """Yield each line with its end, or None for one that is longer than `longest` bytes.
+
+    A last line without a line end is yielded, too: a session that is being written may end amid a record.
+    """
+    while line := file.readline(longest + 1):
+        if len(line) <= longest or line.endswith(b"\n"):
+            yield line
+            continue
+        while (rest := file.readline(_CHUNK)) and not rest.endswith(b"\n"):
+            pass
+        yield None
+
+
+TOO_LONG: Final = f"longer than {LONGEST >> 20} MB"
+NOT_JSON: Final = "not JSON"
+CUT_OFF: Final = "cut off at the end"
+UNREAD: Final = "of other kinds"
+FAULTS: Final = (NOT_JSON, TOO_LONG, CUT_OFF)
+"""The kinds of lines that hold something which could not be read."""
+
+_SPEAKERS: Final = (b'"user"', b'"assistant"')
+_OPENERS: Final = (b'"session_meta"', b'"session"')
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The turns of one transcript, in the order of their lines; it can be gone through once.
+
+    Nothing in the file makes it fail: a line that cannot be read is counted and the next one is read. What is not UTF-8
+    becomes a replacement character, so that one bad byte costs no turn.
+
+    Args:
+        file: opened for reading bytes; only one line of it is held at a time.
+        zone: the zone of times that name none.
+        passed: how many lines were passed over, by kind, as far as it was gone through.
+        first: the first line of each kind, counted from 1.
+        strange: the first line of a shape that no known program writes, or zero.
+    """
+
+    file: Lines
+    zone: tzinfo = UTC
+    passed: dict[str, int] = field(default_factory=dict)
+    first: dict[str, int] = field(default_factory=dict)
+    strange: int = 0
+    _session: tuple[str, str] = ("", "")
+    _spoken: bool = False
+    _outside: bool = False
+
+    def __iter__(self) -> Iterator[Turn]:
+        """Yield the turns."""
+        for number, line in enumerate(read_lines(self.file), start=1):
+            before = self._outside
+            said = self._said(line.removeprefix(_BOM) if line and number == 1 else line)
+            if isinstance(said, str):
+                self._pass(said, number)
+                # Every record of the known programs tells its type.
+                if not self.strange and line and (said == UNKNOWN or (said == UNREAD and b'"type"' not in line)):
+                    self.strange = number
+            elif said:
+                yield self._turn(said, number, after_outside=before)
+
+    def faults(self) -> list[str]:
+        """Return what could not be read, as parts of a sentence: `3 lines are not JSON (the first is line 8)`."""
+        return [_told(kind, self.passed[kind], self.first[kind]) for kind in FAULTS if kind in self.passed]
+
+    def _said(self, line: bytes | None) -> Said | str | None:
+        """Return what a line says, the kind for which it is passed over, or None for an empty line."""
+        if line is None:
+            return TOO_LONG
+        if not line.strip():
+            return None
+        speaks = any(mark in line for mark in _SPEAKERS)
+        if not speaks and not any(mark in line for mark in _OPENERS):
+            self._outside = self._outside or (may_call(line) and self._is_from_outside(line))
+            return UNREAD if line.startswith(b"{") and line.rstrip().endswith(b"}") else _broken(line)
+        record = _parsed(line)
+        if record is None:
+            return _broken(line)
+        self._session = session_of(record) or self._session
+        said = said_in(record)
+        # A session that begins with a summary goes on from one that may have read anything.
+        goes_on = said == SUMMARIES and not self._spoken
+        self._outside = self._outside or goes_on or lets_in(record, self._session[1])
+        return said
+
+    def _is_from_outside(self, line: bytes) -> bool:
+        record = _parsed(line)
+        return record is None or lets_in(record, self._session[1])
+
+    def _turn(self, said: Said, number: int, *, after_outside: bool) -> Turn:
+        session, cwd = self._session
+        self._spoken = True
+        return Turn(
+            line=number,
+            role=said.role,
+            text=said.text,
+            time=moment_of(said.time, self.zone),
+            session=said.session or session,
+            record=said.record,
+            tool=said.tool,
+            cwd=said.cwd or cwd,
+            subagent=said.subagent,
+            after_outside=after_outside,
+        )
+
+    def _pass(self, kind: str, number: int) -> None:
+        self.passed[kind] = self.passed.get(kind, 0) + 1
+        self.first.setdefault(kind, number)
+
+
+def _parsed(line: bytes) -> Record | None:
+    text = line.decode(errors="replace")
+    try:
+        record = json.loads(text)
+    except RecursionError:  # nested deeper than anything that was said
+        return None
+    except json.JSONDecodeError:
+        return None
+    except ValueError:  # a number with more digits than Python reads: nothing that is looked at is one
+        try:
+            record = json.loads(text, parse_int=str)
+        except (ValueError, RecursionError):
+            return None
+    return record if isinstance(record, dict) else None
+
+
+def _broken(line: bytes) -> str:
+    return NOT_JSON if line.endswith(b"\n") else CUT_OFF
+
+
+def _told(kind: str, count: int, first: int) -> str:
+    return f"line {first} is {kind}" if count == 1 else f"{count:,} lines are {kind} (the first is line {first})"
+
+
+# ---------------------------------------- keeping a transcript
+# a copy under Sessions, written while it is read, so that it is gone through once.
+
+
+_HEAD: Final = 1 << 16
+_FLUSHED: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Where the copy of a transcript is while it is written."""
+
+    folder: Folder
+    name: str
+
+
+class Recorder:
+    """Reads a transcript line by line and writes what it read, cleaned, to a copy.
+
+    A line that the session's program is still writing is left for the next time. One that is too long to be held is
+    replaced by a record that says so, so that the lines keep their numbers.
+
+    Args:
+        source: the transcript.
+        copy: what is written.
+        clean: takes out of a line what must not be kept.
+        known: how many lines were captured before.
+        lines: how many whole lines were read.
+        known_digest: the hash of the first `known` lines as the source has them; empty where it has fewer.
+    """
+
+    def __init__(self, source: IO[bytes], copy: IO[bytes], clean: Callable[[bytes], bytes], known: int) -> None:
+        self._source, self._copy, self._clean = source, copy, clean
+        self._hash = hashlib.sha256()
+        self.known, self.known_digest = known, ""
+        self.lines = 0
+        self._end = b""
+
+    @property
+    def digest(self) -> str:
+        """The hash of the lines that were read."""
+        return self._hash.hexdigest()[:16]
+
+    def readline(self, size: int, /) -> bytes:
+        """Return the next whole line, cleaned; of one that is too long its beginning, and then its end alone."""
+        if self._end:
+            end, self._end = self._end, b""
+            return end
+        line = self._source.readline(size)
+        if not line.endswith(b"\n"):
+            return self._long(line) if len(line) == size else b""
+        self._count(line)
+        line = self._clean(line)
+        self._copy.write(line)
+        return line
+
+    def flush(self) -> int:
+        """Write what is buffered, and return how many bytes the copy has."""
+        self._copy.flush()
+        return self._copy.tell()
+
+    def _count(self, line: bytes) -> None:
+        self._hash.update(line)
+        self.lines += 1
+        if self.lines == self.known:
+            self.known_digest = self.digest
+
+    def _long(self, line: bytes) -> bytes:
+        length = len(line)
+        while (rest := self._source.readline(_FLUSHED)) and not rest.endswith(b"\n"):
+            length += len(rest)
+        if not rest:
+            return b""
+        self._copy.write(b'{"type":"left-out","bytes":%d}\n' % (length + len(rest)))
+        self._count(line)
+        self._end = b"\n"
+        return line
+
+
+def head_of(source: IO[bytes]) -> str:
+    """Return the hash of a transcript's first line, or an empty string while it has no whole one."""
+    line = source.readline(_HEAD)
+    source.seek(0)
+    return hashlib.sha256(line).hexdigest()[:16] if line.endswith(b"\n") or len(line) == _HEAD else ""
+
+
+@contextlib.contextmanager
+def recording(
+    root: Path, source: IO[bytes], clean: Callable[[bytes], bytes], known: int
+) -> Iterator[tuple[Recorder, Copy]]:
+    """Give a recorder, and the copy that it writes; the copy goes at the end unless `keep` took it.
+
+    Raises:
+        BadFile: a component of the path is a symbolic link.
+        NotWritable: the disk refused.
+    """
+    name = f"session-{os.getpid()}"
+    with writing(f"{ASIDE}/{name}"), making(root, ASIDE) as folder:
+        folder.unlink(name)
+        descriptor = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            with open(descriptor, "wb", buffering=_FLUSHED) as copy:  # noqa: PTH123  a descriptor
+                yield Recorder(source, copy, clean, known), Copy(folder, name)
+        finally:
+            folder.unlink(name)
+
+
+def keep(root: Path, copy: Copy, file: str) -> None:
+    """Put a finished copy at its place under Sessions, whole, readable by its owner only.
+
+    Raises:
+        NotWritable: the disk refused.
+        BadFile: a component of the path is a symbolic link.
+    """
+    above, _, name = real_path(root, file).rpartition("/")
+    with writing(file), making(root, above) as target:
+        if (there := target.lstat(name)) and stat.S_ISLNK(there.st_mode):
+            raise BadFile(file, LINKED)
+        _close(root, above)
+        descriptor = copy.folder.open(copy.name, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        copy.folder.rename(copy.name, target, name)
+        target.sync()
+
+
+def _close(root: Path, folder: str) -> None:
+    """Let nobody else read Sessions, and the folders in it down to this one."""
+    sessions = real_path(root, SESSIONS)
+    while f"{folder}/".startswith(f"{sessions}/"):
+        with holding(root, folder) as held:
+            os.fchmod(held.descriptor, 0o700)
+        folder = folder.rpartition("/")[0]

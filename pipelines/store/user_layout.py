@@ -1,0 +1,456 @@
+"""Real names for the program's own: how a memory that was adopted in place is called on the disk.
+
+Inside the program every path is canonical: `Logs/2026-03-18.md`, `Projects/alpha.md`, `MEMORY.md`, and `Notes/…` for a
+person's own documents. In a memory whose curate.toml has no `[layout]` that is what they are called on the disk, too,
+and nothing here does anything. Where there is one, paths are translated where bytes enter or leave, and nowhere else.
+Evidence in the comments of items is canonical, so that it holds when the person moves the folder of daily notes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import BadFile, BadSettings, fault_line, read_toml
+from pipelines.provider_settings import foreign_keys
+from pipelines.store.folders import LINKED
+from pipelines.store.layout import (
+    BRIEFING,
+    FOLDERS,
+    LOGS,
+    NOTES,
+    PRIVATE,
+    REVIEW,
+    SESSIONS,
+    SETTINGS,
+    STATE,
+    USER,
+    can_stand,
+    is_matched,
+    log_day,
+    may_hold,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+_MENTION: Final = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
+_PATH: Final = re.compile(
+    rf"(?<![\w./-])(?:{BRIEFING}|{USER}|{REVIEW}|(?:{'|'.join((*FOLDERS, LOGS, NOTES, STATE))})"
+    r"/[^\n]{0,1000}?\.(?:md|jsonl))(?!\w)"
+)
+_MOST: Final = 1024 * 1024
+_KNOWN: dict[str, tuple[tuple[int, int, int], Names | None]] = {}
+
+
+def names_of(root: Path) -> Names | None:
+    """Return the names of a memory, or None where its names on the disk are the program's own.
+
+    They are read again when curate.toml changes.
+
+    Raises:
+        BadFile: curate.toml is a symbolic link.
+        BadSettings: the `[layout]` of its curate.toml has faults.
+    """
+    file = f"{root}/{SETTINGS}"
+    try:
+        found = os.lstat(file)
+    except OSError:
+        return None
+    if stat.S_ISLNK(found.st_mode):
+        raise BadFile(SETTINGS, LINKED)
+    stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+    known = _KNOWN.get(file)
+    if known is None or known[0] != stamp:
+        known = _KNOWN[file] = (stamp, _read(root))
+    return known[1]
+
+
+def _read(root: Path) -> Names | None:
+    file = Path(f"{root}/{SETTINGS}")
+    try:
+        with file.open("rb") as settings:
+            data = settings.read(_MOST)  # whoever needs the settings says that they are too large
+    except OSError:
+        return None
+    if b"layout" not in data:
+        return None
+
+    try:
+        told = read_toml(file).get("layout")
+    except BadSettings:
+        if _MENTION.search(data):
+            raise
+        return None  # whoever needs the settings says what is wrong with them
+    if told is None:
+        return None
+    if faults := layout_faults(told, root):
+        raise BadSettings(file, faults)
+    return layout_names(told)
+
+
+def real_path(root: Path, path: str) -> str:
+    """Return the path on the disk, relative to the memory, of what the program calls `path`: what people are shown."""
+    names = names_of(root)
+    return path if names is None else names.real(path)
+
+
+def told(root: Path, sentence: str) -> str:
+    """Return a sentence of the program's own with the files in it called as people call them."""
+    names = names_of(root)
+    return sentence if names is None else _PATH.sub(lambda found: names.real(found[0]), sentence)
+
+
+def at(root: Path, path: str) -> Path:
+    """Return where on the disk the file is that the program calls `path`."""
+    return Path(root) / real_path(root, path)
+
+
+# ---------------------------------------- how files of a memory that was adopted in place are called on the disk
+# and what the program calls those there.
+
+
+SOUL: Final = "SOUL.md"
+MADE: Final = (BRIEFING, USER, REVIEW, *FOLDERS, STATE, SESSIONS)
+"""What stands in the home: what runs make."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a memory that was adopted in place.
+
+    Args:
+        home: the folder of what runs make.
+        days: how daily notes are named.
+        theirs: canonical → real name of the files of the person's that play MEMORY.md, USER.md and SOUL.md.
+        notes: globs of the person's documents that are searched.
+        opted_in: globs of those into which ids and items may be written.
+    """
+
+    home: str
+    days: DayNames
+    theirs: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    opted_in: tuple[str, ...] = ()
+
+    def real(self, path: str) -> str:
+        """Return the path on the disk of what the program calls `path`; what it has no name for stays as it is."""
+        if path in self.theirs and (path == SOUL or self.is_opted_in(self.theirs[path])):
+            return self.theirs[path]
+        top, _, rest = path.partition("/")
+        if top == NOTES and rest:
+            return rest
+        if top == LOGS:
+            return self.days.real(path) or f"{self.home}/{path}"
+        return f"{self.home}/{path}" if top in MADE else path
+
+    def canonical(self, real: str) -> str | None:
+        """Return what the program calls the file at `real`, or None for a file that is no part of the memory."""
+        if real == SETTINGS or real.startswith(f"{PRIVATE}/"):
+            return real
+        if (log := self.days.canonical(real)) is not None:
+            return log
+        for own in (BRIEFING, USER, SOUL):
+            if self.theirs.get(own) == real and self.real(own) == real:
+                return own
+        if real.startswith(f"{self.home}/"):
+            own = real.removeprefix(f"{self.home}/")
+            return own if own.partition("/")[0] in MADE and self.real(own) == real else None
+        return f"{NOTES}/{real}" if self._is_note(real) else None
+
+    def is_opted_in(self, real: str) -> bool:
+        """Whether the person allowed that ids and items are written into a file of theirs."""
+        return real.endswith(".md") and is_matched(real, self.opted_in)
+
+    def is_tracked(self, path: str) -> bool:
+        """Whether the memory commits the file that the program calls `path`."""
+        top, _, rest = path.partition("/")
+        if top == NOTES:
+            return self.is_opted_in(rest)
+        return top in {SETTINGS, LOGS} or (top in MADE and top != SESSIONS)
+
+    def tracked(self, real: str) -> str | None:
+        """Return what the program calls a file that the memory commits, or None for any other."""
+        path = self.canonical(real)
+        return path if path is not None and self.is_tracked(path) else None
+
+    def is_writable(self, path: str) -> bool:
+        """Whether a run may write a file: what runs make, and what the person opted in. Never a log."""
+        top, _, rest = path.partition("/")
+        return self.is_opted_in(rest) if top == NOTES else top in MADE
+
+    def is_theirs(self, path: str) -> bool:
+        """Whether the program's `path` is a file of the person's."""
+        return path.startswith((f"{NOTES}/", f"{LOGS}/")) or (path in self.theirs and self.real(path) in self.opened)
+
+    @property
+    def opened(self) -> frozenset[str]:
+        """The person's files that play MEMORY.md or USER.md and are opted in."""
+        return frozenset(real for own, real in self.theirs.items() if own != SOUL and self.is_opted_in(real))
+
+    @property
+    def forsaken(self) -> dict[str, str]:
+        """The files in the home that the person's own took the place of when they were opted in: theirs by path."""
+        return {f"{self.home}/{own}": real for own, real in self.theirs.items() if real in self.opened}
+
+    @property
+    def pathspecs(self) -> tuple[str, ...]:
+        """What git is told to look at for everything that holds items."""
+        globs = (glob for glob in self.opted_in if not glob.startswith("!"))
+        return self.home, *self.opened, *(f":(glob){glob}" for glob in globs)
+
+    @property
+    def open_folders(self) -> tuple[str, ...]:
+        """The folders, with `/` at their ends, that the globs of what is opted in name first."""
+        globs = [glob.split("/")[:-1] for glob in self.opted_in if not glob.startswith("!")]
+        plain = ["/".join(takewhile(lambda part: not set("*?[") & set(part), parts)) for parts in globs]
+        return tuple(dict.fromkeys(f"{folder}/" for folder in plain if folder))
+
+    def leads(self, folder: str, wanted: str = "") -> bool:
+        """Whether a part of the memory, or of what the program calls `wanted`, may stand below a real folder."""
+        if f"{folder}/".startswith(f"{self.home}/") or self.home.startswith(f"{folder}/"):
+            return True
+        globs = (self.days.glob,) if wanted == LOGS else (*self.notes, *self.opted_in, self.days.glob)
+        return may_hold(folder, globs)
+
+    def start(self, folder: str) -> str:
+        """Return the real folder below which everything of a canonical folder stands; empty for the top."""
+        if folder == NOTES:
+            return ""
+        return self.days.folder if folder == LOGS else self.real(folder)
+
+    def link(self, path: str) -> str:
+        """Return a path as a link in MEMORY.md leads to it: from the folder in which that stands."""
+        told = os.path.relpath(self.real(path), Path(self.real(BRIEFING)).parent)
+        return told.replace(" ", "%20")
+
+    def _is_note(self, real: str) -> bool:
+        hidden = any(not part or part.startswith(".") for part in real.split("/"))
+        return not hidden and (is_matched(real, self.notes) or self.is_opted_in(real))
+
+
+# ---------------------------------------- the `[layout]` of curate.toml
+# what it may say, and every fault of it at once.
+#
+# Its paths are paths of the memory: none leads out of it, into what is hidden, or through a symbolic link.
+
+
+_ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
+_ALIAS: Final = re.compile(r"git~\d", re.IGNORECASE)
+"""What `.git` is called on some disks; git commits no such name."""
+_MOST_GLOBS: Final = 200
+_LONGEST_NAME: Final = 255
+_LONGEST: Final = 1024
+KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
+
+
+def layout_names(told: Any) -> Names:  # noqa: ANN401  what TOML gives; `layout_faults` has found no fault in it
+    """Return the names that a layout without faults gives."""
+    theirs = {own: told[key] for key, own in _ROLES.items() if told.get(key)}
+    return Names(told["home"], DayNames(told["logs"]), theirs, tuple(told.get("notes", ())), _globs(told))
+
+
+def _globs(told: Any) -> tuple[str, ...]:  # noqa: ANN401  as above
+    return tuple(told.get("opted_in", ()))
+
+
+def layout_faults(told: object, root: Path) -> list[str]:
+    """Return each fault of a layout as `key = value: what is wrong`. What only the user's settings can say is none."""
+    if not isinstance(told, dict):
+        return [fault_line("layout", told, "it should be a table")]
+    return [fault_line(f"layout.{key}", value, what) for key, value, what in _faults(told, root)]
+
+
+def _faults(told: dict[str, object], root: Path) -> Iterator[tuple[str, object, str]]:
+    set_aside = foreign_keys(told, KEYS)
+    unknown = [key for key in told if key not in KEYS and key not in set_aside]
+    yield from ((key, told[key], "there is no such key") for key in unknown)
+    for key in ("home", "logs", *(role for role in _ROLES if role in told)):
+        if what := _path_fault(told.get(key), root):
+            yield key, told.get(key), what
+    if isinstance(home := told.get("home"), str) and not _odd(home) and not all(map(_can_be_made, home.split("/"))):
+        yield "home", home, "a folder of that name cannot be made on every disk, or not be committed"
+    if isinstance(logs := told.get("logs"), str) and logs and (what := name_fault(logs)):
+        yield "logs", logs, what
+    for key in ("notes", "opted_in"):
+        yield from _glob_faults(key, told.get(key, []))
+    yield from _overlaps(told)
+
+
+def _can_be_made(name: str) -> bool:
+    return can_stand(name) and unicodedata.is_normalized("NFC", name) and not _ALIAS.fullmatch(name)
+
+
+def _path_fault(value: object, root: Path) -> str:
+    if not isinstance(value, str) or not value:
+        return "it should be a path in the memory"
+    if what := _odd(value):
+        return what
+    parts = value.split("/")
+    above = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+    if link := next((one for one in above if (root / one).is_symlink()), ""):
+        return f"{link} is a symbolic link, which is never followed"
+    return ""
+
+
+def _odd(value: str) -> str:
+    parts = value.split("/")
+    if value.startswith(("/", "~")) or ".." in parts:
+        return "it leads out of the memory"
+    if not value.isprintable() or "\\" in value or not all(parts):
+        return "it is no plain path; write it with single / between folders and none at its ends"
+    if len(value.encode()) > _LONGEST or any(len(part.encode()) > _LONGEST_NAME for part in parts):
+        return "it is longer than a file can be called"
+    if parts[0].casefold() == SETTINGS:
+        return "the settings have that name"
+    return "it is hidden, and what is hidden is left alone" if any(part.startswith(".") for part in parts) else ""
+
+
+def _glob_faults(key: str, value: object) -> Iterator[tuple[str, object, str]]:
+    if not isinstance(value, list):
+        yield key, value, "it should be a list of globs"
+        return
+    if len(value) > _MOST_GLOBS:
+        yield key, value, f"it has more than {_MOST_GLOBS} globs"
+        return
+    for number, glob in enumerate(value):
+        plain = glob.removeprefix("!") if isinstance(glob, str) else ""
+        if what := _odd(plain) if plain else 'it should be a glob, such as "**/*.md"':
+            yield f"{key}[{number}]", glob, what
+
+
+def _overlaps(told: dict[str, object]) -> Iterator[tuple[str, object, str]]:
+    """Yield what stands in the way of another: two things under one name, or a file of the person's in the home."""
+    home, logs = told.get("home"), told.get("logs")
+    if not (isinstance(home, str) and isinstance(logs, str)):
+        return
+    if logs.startswith(f"{home}/") and not logs.startswith(f"{home}/{LOGS}/"):
+        yield "logs", logs, f"daily notes can stand beside {home} or in {home}/{LOGS}, not elsewhere in it"
+    if logs.partition("/")[0] == home and "/" not in logs:
+        yield "home", home, "the daily notes have that name"
+    taken: dict[object, str] = {}
+    for key in _ROLES:
+        value = told.get(key)
+        if not isinstance(value, str):
+            continue
+        if value == home or value.startswith(f"{home}/"):
+            yield key, value, f"it stands in {home}, which is for what runs make"
+        if value in taken:
+            yield key, value, f"layout.{taken[value]} says the same"
+        if not name_fault(logs) and DayNames(logs).canonical(value):
+            yield key, value, "it is named like a daily note"
+        if not value.endswith(".md"):
+            yield key, value, "it must end with .md"
+        taken[value] = key
+
+
+# ---------------------------------------- how the notes of days are named in a memory that was adopted in place
+# `memory/{YYYY}-{MM}-{DD}*.md`.
+#
+# A `*` before the ending means that a day can have several: what stands in its place begins with one of `- _ . T` or
+# a blank, and every such note belongs to the day. Inside the program they are `Logs/DAY.md` and `Logs/DAY/REST`.
+
+
+_TOKENS: Final = {"{YYYY}": r"\d{4}", "{MM}": r"\d{2}", "{DD}": r"\d{2}"}
+_TOKEN: Final = re.compile(r"\{YYYY\}|\{MM\}|\{DD\}")
+_CANONICAL: Final = re.compile(rf"{LOGS}/(?P<day>\d{{4}}-\d{{2}}-\d{{2}})(?:\.md|/(?P<rest>[^/]+\.md))")
+_MORE: Final = r"[-_ .T][^/]*"
+
+
+@dataclass(frozen=True)
+class DayNames:
+    """The names of daily notes.
+
+    Args:
+        pattern: a path with each of {YYYY}, {MM} and {DD}, ending with `.md` or `*.md`; `name_faults` finds none.
+    """
+
+    pattern: str
+
+    def real(self, path: str) -> str | None:
+        """Return where the log stands that the program knows by `path`, or None where that names no day's log."""
+        found = _CANONICAL.fullmatch(path)
+        if not found or not log_day(f"{found['day']}.md"):
+            return None
+        stem = self.stem(found["day"])
+        if found["rest"] is None:
+            return f"{stem}.md"
+        return f"{stem}{found['rest']}" if self._rest.fullmatch(found["rest"]) else None
+
+    def canonical(self, real: str) -> str | None:
+        """Return by what path the program knows a daily note, or None where `real` is none."""
+        found = self._shape.fullmatch(real)
+        if not found:
+            return None
+        day = f"{found['YYYY']}-{found['MM']}-{found['DD']}"
+        if not log_day(f"{day}.md"):
+            return None
+        return f"{LOGS}/{day}/{found['more']}.md" if found["more"] else f"{LOGS}/{day}.md"
+
+    def stem(self, day: str) -> str:
+        """Return the path of a day's own note without `.md`."""
+        year, month, number = day.split("-")
+        told = self._stem.replace("{YYYY}", year)
+        return told.replace("{MM}", month).replace("{DD}", number)
+
+    @property
+    def glob(self) -> str:
+        """A glob that lets in all daily notes, and perhaps others."""
+        return _TOKEN.sub(lambda token: "?" * (len(token[0]) - 2), self.pattern)
+
+    @property
+    def folder(self) -> str:
+        """The folder below which all daily notes stand; empty for the top."""
+        return "/".join(_plain_folders(self.pattern))
+
+    @property
+    def _stem(self) -> str:
+        return self.pattern.removesuffix(".md").removesuffix("*")
+
+    @cached_property
+    def _shape(self) -> re.Pattern[str]:
+        parts: list[str] = []
+        at = 0
+        for token in _TOKEN.finditer(self._stem):
+            name = token[0][1:-1]
+            seen = any(f"(?P<{name}>" in part for part in parts)
+            parts += [re.escape(self._stem[at : token.start()]), f"(?P={name})" if seen else _group(name)]
+            at = token.end()
+        more = f"(?P<more>(?:{_MORE})?)" if self.pattern.endswith("*.md") else "(?P<more>)"
+        return re.compile("".join([*parts, re.escape(self._stem[at:]), more, r"\.md"]))
+
+    @cached_property
+    def _rest(self) -> re.Pattern[str]:
+        return re.compile(rf"{_MORE}\.md" if self.pattern.endswith("*.md") else r"(?!)")
+
+
+def _group(name: str) -> str:
+    return f"(?P<{name}>{_TOKENS[f'{{{name}}}']})"
+
+
+def _plain_folders(pattern: str) -> list[str]:
+    folders = []
+    for part in pattern.split("/")[:-1]:
+        if "{" in part:
+            break
+        folders.append(part)
+    return folders
+
+
+def name_fault(pattern: str) -> str:
+    """Return what is wrong with a pattern, as the end of a sentence; empty for one that can be used."""
+    if missing := [token for token in _TOKENS if token not in pattern]:
+        return f"{' and '.join(missing)} must be in it, as in Daily/{{YYYY}}-{{MM}}-{{DD}}.md"
+    if not pattern.endswith(".md"):
+        return "it must end with .md"
+    if set("{}*?[]") & set(_TOKEN.sub("", pattern.removesuffix(".md").removesuffix("*"))):
+        return "besides {YYYY}, {MM} and {DD}, only one * before .md may be in it"
+    return ""
