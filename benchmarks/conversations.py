@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import BadFile
-from pipelines.index.measure import Question, read_questions
+from pipelines.search.evaluate_search import Question, read_questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -25,18 +25,17 @@ from typing import TYPE_CHECKING
 
 from benchmarks.conversations import read_conversations
 from pipelines.errors import CurateError
-from pipelines.index.build import rebuild_index
-from pipelines.index.embed import embed_index
-from pipelines.index.measure import LIMIT, score
-from pipelines.index.ranking import Ranking
-from pipelines.index.search import Asked, search
-from pipelines.stages.meaning import chosen_embedder
+from pipelines.search.build import rebuild_index
+from pipelines.search.embed import chosen_embedder, embed_index
+from pipelines.search.evaluate_search import LIMIT, score
+from pipelines.search.query import Asked, search
+from pipelines.search.rank import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from benchmarks.conversations import Conversation
-    from pipelines.models.embedding import Embedder
+    from pipelines.search.embedders.embedder import Embedder
 
 DEFAULT = "default"
 RANKINGS = {

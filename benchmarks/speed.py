@@ -39,14 +39,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipelines.index.build import rebuild_index, refresh_index
-from pipelines.index.embed import embed_index
-from pipelines.index.matrix import open_matrix, read_stamp
-from pipelines.index.ranking import Ranking
-from pipelines.index.scanning import exact, nearest, scan
-from pipelines.index.search import Asked, answer, search
-from pipelines.index.store import reading
-from pipelines.models.embedders.choose import choose_local
+from pipelines.search.binary_vectors import exact, nearest, scan
+from pipelines.search.build import rebuild_index, refresh_index
+from pipelines.search.embed import embed_index
+from pipelines.search.embedders.choose_embedder import choose_local
+from pipelines.search.matrix import open_matrix, read_stamp
+from pipelines.search.query import Asked, answer, search
+from pipelines.search.rank import Ranking
+from pipelines.search.schema import reading
 
 if TYPE_CHECKING:
     import sqlite3

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.asking import asker
-from pipelines.index.filters import Filters
-from pipelines.index.measure import LIMIT, read_questions, score
-from pipelines.index.search import search
-from pipelines.index.usage import record_uses, uses_of
+from pipelines.search.evaluate_search import LIMIT, read_questions, score
+from pipelines.search.filters import Filters
+from pipelines.search.query import search
+from pipelines.search.rank import record_uses, uses_of
 
 if TYPE_CHECKING:
-    from pipelines.index.measure import Question
-    from pipelines.index.search import Asked
+    from pipelines.search.evaluate_search import Question
+    from pipelines.search.query import Asked
 
 WEIGHTS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 SHOWN = 10

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pipelines.beliefs.why import Why
-    from pipelines.index.hits import Hit
+    from pipelines.search.hits import Hit
     from pipelines.store.item import Item
 
 __all__ = ["Answer", "Held", "Memory", "Passage", "Written"]
@@ -133,7 +133,7 @@ class Memory:
             IndexUnusable, LockHeld, NotWritable: there is no index and none can be built.
         """
         from pipelines.asking import searched  # noqa: PLC0415  an agent that only logs needs no index
-        from pipelines.index.filters import Filters  # noqa: PLC0415  as above
+        from pipelines.search.filters import Filters  # noqa: PLC0415  as above
 
         if not 1 <= limit <= MOST_HITS:
             raise UsageFault(f"The limit is {limit}.", f"Ask for 1 to {MOST_HITS} hits.")

@@ -11,23 +11,22 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
-from pipelines.index.matrix import read_stamp
-from pipelines.index.ranking import Ranking
-from pipelines.index.search import Asked, search
-from pipelines.index.usage import uses_of
-from pipelines.index.vectors import has_vectors
+from pipelines.search.matrix import read_stamp
+from pipelines.search.query import Asked, search
+from pipelines.search.rank import Ranking, uses_of
+from pipelines.search.vectors import has_vectors
 from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.index.filters import Filters
-    from pipelines.index.hits import Hit
-    from pipelines.index.matrix import Stamp
-    from pipelines.index.ranking import Mode
-    from pipelines.index.search import Priorities, Uses
-    from pipelines.index.vectors import Model
-    from pipelines.models.embedding import Embedder
+    from pipelines.search.embedders.embedder import Embedder
+    from pipelines.search.filters import Filters
+    from pipelines.search.hits import Hit
+    from pipelines.search.matrix import Stamp
+    from pipelines.search.query import Priorities, Uses
+    from pipelines.search.rank import Mode
+    from pipelines.search.vectors import Model
 
 
 def spare_threads() -> None:
@@ -101,7 +100,7 @@ class Asker:
         )
         if self.embedder is None or self.ranking.mode == "keyword":
             return asked
-        from pipelines.stages.meaning import vector_of  # noqa: PLC0415  only where there are vectors
+        from pipelines.search.embed import vector_of  # noqa: PLC0415  only where there are vectors
 
         vector, note = vector_of(self.embedder, query)
         if vector is not None and self.made_by and len(vector) != self.made_by.dimension:
@@ -149,7 +148,7 @@ def _other(model: Model, embedder: str) -> str:
 
 
 def _embedder(stamp: Stamp | None) -> tuple[Embedder | None, str]:
-    from pipelines.stages.meaning import chosen_embedder  # noqa: PLC0415  only where there are vectors
+    from pipelines.search.embed import chosen_embedder  # noqa: PLC0415  only where there are vectors
 
     try:
         embedder, why = chosen_embedder()
@@ -176,7 +175,7 @@ def searched(
     Returns:
         The hits, best first, and sentences on what limits the answer. `explain` has hits tell what they score by.
     """
-    from pipelines.index.fresh import freshen, rebuilt  # noqa: PLC0415  the command line brings it up to date itself
+    from pipelines.search.build import freshen, rebuilt  # noqa: PLC0415  the command line brings it up to date itself
 
     with _FRESHENING:
         fresh = freshen(root)

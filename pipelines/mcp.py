@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pipelines.api import Answer
     from pipelines.beliefs.holdings import Holding
     from pipelines.beliefs.why import Witness
-    from pipelines.index.hits import Hit
+    from pipelines.search.hits import Hit
 
 
 # ---------------------------------------- what the tools of the MCP server answer
@@ -61,7 +61,7 @@ def search(root: Path | None, query: str, limit: int, kind: str, project: str, d
     Raises:
         CurateError: whatever `pipelines.api.Memory` raises; so do the functions below.
     """
-    from pipelines.index.usage import record_uses  # noqa: PLC0415  the other tools need no index
+    from pipelines.search.rank import record_uses  # noqa: PLC0415  the other tools need no index
 
     types, memory = (kind,) if kind else (), Memory(root)
     answer = memory.search(query, limit=limit, types=types, project=project, since=days[0], before=days[1])

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.models.embedding import Embedder
     from pipelines.models.extraction import Candidate, Extractor
     from pipelines.models.operations import Reviewer
+    from pipelines.search.embedders.embedder import Embedder
     from pipelines.settings import Settings
     from pipelines.sharing.syncing import Sharing
     from pipelines.stages.answers import Answered

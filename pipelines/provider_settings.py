@@ -14,15 +14,15 @@ from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from pipelines.errors import BadSettings
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
+
+    from pydantic import BaseModel
 
     Prices = tuple["Price", ...]
 
@@ -57,8 +57,8 @@ def without_foreign(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[
         table = field.annotation if field else None
         if field is None and foreign_keys([key]):
             foreign.append(key)
-        elif isinstance(value, dict) and isinstance(table, type) and issubclass(table, BaseModel):
-            own[key], further = without_foreign(value, table)
+        elif isinstance(value, dict) and hasattr(table, "model_fields"):
+            own[key], further = without_foreign(value, cast("type[BaseModel]", table))
             foreign += (f"{key}.{one}" for one in further)
         else:
             own[key] = value

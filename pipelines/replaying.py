@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pipelines.models.calling import Answer, Call, Model
-    from pipelines.models.embedding import Embedder
     from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor
     from pipelines.models.replies import Kept
     from pipelines.models.reviewer import ModelReviewer
     from pipelines.runs import Run
+    from pipelines.search.embedders.embedder import Embedder
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Search(_Strict):
-    """How hits are ranked; `pipelines.index.ranking.Ranking` says what each does."""
+    """How hits are ranked; `pipelines.search.rank.Ranking` says what each does."""
 
     mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
     fusion: Literal["weighted", "rrf"] = "weighted"

@@ -13,7 +13,7 @@ import pytest
 from pipelines.errors import HoldsSecret
 from pipelines.models.prompts import load_prompt
 from pipelines.models.rules import RulesExtractor
-from pipelines.stages.meaning import vector_of
+from pipelines.search.embed import vector_of
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.secrets import find_secrets

@@ -52,7 +52,7 @@ def test_the_wheel_holds_what_the_command_reads(wheel: Path) -> None:
         assert f"pipelines/_data/{name}" in names
     assert "pipelines/templates/project.md.j2" in names
     assert "pipelines/py.typed" in names
-    assert "pipelines/models/prices.toml" in names
+    assert "pipelines/prices.toml" in names
     assert not [name for name in names if name.startswith(("tests/", "examples/", "deploy/"))]
 
 

@@ -64,7 +64,7 @@ def by_search(root: Path, topic: str, limit: int = 100) -> tuple[list[str], tupl
         CurateError: what a search raises.
     """
     from pipelines.asking import searched  # noqa: PLC0415  only where there is an index to ask
-    from pipelines.index.filters import Filters  # noqa: PLC0415  as above
+    from pipelines.search.filters import Filters  # noqa: PLC0415  as above
 
     found, notes = searched(root, topic, limit, Filters(sources=("document",)), explain=True)
     hits = [hit for hit in found if _is_near(hit.factors)]

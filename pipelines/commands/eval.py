@@ -14,7 +14,7 @@ from pipelines.commands.output import say, say_json, say_table, warn
 from pipelines.text import plain_line
 
 if TYPE_CHECKING:
-    from pipelines.index.measure import Measures
+    from pipelines.search.evaluate_search import Measures
 
 
 @click.group("eval")
@@ -38,9 +38,9 @@ def search_command(file: Path, *, as_json: bool, memory: Path | None) -> None:
     that is evidence; and how long an answer takes, the embedder's part left out.
     """
     from pipelines.asking import asker  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.index.filters import Filters  # noqa: PLC0415  as above
-    from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
-    from pipelines.index.measure import measure, out_of_reach, read_questions  # noqa: PLC0415  as above
+    from pipelines.search.build import freshen  # noqa: PLC0415  as above
+    from pipelines.search.evaluate_search import measure, out_of_reach, read_questions  # noqa: PLC0415  as above
+    from pipelines.search.filters import Filters  # noqa: PLC0415  as above
 
     root = memory_root(memory)
     questions = read_questions(file)

@@ -17,7 +17,7 @@ from pipelines.text import plain_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.index.build import IndexReport
+    from pipelines.search.build import IndexReport
     from pipelines.stages.describe import DescribeReport, Looked
 
 
@@ -42,8 +42,8 @@ def command(*, full: bool, describing: bool, as_json: bool, memory: Path | None)
     The index is derived from the files, and safe to delete at any time. A file that cannot be indexed is named with
     its reason, and tried again when it changes.
     """
-    from pipelines.index.build import rebuild_index, update_index  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.stages.meaning import embed  # noqa: PLC0415  as above
+    from pipelines.search.build import rebuild_index, update_index  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.search.embed import embed  # noqa: PLC0415  as above
 
     root = memory_root(memory)
     images = _describe(root) if describing else None

@@ -13,7 +13,7 @@ from pipelines.commands.progress import watch_for_people
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.models.embedders.fetch import Source
+    from pipelines.search.embedders.fetch import Source
 
 _MILLION = 1_000_000
 
@@ -45,10 +45,8 @@ def command(context: click.Context, *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 def fetch(*, source: Source | None, as_json: bool) -> None:
     """Fetch the local model into the cache, check every file against its pinned sha256, and make it ready to run."""
-    from pipelines.models.embedders.built import built_model  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.models.embedders.cache import models_folder  # noqa: PLC0415  as above
-    from pipelines.models.embedders.fetch import SOURCES  # noqa: PLC0415  as above
-    from pipelines.models.embedders.pins import MINILM  # noqa: PLC0415  as above
+    from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.search.embedders.fetch import MINILM, SOURCES, models_folder  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     settings = load_user_settings(os.environ).embedder
@@ -64,9 +62,12 @@ def fetch(*, source: Source | None, as_json: bool) -> None:
 
 def models_facts() -> dict[str, object]:
     """Return what `--json` prints."""
-    from pipelines.models.embedders.cache import is_complete, models_folder  # noqa: PLC0415  the verb's work
-    from pipelines.models.embedders.choose import choose_embedder  # noqa: PLC0415  as above
-    from pipelines.models.embedders.pins import MINILM  # noqa: PLC0415  as above
+    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  as above
+    from pipelines.search.embedders.fetch import (  # noqa: PLC0415  the verb's work
+        MINILM,
+        is_complete,
+        models_folder,
+    )
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     embedder, why = choose_embedder(load_user_settings(os.environ).embedder, os.environ)
@@ -81,8 +82,7 @@ def models_facts() -> dict[str, object]:
 
 
 def _fetched(models: Path, sources: tuple[Source, ...]) -> Source | None:
-    from pipelines.models.embedders.fetch import fetch_model  # noqa: PLC0415  as above
-    from pipelines.models.embedders.pins import MINILM  # noqa: PLC0415  as above
+    from pipelines.search.embedders.fetch import MINILM, fetch_model  # noqa: PLC0415  as above
 
     with watch_for_people() as watch:
         drawn = ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.index.filters import Filters
+from pipelines.search.filters import Filters
 from pipelines.store.item import ItemType, Trust
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.asking import Asker
-    from pipelines.index.filters import Filters
-    from pipelines.index.fresh import Freshness
-    from pipelines.index.search import Hit
+    from pipelines.search.build import Freshness
+    from pipelines.search.filters import Filters
+    from pipelines.search.query import Hit
 
 # A person reads the first few; a program that asked for JSON takes as many as its own budget of words has room for.
 SHOWN: Final = 10
@@ -76,7 +76,7 @@ def _search(  # noqa: PLR0913  the verb's own options
 ) -> None:
     """Search a memory and print what was found; `used` counts that as a use of it."""
     from pipelines.asking import asker, spare_threads  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.index.fresh import freshen  # noqa: PLC0415  as above
+    from pipelines.search.build import freshen  # noqa: PLC0415  as above
 
     spare_threads()
     fresh = freshen(root)
@@ -121,8 +121,8 @@ def _queries() -> Iterator[str]:
 
 def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> list[Hit]:
     """Search; an index that turns out to be damaged is built anew once."""
-    from pipelines.index.fresh import rebuilt  # noqa: PLC0415  as above
-    from pipelines.index.search import search  # noqa: PLC0415  as above
+    from pipelines.search.build import rebuilt  # noqa: PLC0415  as above
+    from pipelines.search.query import search  # noqa: PLC0415  as above
 
     asked = who.ask(query)
     while who.notes:
@@ -136,14 +136,14 @@ def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) ->
 
 def _remember(root: Path, hits: list[Hit]) -> None:
     """Count what was given back as used: after the answer is out, so that nobody waits for it."""
-    from pipelines.index.usage import record_uses  # noqa: PLC0415  as above
+    from pipelines.search.rank import record_uses  # noqa: PLC0415  as above
 
     sys.stdout.flush()
     record_uses(root, [hit.known_as for hit in hits])
 
 
 def _tell_first_day(root: Path, day: str) -> None:
-    from pipelines.index.facts import first_day  # noqa: PLC0415  only after an empty answer
+    from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer
 
     if day < (first := first_day(root)):
         warn(f"The first day that the memory tells of is {first}.")
@@ -160,7 +160,7 @@ def _print_json(query: str, hits: list[Hit]) -> None:
 
 
 def _print_hits(query: str, hits: list[Hit]) -> None:
-    from pipelines.index.marks import CLOSE, OPEN, snippets  # noqa: PLC0415  programs need no snippets
+    from pipelines.search.hits import CLOSE, OPEN, snippets  # noqa: PLC0415  programs need no snippets
 
     for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
         say(_place(hit))

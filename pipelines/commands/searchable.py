@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.errors import BadSettings
-from pipelines.index.facts import index_facts
+from pipelines.search.damage import index_facts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.index.facts import IndexFacts, VectorFacts
+    from pipelines.search.damage import IndexFacts, VectorFacts
 
 
 def search_facts(root: Path) -> dict[str, object]:
@@ -29,7 +29,7 @@ def search_lines(root: Path) -> list[str]:
 
 
 def _embedder() -> tuple[str | None, str]:
-    from pipelines.stages.meaning import chosen_embedder  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.search.embed import chosen_embedder  # noqa: PLC0415  the verb's work, not its help
 
     try:
         embedder, why = chosen_embedder()

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from pipelines.asking import asker, spare_threads
-from pipelines.index.filters import Filters
-from pipelines.index.fresh import freshen
-from pipelines.index.search import search
+from pipelines.search.build import freshen
+from pipelines.search.filters import Filters
+from pipelines.search.query import search
 
 _HITS: Final = 8
 

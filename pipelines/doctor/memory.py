@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.clock import system_zone
 from pipelines.doctor.findings import look, ok, wrong
-from pipelines.index.facts import index_facts
+from pipelines.search.damage import index_facts
 from pipelines.settings import load_settings
 from pipelines.store.conservation import check_memory
 from pipelines.store.git import Git

@@ -11,7 +11,7 @@ from pipelines.install.listing import installed_agents
 from pipelines.install.plan import Asked
 from pipelines.install.program import this_program
 from pipelines.nights.upcoming import installed_nights, next_run
-from pipelines.stages.meaning import chosen_embedder
+from pipelines.search.embed import chosen_embedder
 from pipelines.store.lock import scheduler_runs
 from pipelines.user_settings import KEY_VARIABLES, load_user_settings
 

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from pipelines.models.budget import Budget
     from pipelines.models.calling import Model
     from pipelines.models.chain import Chain
-    from pipelines.models.embedding import Embedder
     from pipelines.models.extraction import Extractor
     from pipelines.models.patience import Patience
     from pipelines.models.replies import Replies
+    from pipelines.search.embedders.embedder import Embedder
     from pipelines.user_settings import UserSettings
 
 
 def local_embedder() -> Embedder | None:
     """Return the local model, where it is; nothing is sent to anybody."""
-    from pipelines.models.embedders.choose import choose_local  # noqa: PLC0415  only a day with something new needs it
+    from pipelines.search.embedders.choose_embedder import choose_local  # noqa: PLC0415  only a day with something new needs it
 
     return choose_local(os.environ)
 

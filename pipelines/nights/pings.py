@@ -11,7 +11,7 @@ import urllib.request
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
-from pipelines.addressed import opened
+from pipelines.search.embedders.remote import opened
 
 SECONDS: Final = 3.0
 """How long a ping has, from the address's name to its answer."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.models.embedding import Embedder
+    from pipelines.search.embedders.embedder import Embedder
 
 SAME: Final = 0.92
 """The cosine from which on two sentences of one type are taken for one (memori merges there, too)."""

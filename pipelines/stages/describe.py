@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipelines.errors import BadFile, DescribingFailed
-from pipelines.index.sources import UNDESCRIBED, scan
 from pipelines.models.describing import Picture
 from pipelines.models.vision.kinds import longer_side, media_type
+from pipelines.search.indexed_files import UNDESCRIBED, scan
 from pipelines.store.files import read_bytes
 from pipelines.store.secrets import load_redactor
 from pipelines.store.sidecars import Described, write_sidecar

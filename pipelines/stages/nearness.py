@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.index.meaning import embedded_text, key
-from pipelines.index.vectors import Model, fetch, has_vectors, vector_store
+from pipelines.search.embed import embedded_text, key
+from pipelines.search.vectors import Model, fetch, has_vectors, vector_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.models.embedding import Embedder
+    from pipelines.search.embedders.embedder import Embedder
 
     Kept = Callable[[Embedder, Sequence[str]], Mapping[str, NDArray[np.float32]]]
 

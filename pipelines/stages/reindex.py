@@ -9,14 +9,14 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.stages.meaning import embed
+from pipelines.search.embed import embed
 from pipelines.store.files import making
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.index.build import IndexReport
+    from pipelines.search.build import IndexReport
 
 
 EMBEDDING_SECONDS: Final = 7.0
@@ -49,7 +49,7 @@ def reindex(root: Path) -> tuple[dict[str, object], tuple[str, ...]]:
 
 
 def _follow_files(root: Path) -> IndexReport:
-    from pipelines.index.build import refresh_index, update_index  # noqa: PLC0415  sqlite-utils takes 200 ms to import
+    from pipelines.search.build import refresh_index, update_index  # noqa: PLC0415  sqlite-utils takes 200 ms to import
 
     stamp = root / PRIVATE / "index.checked"
     with contextlib.suppress(FileNotFoundError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pipelines.stages import meaning
+from pipelines.search import embed as meaning
 from tests.beliefs.making import LINKED, WAITING, asked
 from tests.index.bag import Bag
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.index.store import INDEX
-from pipelines.stages import meaning
+from pipelines.search import embed as meaning
+from pipelines.search.schema import INDEX
 from tests.index.bag import Bag
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from pipelines.commands import index, search
-from pipelines.index.marks import CLOSE, OPEN, WIDTH, snippets
-from pipelines.index.store import INDEX
+from pipelines.search.hits import CLOSE, OPEN, WIDTH, snippets
+from pipelines.search.schema import INDEX
 
 if TYPE_CHECKING:
     from pathlib import Path

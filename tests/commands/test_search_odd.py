@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines import mcp as mcp_tools
-from pipelines.index import reading
-from pipelines.index.schema import VERSION
-from pipelines.index.sources import read_source
-from pipelines.index.store import INDEX
-from pipelines.index.usage import USAGE
-from pipelines.stages import meaning
+from pipelines.search import embed as meaning
+from pipelines.search import read_files as reading
+from pipelines.search.indexed_files import read_source
+from pipelines.search.rank import USAGE
+from pipelines.search.schema import INDEX, VERSION
 from tests.index.bag import Bag
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.index.sources import Source
+    from pipelines.search.indexed_files import Source
     from tests.conftest import Memory
 
 THEN = ("--now", "2026-02-01T12:00")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BadSettings, CurateError
 from pipelines.importing import read_export
-from pipelines.index.marks import snippets
 from pipelines.models.calling import BadReply
 from pipelines.models.extraction import ExtractionRequest
 from pipelines.models.operations import Neighbour, Posed
@@ -16,6 +15,7 @@ from pipelines.models.operations_reply import operations_on, read_operations
 from pipelines.models.reply import Asked, candidates_of, read_items
 from pipelines.models.rules.extractor import RulesExtractor
 from pipelines.models.vision.reply import read_description
+from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
 from pipelines.stages.answers import apply_answers
 from pipelines.stages.trusting.attacks import attack_in

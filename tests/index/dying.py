@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pipelines.index import build, embed, matrix, rows, store
+from pipelines.search import build, embed, matrix, rows
+from pipelines.search import schema as store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,20 +8,19 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from pipelines.errors import IndexUnusable
-from pipelines.index.build import update_index
-from pipelines.index.embed import embed_index
-from pipelines.index.filters import Filters
-from pipelines.index.fresh import freshen, rebuilt
-from pipelines.index.matrix import read_stamp
-from pipelines.index.search import Asked, search
-from pipelines.index.store import INDEX
-from pipelines.index.vectors import VECTORS
+from pipelines.search.build import freshen, rebuilt, update_index
+from pipelines.search.embed import embed_index
+from pipelines.search.filters import Filters
+from pipelines.search.matrix import read_stamp
+from pipelines.search.query import Asked, search
+from pipelines.search.schema import INDEX
+from pipelines.search.vectors import VECTORS
 from tests.index.bag import Bag
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.index.hits import Hit
+    from pipelines.search.hits import Hit
 
 WORDS = "boat ship lake storm harbour sail anchor doctor happy glad tea plum pear apple red blue north south".split()
 QUERIES = (

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.index.build import update_index
-from pipelines.index.embed import embed_index
-from pipelines.index.filters import Filters
-from pipelines.index.ranking import Ranking
-from pipelines.index.search import Asked, search
+from pipelines.search.build import update_index
+from pipelines.search.embed import embed_index
+from pipelines.search.filters import Filters
+from pipelines.search.query import Asked, search
+from pipelines.search.rank import Ranking
 from tests.index.bag import Bag
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.index.blocks import NESTED_BYTES, OVERLAP_BYTES, PIECE_BYTES, end_of, split_blocks, turn_pieces
+from pipelines.search.chunks import NESTED_BYTES, OVERLAP_BYTES, PIECE_BYTES, end_of, split_blocks, turn_pieces
 from pipelines.store.markdown import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.index.blocks import Block
+    from pipelines.search.chunks import Block
 
 
 def blocks(text: str) -> list[Block]:

@@ -18,18 +18,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
-from pipelines.index.build import rebuild_index, refresh_index, update_index
-from pipelines.index.changes import SETTLED_NS, Recorded
-from pipelines.index.schema import VERSION
-from pipelines.index.search import search
-from pipelines.index.sources import Skipped, Stamp
-from pipelines.index.store import INDEX, open_writing, reading
+from pipelines.search.build import rebuild_index, refresh_index, update_index
+from pipelines.search.indexed_files import SETTLED_NS, Recorded, Skipped, Stamp
+from pipelines.search.query import search
+from pipelines.search.schema import INDEX, VERSION, open_writing, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pipelines.index.build import IndexReport
+    from pipelines.search.build import IndexReport
 
 
 def write(root: Path, path: str, text: str) -> None:
@@ -295,8 +293,8 @@ def test_an_update_and_a_search_do_without_heavy_imports(root: Path) -> None:
     update_index(root)
     write(root, "Areas/a.md", "pears\n")
     code = (
-        "import sys; from pathlib import Path; from pipelines.index.fresh import freshen;"
-        " from pipelines.index.search import search;"
+        "import sys; from pathlib import Path; from pipelines.search.build import freshen;"
+        " from pipelines.search.query import search;"
         " root = Path(sys.argv[1]); freshen(root); assert search(root, 'pears', 1);"
         " assert not {'sqlite_utils', 'rich', 'pydantic', 'numpy', 'git'} & set(sys.modules)"
     )

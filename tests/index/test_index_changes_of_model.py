@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.index import build as build_module
-from pipelines.index import embed as embed_module
-from pipelines.index import rows
-from pipelines.index.build import rebuild_index, update_index
-from pipelines.index.embed import embed_index
-from pipelines.index.matrix import read_stamp
-from pipelines.index.schema import VERSION
-from pipelines.index.search import Asked, search
-from pipelines.index.store import INDEX
-from pipelines.index.surroundings import surround
-from pipelines.index.units import read_units
+from pipelines.search import build as build_module
+from pipelines.search import embed as embed_module
+from pipelines.search import rows
+from pipelines.search.build import rebuild_index, update_index
+from pipelines.search.chunk_context import surround
+from pipelines.search.chunks import read_units
+from pipelines.search.embed import embed_index
+from pipelines.search.matrix import read_stamp
+from pipelines.search.query import Asked, search
+from pipelines.search.schema import INDEX, VERSION
 from tests.index.bag import Bag
 from tests.index.dying import dying
 

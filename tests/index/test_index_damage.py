@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import IndexUnusable
-from pipelines.index.build import update_index
-from pipelines.index.embed import embed_index
-from pipelines.index.search import Asked, search
-from pipelines.index.store import INDEX
-from pipelines.index.vectors import VECTORS
+from pipelines.search.build import update_index
+from pipelines.search.embed import embed_index
+from pipelines.search.query import Asked, search
+from pipelines.search.schema import INDEX
+from pipelines.search.vectors import VECTORS
 from tests.index.bag import Bag
 from tests.index.flips import answers, answers_as_searched, bring, files, fill, flip
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.index.hits import Hit
+    from pipelines.search.hits import Hit
 
 
 @pytest.fixture(name="source", scope="module")
@@ -92,7 +92,7 @@ def test_what_sqlite_does_not_notice_is_noticed(
 ) -> None:
     # The triggers are gone, too, which is noticed by itself; here the rows have to tell.
     monkeypatch.setattr(
-        "pipelines.index.damage.schema_sum",
+        "pipelines.search.damage.schema_sum",
         lambda index: index.execute("SELECT ifnull((SELECT tables FROM marks), 0)").fetchone()[0],
     )
     before = (root / INDEX).stat().st_ino

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.index.build import update_index
-from pipelines.index.embed import embed_index
-from pipelines.index.facts import VectorFacts, first_day, index_facts
-from pipelines.index.schema import VERSION
-from pipelines.index.store import INDEX
-from pipelines.index.vectors import VECTORS
+from pipelines.search.build import update_index
+from pipelines.search.damage import VectorFacts, first_day, index_facts
+from pipelines.search.embed import embed_index
+from pipelines.search.schema import INDEX, VERSION
+from pipelines.search.vectors import VECTORS
 from tests.index.bag import Bag
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def test_the_first_day(root: Path) -> None:
 def test_it_is_told_without_heavy_imports(root: Path) -> None:
     embed_index(root, Bag())
     code = (
-        "import sys; from pathlib import Path; from pipelines.index.facts import index_facts;"
+        "import sys; from pathlib import Path; from pipelines.search.damage import index_facts;"
         " assert index_facts(Path(sys.argv[1])).vectors.present == 3;"
         " assert not {'sqlite_utils', 'rich', 'pydantic', 'numpy', 'git'} & set(sys.modules)"
     )

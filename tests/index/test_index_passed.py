@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.index import pdf as pdf_reading
-from pipelines.index.build import rebuild_index, update_index
-from pipelines.index.filters import Filters
-from pipelines.index.fingerprints import fingerprint
-from pipelines.index.passed import unread
-from pipelines.index.reading import read_file
-from pipelines.index.search import Asked, search
-from pipelines.index.sources import UNDESCRIBED, scan
-from pipelines.index.store import INDEX
+from pipelines.search import pdf as pdf_reading
+from pipelines.search.build import rebuild_index, update_index
+from pipelines.search.filters import Filters
+from pipelines.search.indexed_files import UNDESCRIBED, fingerprint, scan, unread
+from pipelines.search.query import Asked, search
+from pipelines.search.read_files import read_file
+from pipelines.search.schema import INDEX
 from tests.index.pdfs import pdf
 from tests.models.images import PNG
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.index.build import IndexReport
+    from pipelines.search.build import IndexReport
 
 SESSION = "Sessions/2026-03-18/s.jsonl"
 IMAGE = "Resources/boat.png"

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import pypdf
 import pytest
 
-from pipelines.index import pdf as reading
-from pipelines.index import pdf_child
-from pipelines.index.pdf import Pdf, pdf_reader, read_pdf
+from pipelines.search import pdf as reading
+from pipelines.search import pdf_child
+from pipelines.search.pdf import Pdf, pdf_reader, read_pdf
 from tests.index.pdfs import bomb, pdf, pdf_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def test_memory_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_processor_time_is_limited() -> None:
-    program = [sys.executable, "-m", "pipelines.index.pdf_child", "pypdf", "1", str(reading.MEMORY)]
+    program = [sys.executable, "-m", "pipelines.search.pdf_child", "pypdf", "1", str(reading.MEMORY)]
     ended = subprocess.run(program, input=bomb(60_000_000), capture_output=True, check=False)
     assert ended.returncode == -signal.SIGXCPU
 

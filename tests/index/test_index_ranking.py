@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.index.build import update_index
-from pipelines.index.embed import embed_index
-from pipelines.index.filters import Filters
-from pipelines.index.ranking import (
+from pipelines.search.build import update_index
+from pipelines.search.embed import embed_index
+from pipelines.search.filters import Filters
+from pipelines.search.query import Asked, search
+from pipelines.search.rank import (
     Ranking,
     belief,
     days_between,
@@ -21,7 +22,6 @@ from pipelines.index.ranking import (
     use,
     weighted,
 )
-from pipelines.index.search import Asked, search
 from tests.index.bag import Bag
 
 if TYPE_CHECKING:

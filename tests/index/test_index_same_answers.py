@@ -12,12 +12,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from pipelines.index.build import rebuild_index, refresh_index, update_index
-from pipelines.index.embed import embed_index
-from pipelines.index.facts import index_facts
-from pipelines.index.filters import Filters
-from pipelines.index.fresh import freshen
-from pipelines.index.search import Asked, search
+from pipelines.search.build import freshen, rebuild_index, refresh_index, update_index
+from pipelines.search.damage import index_facts
+from pipelines.search.embed import embed_index
+from pipelines.search.filters import Filters
+from pipelines.search.query import Asked, search
 from tests.index.bag import Bag
 from tests.index.dying import POINTS, dying
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from pipelines.index.hits import Hit
+    from pipelines.search.hits import Hit
 
 DOCUMENTS = ("Projects/p.md", "Areas/a.md", "Archives/old.md")
 NAMES = ("Logs/2026-01-01.md", "Logs/2026-01-02.md", *DOCUMENTS)

@@ -9,13 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import IndexUnusable
-from pipelines.index import fresh as fresh_module
-from pipelines.index.build import update_index
-from pipelines.index.filters import Filters
-from pipelines.index.fresh import freshen
-from pipelines.index.legs import fitting
-from pipelines.index.search import Asked, answer, search
-from pipelines.index.store import INDEX, reading, writer_lock
+from pipelines.search import build as fresh_module
+from pipelines.search.build import freshen, update_index
+from pipelines.search.filters import Filters
+from pipelines.search.keyword_search import fitting
+from pipelines.search.query import Asked, answer, search
+from pipelines.search.schema import INDEX, reading, writer_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -211,7 +210,7 @@ def test_a_changed_file_is_indexed_before_the_answer(root: Path) -> None:
 
 
 def test_what_cannot_be_indexed_now_is_left_out_and_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fresh_module, "PATIENCE", 0.0)
+    monkeypatch.setattr(fresh_module, "FRESH_PATIENCE", 0.0)
     (root / "Logs/2023-05-08.md").write_text("- kiwi\n", encoding="utf-8")
     with writer_lock(root, 0.0):
         fresh = freshen(root)

@@ -8,13 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.index import scanning
-from pipelines.index.build import update_index
-from pipelines.index.embed import embed_index
-from pipelines.index.matrix import Matrix, Stamp, open_matrix, read_stamp
-from pipelines.index.scanning import exact, nearest, scan
-from pipelines.index.search import Asked, search
-from pipelines.index.signs import differing, fewest, signs_of, words_of
+from pipelines.search import binary_vectors as scanning
+from pipelines.search.binary_vectors import differing, exact, fewest, nearest, scan, signs_of, words_of
+from pipelines.search.build import update_index
+from pipelines.search.embed import embed_index
+from pipelines.search.matrix import Matrix, Stamp, open_matrix, read_stamp
+from pipelines.search.query import Asked, search
 from tests.index.bag import Bag
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pipelines.index.sources import MAX_BYTES, read_source, scan
+from pipelines.search.indexed_files import MAX_BYTES, read_source, scan
 
 if TYPE_CHECKING:
     from pathlib import Path

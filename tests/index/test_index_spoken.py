@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
-from pipelines.index.blocks import PIECE_BYTES, end_of
-from pipelines.index.pdf import Pdf
-from pipelines.index.spoken import image_units, pdf_units, turn_units
+from pipelines.search.chunks import PIECE_BYTES, end_of
+from pipelines.search.pdf import Pdf
+from pipelines.search.read_files import image_units, pdf_units, turn_units
 from pipelines.store.days import Days
 from pipelines.store.sidecars import Described
 from pipelines.store.transcripts import Role, Turn

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.index.surroundings import surround
-from pipelines.index.units import read_units
+from pipelines.search.chunk_context import surround
+from pipelines.search.chunks import read_units
 
 if TYPE_CHECKING:
-    from pipelines.index.units import Unit
+    from pipelines.search.chunks import Unit
 
 PROJECT = """---
 title: Alpha

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.index import usage
-from pipelines.index.build import update_index
-from pipelines.index.ranking import Ranking
-from pipelines.index.search import Asked, search
-from pipelines.index.store import writer_lock
-from pipelines.index.usage import USAGE, record_uses, uses_of
+from pipelines.search import rank as usage
+from pipelines.search.build import update_index
+from pipelines.search.query import Asked, search
+from pipelines.search.rank import USAGE, Ranking, record_uses, uses_of
+from pipelines.search.schema import writer_lock
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pipelines.index import build as build_module
-from pipelines.index import embed as embed_module
-from pipelines.index import vectors as vectors_module
-from pipelines.index.build import rebuild_index, update_index
-from pipelines.index.embed import embed_index
-from pipelines.index.matrix import STAMP, read_stamp
-from pipelines.index.search import Asked, search
-from pipelines.index.vectors import VECTORS
+from pipelines.search import build as build_module
+from pipelines.search import embed as embed_module
+from pipelines.search import vectors as vectors_module
+from pipelines.search.build import rebuild_index, update_index
+from pipelines.search.embed import embed_index
+from pipelines.search.matrix import STAMP, read_stamp
+from pipelines.search.query import Asked, search
+from pipelines.search.vectors import VECTORS
 from tests.index.bag import Bag
 
 if TYPE_CHECKING:

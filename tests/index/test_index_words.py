@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.index.words import MAX_TERMS, day_words, grams, identifiers, match_expression
+from pipelines.search.chunk_context import MAX_TERMS, day_words, grams, identifiers, match_expression
 
 
 @given(st.text(max_size=300) | st.text(alphabet='"*()^:+-{}NEARORAND ab漢🎉', max_size=80))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 
 from pipelines.adopting.daily import moment_pattern
-from pipelines.index import marks
 from pipelines.install import cron, filling
 from pipelines.models.grounding import dates, figures, names
+from pipelines.search import hits as marks
 from pipelines.stages import filing
 from pipelines.stages.judging import values
 from pipelines.stages.trusting.attacks import load_attacks

@@ -10,8 +10,8 @@ import pytest
 from pipelines.adopting.found import read_source
 from pipelines.agents import transcripts_below
 from pipelines.errors import BadFile
-from pipelines.index.sources import Skipped, scan
 from pipelines.schedule.stamp import stamp_of
+from pipelines.search.indexed_files import Skipped, scan
 from pipelines.store import files, snapshot
 from pipelines.store.files import list_files
 

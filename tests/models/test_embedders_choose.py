@@ -10,11 +10,11 @@ import pytest
 
 from pipelines.commands import run_command
 from pipelines.errors import BadSettings
-from pipelines.models.embedders.choose import choose_embedder
-from pipelines.models.embedders.local import LocalEmbedder
-from pipelines.models.embedders.openai import OpenAIEmbedder
-from pipelines.models.embedders.pins import MINILM
-from pipelines.models.embedders.voyage import VoyageEmbedder
+from pipelines.search.embedders.choose_embedder import choose_embedder
+from pipelines.search.embedders.fetch import MINILM
+from pipelines.search.embedders.local import LocalEmbedder
+from pipelines.search.embedders.remote import OpenAIEmbedder
+from pipelines.search.embedders.voyage import VoyageEmbedder
 from pipelines.user_settings import load_user_settings
 from tests.models import tiny_bert
 from tests.models.days import forget_the_machine
@@ -22,8 +22,8 @@ from tests.models.days import forget_the_machine
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.models.embedders.choose import Choice
     from pipelines.provider_settings import EmbedderSettings
+    from pipelines.search.embedders.choose_embedder import Choice
 
 KEY = "key-of-nobody"
 
@@ -33,8 +33,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let the tiny model be the one that can be fetched, into a cache of the test's own."""
     forget_the_machine(monkeypatch)
     pins = tiny_bert.pinned(tiny_bert.lay(tmp_path / "source"))
-    monkeypatch.setattr("pipelines.models.embedders.pins.MINILM", pins)
-    monkeypatch.setattr("pipelines.models.embedders.choose.MINILM", pins)
+    monkeypatch.setattr("pipelines.search.embedders.fetch.MINILM", pins)
+    monkeypatch.setattr("pipelines.search.embedders.choose_embedder.MINILM", pins)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     for name in [name for name in os.environ if name.startswith("PIP_")]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import FetchFailed, NotWritable
-from pipelines.models.embedders import container
-from pipelines.models.embedders.fetch import fetch_model, is_intact
+from pipelines.search.embedders import fetch as container
+from pipelines.search.embedders.fetch import fetch_model, is_intact
 from tests.models import tiny_bert
 from tests.models.days import forget_the_machine
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pipelines.models.embedders.pins import PinnedModel
+    from pipelines.search.embedders.fetch import PinnedModel
 
 PREFIX = "/tests/tiny-bert/resolve/main/"
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from pipelines.errors import EmbeddingFailed, NotWritable, UnusableModel
-from pipelines.models.embedders.built import built_model
-from pipelines.models.embedders.local import LocalEmbedder
+from pipelines.search.embedders.built_graph import built_model
+from pipelines.search.embedders.local import LocalEmbedder
 from tests.models import tiny_bert
 
 if TYPE_CHECKING:
@@ -160,8 +160,8 @@ def test_a_built_graph_is_used_again_without_the_builder(folder: Path, models: P
     code = f"""
 import sys
 from pathlib import Path
-from pipelines.models.embedders.built import built_model
-from pipelines.models.embedders.local import LocalEmbedder
+from pipelines.search.embedders.built_graph import built_model
+from pipelines.search.embedders.local import LocalEmbedder
 model = built_model(Path({str(folder)!r}), Path({str(models)!r}), "int8")
 assert not {{"onnx", "numpy", "onnxruntime", "tokenizers"}} & set(sys.modules)
 assert LocalEmbedder(model).embed_query("cat").shape == (32,)
@@ -215,7 +215,7 @@ def test_bytes_that_are_not_the_pinned_ones_are_not_used(folder: Path, models: P
 
 
 def test_a_library_that_is_missing_is_named(folder: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "pipelines.models.embedders.graph", raising=False)
+    monkeypatch.delitem(sys.modules, "pipelines.search.embedders.onnx_graph", raising=False)
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(UnusableModel, match="the library onnx is not installed"):
         built_model(folder, models, "int8")

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 from pipelines.errors import EmbeddingFailed
-from pipelines.models.embedders.openai import MOST_TEXTS, OpenAIEmbedder
-from pipelines.models.embedders.vectors import BadVectors, batches, fit_to_send, unit_rows
-from pipelines.models.embedders.voyage import VoyageEmbedder, most_bytes
 from pipelines.provider_settings import EmbedderSettings
+from pipelines.search.embedders.embedder import BadVectors, batches, fit_to_send, unit_rows
+from pipelines.search.embedders.remote import MOST_TEXTS, OpenAIEmbedder
+from pipelines.search.embedders.voyage import VoyageEmbedder, most_bytes
 from tests.models.days import forget_the_machine
 from tests.models.wire import KEY, Prepared, _serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pipelines.models.embedding import Embedder
+    from pipelines.search.embedders.embedder import Embedder
     from tests.models.wire import Wire
 
 WIDTH = 1024
@@ -287,8 +287,8 @@ def test_making_an_embedder_imports_no_sdk_and_shows_no_key() -> None:
     code = """
 import sys
 from pipelines.provider_settings import EmbedderSettings
-from pipelines.models.embedders.voyage import VoyageEmbedder
-from pipelines.models.embedders.openai import OpenAIEmbedder
+from pipelines.search.embedders.voyage import VoyageEmbedder
+from pipelines.search.embedders.remote import OpenAIEmbedder
 settings = EmbedderSettings(provider="voyage", api_key="s3cret-of-nobody")
 print(VoyageEmbedder(settings), OpenAIEmbedder(settings))
 assert not {"voyageai", "numpy", "requests"} & set(sys.modules)

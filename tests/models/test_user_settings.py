@@ -9,7 +9,7 @@ import pytest
 from pipelines.errors import BadSettings, UsageFault
 from pipelines.models.choose import choose_chain, choose_extractor
 from pipelines.models.rules import RulesExtractor
-from pipelines.user_embedder import embedder_settings
+from pipelines.search.embed import embedder_settings
 from pipelines.user_settings import UserSettings, load_user_settings
 
 if TYPE_CHECKING:

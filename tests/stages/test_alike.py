@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.models.embedders import choose
+from pipelines.search.embedders import choose_embedder as choose
 from pipelines.stages.alike import Alike
 from pipelines.stages.review import Filed, VerdictKind, review
 from pipelines.store.item import Item, ItemType

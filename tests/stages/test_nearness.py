@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
-from pipelines.index.embed import embed_index
-from pipelines.index.vectors import VECTORS
-from pipelines.models.embedders import choose
 from pipelines.models.operations import Operation, OperationKind, Reviewed
+from pipelines.search.embed import embed_index
+from pipelines.search.embedders import choose_embedder as choose
+from pipelines.search.vectors import VECTORS
 from pipelines.stages import nearness
 from pipelines.stages.alike import Alike
 from pipelines.stages.known import Known

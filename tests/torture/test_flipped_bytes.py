@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.index.store import INDEX
+from pipelines.search.schema import INDEX
 from tests.index.flips import answers, answers_as_searched, bring, files, fill, flip
 from tests.torture.figures import Series
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.index.hits import Hit
+    from pipelines.search.hits import Hit
 
 SEEDS = 100
 

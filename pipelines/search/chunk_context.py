@@ -1,0 +1,229 @@
+"""What a unit is scored with: its neighbours, the words about it, and the passage it stands in.
+
+A small unit alone seldom holds the words of the question; the lines around it do. So each unit is scored by its own
+text, less by its neighbours', and by the best of the passages (a window over the same section) that it belongs to;
+the unit alone is given back. On questions about long conversations, recall of the evidence inside the first 1000 words
+of results was 0.74 with the unit alone, 0.83 with its neighbours, and 0.85 with its passages, too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pipelines.search.chunks import Unit
+
+
+WINDOW: Final = 8
+"""Units a passage."""
+STEP: Final = 4
+"""A passage begins at every fourth unit of a section, so that each unit but the outermost belongs to two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A unit with what it is scored by. Its passages are numbers within the file, or None for a hidden unit."""
+
+    unit: Unit
+    about: str
+    around: str
+    first_passage: int | None = None
+    last_passage: int | None = None
+
+
+def surround(path: str, units: Sequence[Unit]) -> tuple[list[Placed], list[str]]:
+    """Return the units of a file with their surroundings, and the texts of the file's passages.
+
+    Surroundings never cross a heading, and hidden units are nobody's.
+    """
+    placed: list[Placed] = []
+    passages: list[str] = []
+    for section in _sections(units):
+        seen = [unit for unit in section if not unit.hidden]
+        starts = list(_starts(len(seen)))
+        first, last = len(passages), len(starts) - 1
+        passages += [_passage(seen[start : start + WINDOW]) for start in starts]
+        at = 0
+        for unit in section:
+            if unit.hidden:
+                placed.append(Placed(unit, _about(path, unit), ""))
+                continue
+            around = searchable(" ".join(near.text for near in (*seen[max(0, at - 1) : at], *seen[at + 1 : at + 2])))
+            earliest, latest = max(0, (at - WINDOW + STEP) // STEP), min(last, at // STEP)
+            placed.append(Placed(unit, _about(path, unit), around, first + earliest, first + latest))
+            at += 1
+    return placed, passages
+
+
+def _sections(units: Sequence[Unit]) -> Iterator[list[Unit]]:
+    for _, section in groupby(units, key=lambda unit: unit.headings):
+        yield list(section)
+
+
+def _starts(length: int) -> Iterator[int]:
+    for start in range(0, length, STEP):
+        yield start
+        if start + WINDOW >= length:
+            return
+
+
+def _passage(units: Sequence[Unit]) -> str:
+    return searchable(" ".join((*(unit.text for unit in units), day_words(units[0].date))))
+
+
+def _about(path: str, unit: Unit) -> str:
+    """Return the words by which a unit is found that are not in its text."""
+    headings = [searchable(heading) for heading in dict.fromkeys((unit.title, *unit.headings)) if heading]
+    labels = [marker("type", name) for name in unit.types] + [marker("tag", tag) for tag in unit.tags]
+    project = [marker("project", searchable(unit.project))] if unit.project else []
+    return " ".join((*headings, day_words(unit.date), searchable(_name(path)), unit.item, *project, *labels)).strip()
+
+
+def _name(path: str) -> str:
+    """Return a path without its first folder and its suffix: words that so many share would tell nothing apart."""
+    name = path.partition("/")[2] or path
+    return name.removesuffix(PurePosixPath(name).suffix)
+
+
+# ---------------------------------------- from words to search terms
+# what is looked for in a question, and what is written beside a text to be found by.
+#
+# A question in plain words becomes an OR over its content words, so that no word has to be there. Every term is
+# quoted, so that nothing a person types is ever read as query syntax.
+
+
+MAX_TERMS: Final = 64
+"""More terms than this only cost time: a pasted page is looked for by its first content words."""
+
+# They stand in every text, so they tell nothing apart, and they cost most of the time of a large index.
+STOP_WORDS: Final = frozenset(
+    """
+    a about again all also am an and any are aren as at be because been before being between both but by can could
+    couldn d did didn do does doesn doing don during each else ever few for from further had hadn has hasn have haven
+    having he her here hers herself him himself his how i if in into is isn it its itself just ll m me more most my
+    myself no nor not of off on once only or other our ours ourselves out over own re s same she should shouldn so some
+    such t than that the their theirs them themselves then there these they this those through to too under until up
+    ve very was wasn we were weren what when where which while who whom whose why will with won would wouldn you your
+    yours yourself yourselves
+    """.split()
+)
+
+# Scripts that are written without blanks between words (and Korean, whose words carry their particles).
+_ONE_UNSPACED: Final = (
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_UNSPACED: Final = re.compile(f"{_ONE_UNSPACED}+")
+# Where such a script meets a word of another one, which the tokenizer would take for the same word.
+_MEETING: Final = re.compile(
+    rf"(?<=[^\W_])(?<!{_ONE_UNSPACED})(?={_ONE_UNSPACED})|(?<={_ONE_UNSPACED})(?=[^\W_])(?!{_ONE_UNSPACED})"
+)
+_LABELLED: Final = re.compile(
+    r"(?<!\w)(project|type|tag):(\"[^\"\x00]+\"|[^\s\"\x00]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE
+)
+_COMPOUND: Final = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
+_SUFFIX: Final = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
+_PART: Final = re.compile(r"[^\W_]+")
+_ID: Final = re.compile(r"(?<!\w)k[0-9a-f]{5,64}(?!\w)")
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def day_words(day: str) -> str:
+    """Return a day (`YYYY-MM-DD`) as people say it, `8 May 2023`; anything else gives an empty string."""
+    year, _, rest = day.partition("-")
+    month, _, date = rest.partition("-")
+    if not (year.isdecimal() and month.isdecimal() and date.isdecimal() and 1 <= int(month) <= len(_MONTHS)):
+        return ""
+    return f"{int(date)} {_MONTHS[int(month) - 1]} {year}"
+
+
+def marker(label: str, value: str) -> str:
+    """Return the words by which `project:`, `type:` and `tag:` are found; no plain word of a question matches them."""
+    return f"x{label} {value}"
+
+
+def grams(text: str) -> str:
+    """Return the character pairs of every run that is written without blanks, so that a part of it can be found.
+
+    The last character of a run stands alone, so that each character begins a term. Words of other scripts that touch a
+    run (`使用SQLite`) follow, for with it they are one word to the tokenizer.
+    """
+    if text.isascii() or not (runs := _UNSPACED.findall(text)):
+        return ""
+    pairs = [run[at : at + 2] for run in runs for at in range(len(run))]
+    return " ".join((*pairs, *_touching(text)))
+
+
+def _touching(text: str) -> Iterator[str]:
+    for word in _PART.findall(text):
+        if not word.isascii() and _MEETING.search(word):
+            yield from spaced(word).split()
+
+
+def parted(text: str, mark: str) -> str:
+    """Return `text` with a mark wherever a script without blanks meets a word of another one."""
+    return text if text.isascii() else _MEETING.sub(mark, text)
+
+
+def searchable(text: str) -> str:
+    """Return `text` followed by its `grams`."""
+    return f"{text} {pairs}" if (pairs := grams(text)) else text
+
+
+def unspaced_pairs(query: str) -> list[str]:
+    """Return what of a question is looked for by character pairs; a single character stands for itself."""
+    runs = _UNSPACED.findall(query)
+    return [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
+
+
+def spaced(query: str) -> str:
+    """Return a question without what is looked for by character pairs."""
+    return _UNSPACED.sub(" ", query)
+
+
+def match_expression(query: str) -> str:
+    """Return the FTS5 expression that finds what a question asks for, or an empty string where it has no word.
+
+    Stop words are left out, unless nothing else is there. A name with marks inside (`v1.2.3`, `alpha-notes.md`,
+    `2023-05-08`) is looked for as a whole and by its parts. `project:NAME`, `type:TYPE` and `#tag` look for the label.
+    """
+    terms = dict.fromkeys(_terms(query, STOP_WORDS)) or dict.fromkeys(_terms(query, frozenset()))
+    return " OR ".join(list(terms)[:MAX_TERMS])
+
+
+def identifiers(query: str) -> list[str]:
+    """Return the words of a question that may be an item's id or its beginning."""
+    return list(dict.fromkeys(_ID.findall(query)))
+
+
+def _terms(query: str, stop: frozenset[str]) -> Iterator[str]:
+    for label, value, tag in _LABELLED.findall(query):
+        yield _phrase(marker(label.lower() or "tag", value.strip('"') or tag))
+    for pair in unspaced_pairs(query):
+        yield _phrase(pair) if len(pair) > 1 else f"{_phrase(pair)} *"
+    for compound in _COMPOUND.findall(spaced(query).lower()):
+        yield from _compound_terms(compound, stop)
+
+
+def _compound_terms(compound: str, stop: frozenset[str]) -> Iterator[str]:
+    compound = _SUFFIX.sub("", compound)  # a file is indexed by its name without it
+    parts = _PART.findall(compound)
+    content = [part for part in parts if part not in stop]
+    if len(content) > 1:
+        yield _phrase(compound)
+        content = [part for part in content if len(part) > 1]
+    yield from map(_phrase, content)
+
+
+def _phrase(words: str) -> str:
+    """Quote words for FTS5; none of the patterns above lets a quotation mark through."""
+    return f'"{words}"'

@@ -1,0 +1,438 @@
+"""The unit: what is found and given back. Each knows where it stands and what it rests on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.search.schema import NEVER, PAST, SHOWN
+from pipelines.store.document import Document
+from pipelines.store.evidence import pointer_in
+from pipelines.store.item import Confidence, Status, Trust, parse_item
+from pipelines.store.layout import LOGS, Kind
+from pipelines.store.log import is_message, parse_entries, starts_with_clock, tags_of
+from pipelines.store.markdown import body_lines, fence_ends, read_headings, without_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pipelines.store.log import Entry
+
+
+# Closed for belief: what replaced or withdrew them is what holds. They held once, and can be asked for as of a day.
+CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
+# Never believed, or not to be told again on any day.
+UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING})
+
+_DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
+_TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What search finds and gives back.
+
+    Args:
+        start_line: first line, counted from 1.
+        end_line: last line, inclusive.
+        text: what is shown: verbatim lines, an item as its label and sentence; never an HTML comment.
+        headings: the headings above, outermost first.
+        title: what its document calls itself; empty in a log, and where only the file's name tells.
+        date: a log's day, an item's `since`, a document's `updated`; `YYYY-MM-DD` or empty.
+        until: the first day on which an item held no more; `YYYY-MM-DD` or empty.
+        types: the types of the items in it.
+        project: the project's title, or what the log entry says; may be empty.
+        tags: the `#tag` words of its text and its document, without the mark.
+        trust: an item's or its document's; a log is the agent's own journal (self).
+        confidence: an item's or its document's; empty where nobody said.
+        status: an item's; empty for what is no item.
+        item: the item's id, or empty.
+        record: the transcript's record that a log's line tells of, as `PATH:LINE`, or empty.
+    """
+
+    start_line: int
+    end_line: int
+    text: str
+    headings: tuple[str, ...] = ()
+    title: str = ""
+    date: str = ""
+    until: str = ""
+    types: tuple[str, ...] = ()
+    project: str = ""
+    tags: tuple[str, ...] = ()
+    trust: str = ""
+    confidence: str = ""
+    status: str = ""
+    item: str = ""
+    record: str = ""
+
+    @property
+    def hidden(self) -> int:
+        """Whether it is left out of results and of its neighbours' surroundings: `SHOWN`, `PAST` or `NEVER`.
+
+        What was closed on a day that nobody wrote down held until nobody knows when, so it is told for no day.
+        """
+        if self.status in UNTOLD:
+            return NEVER
+        return (PAST if self.until else NEVER) if self.status in CLOSED else SHOWN
+
+
+def read_units(path: str, text: str) -> tuple[Unit, ...]:
+    """Return the units of a file, in order.
+
+    Args:
+        path: relative to the memory, with `/`; its place tells a log from a document.
+        text: the whole file.
+    """
+    return tuple(_log_units(path, text) if path.startswith(f"{LOGS}/") else _document_units(path, text))
+
+
+def _log_units(path: str, text: str) -> Iterator[Unit]:
+    """Yield the units of a log: its entries, cut where one is long or holds several turns."""
+    day = found[0] if (found := _DAY.search(path.rpartition("/")[2])) else ""
+    base = Unit(0, 0, "", date=day, trust=Trust.SELF)
+    entries = parse_entries(path, day, text)
+    units = [unit for entry in entries for unit in _entry_units(base, entry)]
+    yield from sorted((*units, *_bare_headings(base, Document(path, text), entries)), key=lambda unit: unit.start_line)
+
+
+def _entry_units(base: Unit, entry: Entry) -> Iterator[Unit]:
+    above = entry.start_line - 1
+    told = pointer_in(entry.text.partition("\n")[0])
+    for block in split_blocks(entry.text.split("\n")):
+        unit = _prose(base, block)
+        if unit.text:
+            yield replace(
+                unit,
+                start_line=above + block.start_line,
+                end_line=above + block.end_line,
+                headings=entry.headings,
+                project=entry.project,
+                types=_types(block),
+                record=f"{told[0]}:{told[1]}" if told else "",
+            )
+
+
+def _bare_headings(base: Unit, document: Document, entries: Sequence[Entry]) -> Iterator[Unit]:
+    """Yield the headings of a log that no entry stands under: there, the heading is all that was said."""
+    told = {title for entry in entries for title in entry.headings}
+    taken = {line for entry in entries for line in range(entry.start_line, entry.end_line + 1)}
+    for heading in document.headings:
+        line = heading.line + 1
+        if heading.title not in told | {"", base.date} and line not in taken:
+            yield replace(base, start_line=line, end_line=line, text=heading.title)
+
+
+def _types(block: Block) -> tuple[str, ...]:
+    items = [] if block.verbatim else [parse_item(line) for line in block.text.split("\n")]
+    return tuple(dict.fromkeys(str(item.type) for item in items if item))
+
+
+def _document_units(path: str, text: str) -> Iterator[Unit]:
+    document = Document(path, text)
+    front = document.front
+    trust, confidence = front.get("trust"), front.get("confidence")
+    base = Unit(
+        0,
+        0,
+        "",
+        title=document.own_title,
+        date=_day(front.get("updated")),
+        project=document.title if document.kind is Kind.PROJECT else "",
+        tags=tuple(re.findall(r"[\w/-]+", front.get("tags"))),
+        trust=trust if trust in _TRUSTS else Trust.OWNER,
+        confidence=confidence if confidence in _CONFIDENCES else "",
+    )
+    titles = {heading.line + 1 for heading in document.headings}
+    for block in split_blocks(document.lines, front.lines):
+        unit = _prose(base, block) if block.verbatim else _item(base, block) or _prose(base, block)
+        if unit.text and block.start_line not in titles:
+            yield unit
+
+
+def _item(base: Unit, block: Block) -> Unit | None:
+    """Return the unit of an item with the notes under it, or None where the block holds no item."""
+    line, _, notes = block.text.partition("\n")
+    item = parse_item(line)
+    if item is None:
+        return None
+    return replace(
+        _prose(base, block),
+        text=without_comments(f"{item.type}: {item.text}\n{without_comments(notes)}"),
+        date=_day(item.since) or base.date,
+        until=_day(item.until),
+        types=(str(item.type),),
+        trust=item.trust,
+        confidence=item.confidence,
+        status=item.status,
+        item=item.id,
+    )
+
+
+def _day(text: str) -> str:
+    """Return the day that a text begins with, or an empty string: what is no day could not be compared with one."""
+    return found[0] if (found := _DAY.match(text)) else ""
+
+
+def _prose(base: Unit, block: Block) -> Unit:
+    text = block.text if block.verbatim else without_comments(block.text)
+    tags = () if block.verbatim else tags_of(text)
+    return replace(
+        base,
+        start_line=block.start_line,
+        end_line=block.end_line,
+        text=text,
+        headings=block.headings,
+        tags=tuple(dict.fromkeys((*base.tags, *tags))),
+    )
+
+
+# ---------------------------------------- cut a text into the small blocks that are found and given back
+# list item, turn, paragraph, table, code fence.
+
+
+PIECE_BYTES: Final = 1600
+"""Long prose is cut near 400 tokens, a token estimated as four bytes."""
+OVERLAP_BYTES: Final = PIECE_BYTES // 8
+"""So much of the end of a piece at most is the beginning of the next: what stands at a cut has its words about it."""
+WHOLE_BYTES: Final = 8 * PIECE_BYTES
+"""A table or a code fence is kept whole up to here: beyond it, it is no answer but a file."""
+NESTED_BYTES: Final = 400
+"""A list item keeps what is nested under it up to here; a longer one gives each nested item on its own."""
+
+_BLANK: Final = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
+_LISTED: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+_TABLE: Final = re.compile(r"[ \t]*\|")
+# The line under the heads of a table that has no marks at its sides.
+_RULER: Final = re.compile(r"[ \t]*:?-+:?(?:[ \t]*\|[ \t]*:?-+:?)+[ \t]*")
+# The beginning of a turn: a speaker's name with a colon, often in bold, and perhaps quoted.
+_SPEAKER: Final = re.compile(
+    r"\s{0,3}(?:>\s?)*"
+    r"(?:(?P<mark>\*\*|__|\*|_)[^*_\n]{1,60}(?::(?P=mark)|(?P=mark):)(?:\s|$)"
+    r"|[A-Z][\w.'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3}:\s)"
+)
+_BLANKS: Final = re.compile(r"\s*")
+_SENTENCE_END: Final = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some lines of a text that belong together.
+
+    Args:
+        start_line: first line, counted from 1.
+        end_line: last line, inclusive.
+        text: those lines, or a part of one that is too long; not empty.
+        headings: the headings above, outermost first.
+        verbatim: whether it is a code fence, whose every character counts.
+    """
+
+    start_line: int
+    end_line: int
+    text: str
+    headings: tuple[str, ...]
+    verbatim: bool = False
+
+
+def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[Block]:
+    """Yield the blocks of a Markdown or plain text, in order, none of them empty.
+
+    Args:
+        lines: the lines of the whole file, with their ends.
+        start: where to begin, counted from 0: past the front matter.
+    """
+    for headings, numbers, verbatim in _groups(lines, start):
+        first = lines[numbers[0]]
+        rows = [(n, lines[n].rstrip()) for n in numbers]
+        if verbatim or _is_table([lines[n] for n in numbers[:2]]):
+            yield from _pieces(rows, headings, WHOLE_BYTES, verbatim=verbatim)
+        elif "<!-- k" in first:  # an item is whole, with the comment that tells whether it still holds
+            yield from _pieces(rows, headings, max(PIECE_BYTES, len(first.encode())), verbatim=False)
+        else:
+            yield from _blocks_prose(rows, headings)
+
+
+def _is_table(lines: Sequence[str]) -> bool:
+    """Return whether a block is a table, by its first two lines."""
+    ruled = len(lines) > 1 and "|" in lines[0] and _RULER.fullmatch(lines[1].rstrip())
+    return bool(ruled or _TABLE.match(lines[0]))
+
+
+_Group = tuple[tuple[str, ...], list[int], bool]
+
+
+def _groups(lines: Sequence[str], start: int) -> Iterator[_Group]:
+    titles = {heading.line: heading for heading in read_headings(lines, start)}
+    path: list[tuple[int, str]] = []
+    group: list[int] = []
+    bare: int | None = None  # a heading that nothing stands under yet
+    at = start
+    for number, line in _with_end(lines, start):
+        hidden, at = list(range(at, number)), number + 1
+        heading = titles.get(number)
+        closes = heading is not None or line is None or _BLANK.fullmatch(line) is not None
+        if group and (hidden or closes or _begins(lines, group, number)):
+            yield tuple(title for _, title in path), group, False
+            group, bare = [], None
+        if hidden and not lines[hidden[0]].lstrip().startswith("<!--"):
+            yield tuple(title for _, title in path), hidden, True
+            bare = None
+        if heading is not None or line is None:
+            if bare is not None and (heading is None or heading.level <= path[-1][0]):
+                yield tuple(title for _, title in path[:-1]), [bare], False
+            if heading is not None:
+                path = [
+                    *((level, title) for level, title in path if level < heading.level),
+                    (heading.level, heading.title),
+                ]
+                bare = number
+        elif not closes:
+            group.append(number)
+
+
+def _with_end(lines: Sequence[str], start: int) -> Iterator[tuple[int, str | None]]:
+    yield from body_lines(lines, start)
+    yield len(lines), None
+
+
+def _begins(lines: Sequence[str], group: Sequence[int], number: int) -> bool:
+    """Return whether a line begins a block of its own rather than continuing the one above it."""
+    first, line = lines[group[0]], lines[number]
+    if _TABLE.match(line) or _TABLE.match(first):
+        return not (_TABLE.match(line) and _TABLE.match(first))
+    if listed := _LISTED.match(line):
+        nested = listed[1] and (above := _LISTED.match(first)) and len(above[1]) < len(listed[1])
+        return not nested or sum(len(lines[n].encode()) for n in (*group, number)) > NESTED_BYTES
+    chat = is_message(first, in_chat=False)
+    clocks = starts_with_clock(line) and starts_with_clock(first)
+    return clocks or is_message(line, in_chat=chat) or _SPEAKER.match(line) is not None
+
+
+def prose_pieces(text: str) -> Iterator[str]:
+    """Yield a plain text in pieces near `PIECE_BYTES`, cut between lines where possible and else between sentences.
+
+    Each begins with the `end_of` the one before.
+    """
+    for block in _blocks_prose(list(enumerate(text.split("\n"))), ()):
+        yield block.text.strip()
+
+
+def turn_pieces(text: str) -> Iterator[str]:
+    """Yield what somebody said: whole up to `PIECE_BYTES`, else in pieces near it; fences and tables stay whole."""
+    if len(text.encode()) <= PIECE_BYTES:
+        yield text
+        return
+    lines = text.split("\n")
+    whole = {
+        block.start_line - 1: block.verbatim or _is_table(block.text.split("\n", 2)) for block in split_blocks(lines)
+    }
+    starts = sorted({0, *whole})
+    held = ""
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        part = "\n".join(lines[start:end]).strip("\n")
+        if held and len(f"{held}\n{part}".encode()) > PIECE_BYTES:
+            yield held
+            held = ""
+        if len(part.encode()) > PIECE_BYTES and not whole.get(start):
+            yield from prose_pieces(part)
+        else:
+            held = f"{held}\n\n{part}" if held else part
+    if held:
+        yield held
+
+
+Rows = list[tuple[int, str]]
+"""Lines with their numbers from 0; several parts of one line have its number."""
+
+
+def _pieces(rows: Rows, headings: tuple[str, ...], limit: int, *, verbatim: bool) -> Iterator[Block]:
+    """Yield one block, or several near the limit, cut between lines where possible and else between sentences."""
+    for piece in _cut(rows, limit):
+        yield from _block(piece, headings, verbatim=verbatim)
+
+
+def _blocks_prose(rows: Rows, headings: tuple[str, ...]) -> Iterator[Block]:
+    """Yield prose whole up to `PIECE_BYTES`, else in pieces near it, each after the first with the end of the last."""
+    if sum(len(row.encode()) + 1 for _, row in rows) <= PIECE_BYTES + 1:
+        yield from _block(rows, headings, verbatim=False)
+        return
+    before: Rows = []
+    for piece in _cut(rows, PIECE_BYTES - OVERLAP_BYTES - 2):
+        yield from _block([*before, *piece], headings, verbatim=False)
+        number, last = piece[-1]
+        before = [(number, end)] if (end := end_of(last)) else []
+
+
+def _cut(rows: Rows, limit: int) -> Iterator[Rows]:
+    piece: Rows = []
+    size = 0
+    for number, part in ((n, part) for n, row in rows for part in _parts(row, limit)):
+        if piece and size + len(part.encode()) > limit:
+            yield piece
+            piece, size = [], 0
+        piece.append((number, part))
+        size += len(part.encode()) + 1
+    yield piece
+
+
+def end_of(text: str) -> str:
+    """Return the end of a line in at most `OVERLAP_BYTES`: its last sentences, or its last words where one is longer.
+
+    Where there is a mark of a comment in it, there is none: what that hides would be shown. A line of a list gives none
+    either: an item at the beginning of the next piece would be that item twice.
+    """
+    if "<!--" in text or "-->" in text or _LISTED.match(text):
+        return ""
+    body = text.rstrip()
+    end = body[-OVERLAP_BYTES:].encode()[-OVERLAP_BYTES:].decode(errors="ignore")
+    if end != body:
+        sentences = [found.end() for found in _SENTENCE_END.finditer(end, 0, len(end) - 1)]
+        end = end[sentences[0] if sentences else end.find(" ") + 1 :].lstrip()
+    return end + text[len(body) :][:1] if end else ""
+
+
+def _block(piece: Rows, headings: tuple[str, ...], *, verbatim: bool) -> Iterator[Block]:
+    text, before = "", -1
+    for number, part in piece:
+        text += ("" if before in {-1, number} else "\n") + part
+        before = number
+    if text.strip():
+        yield Block(piece[0][0] + 1, piece[-1][0] + 1, text.rstrip(), headings, verbatim)
+
+
+def _parts(row: str, limit: int) -> Iterator[str]:
+    """Yield a line in parts that fit: cut at the last end of a sentence, else at the last blank, else anywhere.
+
+    Blanks at a cut stay with what is before it.
+    """
+    at = 0
+    while len(row) - at > limit // 4 and len(row[at : at + limit + 1].encode()) > limit:
+        window = row[at : at + limit].encode()[:limit].decode(errors="ignore")
+        ends = [found.end() for found in _SENTENCE_END.finditer(window)]
+        cut = next((end for end in reversed(ends) if end > len(window) // 2), 0) or window.rfind(" ") + 1 or len(window)
+        after = _BLANKS.match(row, at + cut)
+        end = after.end() if after else at + cut
+        yield row[at:end]
+        at = end
+    if at < len(row) or not at:
+        yield row[at:]
+
+
+def without_comments(text: str) -> str:
+    """Return `text` without its HTML comments: they are for machines and template authors, not for reading."""
+    return without_spans(text, "<!--", "-->").strip()
+
+
+def without_spoken_comments(text: str) -> str:
+    """Return what somebody said without HTML comments; those in code fences are what was said."""
+    if "<!--" not in text:
+        return text.strip()
+    lines = text.split("\n")
+    parts, at = [], 0
+    for first, last in (*fence_ends(lines).items(), (len(lines), len(lines))):
+        if first > at:
+            parts.append(without_spans("\n".join(lines[at:first]), "<!--", "-->"))
+        parts += lines[first : last + 1]
+        at = last + 1
+    return "\n".join(parts).strip()

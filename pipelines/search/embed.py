@@ -1,0 +1,241 @@
+"""What of the user's settings a search needs: it has no time to check them all."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import re
+import sqlite3
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import CurateError, ModelFailed, VectorsDamaged, read_toml
+from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
+from pipelines.search.chunk_context import day_words
+from pipelines.search.matrix import follow
+from pipelines.search.schema import SEPARATOR, reading, writer_lock
+from pipelines.search.vectors import Model, fetch, keep, vector_store
+from pipelines.store.secrets import veil
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pipelines.search.chunks import Unit
+    from pipelines.search.embedders.embedder import Embedder
+
+
+def embedder_settings(environ: Mapping[str, str]) -> EmbedderSettings:
+    """Return the user's `[embedder]`; a file that says nothing of it is not looked at any further.
+
+    Raises:
+        BadSettings: the file cannot be read, or has that table and any fault.
+    """
+    path = user_file(environ)
+    if path is None or "embedder" not in read_toml(path):
+        return EmbedderSettings(api_key=environ.get(VOYAGE_KEY, "").strip())
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  a tenth of a second for the checks alone
+
+    return load_user_settings(environ).embedder
+
+
+# ---------------------------------------- give the units of the index their vectors
+# what was embedded before is found again, only what is new is asked for.
+
+
+BATCH: Final = 64
+"""Texts a call: a failing call costs no more than these, and each call's vectors are kept at once."""
+PATIENCE: Final = 60.0
+_WANTED: Final = (
+    "SELECT id, key, text, title, headings, date, status FROM units"
+    " WHERE hidden < 2 AND (status != '') = ? AND id > ? ORDER BY id LIMIT 4096"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorReport:
+    """What giving vectors came to.
+
+    Args:
+        embedder: the model's name.
+        embedded: texts that were embedded now.
+        missing: units that are found by their words alone until the next time.
+        faults: why batches failed, each sentence once.
+    """
+
+    embedder: str
+    embedded: int
+    missing: int
+    faults: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json` can write."""
+        return asdict(self)
+
+
+def embed_index(root: Path, embedder: Embedder, patience: float = PATIENCE, seconds: float = math.inf) -> VectorReport:
+    """Embed what has no vector of this embedder yet, and make the matrix that searches scan.
+
+    The index stays free for others while texts are embedded. A batch that fails stops no other: its units are found by
+    their words alone, and are tried again the next time. Where another embedder made the vectors so far, those stay in
+    use until the new ones are all asked for.
+
+    Args:
+        root: the memory; its index is there.
+        embedder: what makes vectors.
+        patience: seconds to wait for another process that writes the index.
+        seconds: after these no further batch is begun; what is left waits for the next time.
+
+    Raises:
+        IndexUnusable: there is no index.
+        LockHeld: another process still writes it.
+        VectorsDamaged: they were damaged, and so are the new ones.
+        sqlite3.Error: the disk refuses.
+    """
+    try:
+        return _embed(root, embedder, patience, seconds)
+    except VectorsDamaged:
+        return _embed(root, embedder, patience, seconds)  # what was damaged is gone
+
+
+def _embed(root: Path, embedder: Embedder, patience: float, seconds: float) -> VectorReport:
+    model = Model(embedder.name, embedder.dimension)
+    faults: dict[str, None] = {}
+    embedded, until = 0, time.monotonic() + seconds
+    with vector_store(root) as store:
+        with reading(root) as index:
+            wanted = dict(_wanted(index, store, model))
+        keys = list(wanted)
+        for some in (keys[at : at + BATCH] for at in range(0, len(keys), BATCH)):
+            if time.monotonic() >= until:
+                break
+            try:
+                vectors = _vectors(embedder, model, [wanted[one] for one in some])
+            except CurateError as fault:
+                faults[fault.sentence] = None
+                continue
+            keep(store, model, some, vectors)
+            embedded += len(some)
+    with writer_lock(root, patience), reading(root) as index:
+        useful = embedded or not faults
+        stamp = follow(root, index, model if useful else None)
+    missing = len(stamp.missing) if stamp and stamp.model == model else len(wanted) - embedded
+    return VectorReport(model.name, embedded, missing, tuple(faults))
+
+
+def _wanted(index: sqlite3.Connection, store: sqlite3.Connection, model: Model) -> Iterator[tuple[bytes, str]]:
+    """Yield the texts without a vector, by key: items first, for the review compares what is new with their vectors."""
+    for is_item in (True, False):
+        yield from _wanted_of(index, store, model, is_item=is_item)
+
+
+def _wanted_of(
+    index: sqlite3.Connection, store: sqlite3.Connection, model: Model, *, is_item: bool
+) -> Iterator[tuple[bytes, str]]:
+    last = 0
+    while rows := index.execute(_WANTED, (is_item, last)).fetchall():
+        last = rows[-1][0]
+        there = fetch(store, model, [row[1] for row in rows])
+        for _, known, text, title, headings, date, status in rows:
+            if known not in there:
+                embedded = embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date, status)
+                yield key(embedded), embedded
+
+
+def _vectors(embedder: Embedder, model: Model, texts: list[str]) -> NDArray[np.float32]:
+    """Ask the embedder, and believe it only what can be compared: finite vectors of length one.
+
+    Raises:
+        ModelFailed: what came is of no use.
+    """
+    import numpy as np  # noqa: PLC0415  only who embeds needs it
+
+    vectors = np.asarray(embedder.embed_documents(texts), np.float32)
+    if vectors.shape != (len(texts), model.dimension) or not np.isfinite(vectors).all():
+        raise ModelFailed(model.name, f"gave vectors that are of no use (shape {vectors.shape})")
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = vectors / np.maximum(lengths, 1e-12)
+    return unit
+
+
+# ---------------------------------------- what of a unit is turned into a vector
+# and the key by which that vector is known.
+
+
+# The marks of a list item and of bold text say nothing, and a model would take them for something.
+_BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
+_BOLD: Final = re.compile(r"\*\*|__")
+
+
+def key_of(unit: Unit) -> bytes:
+    """Return the 16 bytes by which the vector of a unit is known, wherever the unit stands."""
+    return key(embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status))
+
+
+def key(text: str) -> bytes:
+    """Return the 16 bytes by which the vector of an embedded text is known."""
+    return hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
+
+
+def embedded_text(text: str, title: str, headings: Sequence[str], date: str, status: str = "") -> str:
+    """Return what is embedded: the words first, for they matter most, then where and of when they are.
+
+    The path is not in it, so that a renamed file keeps its vectors. An item (what has a status) is a sentence that
+    stands for itself, under a label that says what its heading would; so it keeps its vector wherever it moves.
+    """
+    plain = _BOLD.sub("", _BULLET.sub("", text)).strip()
+    where = "" if status else " > ".join(dict.fromkeys(part for part in (title, *headings) if part))
+    about = ", ".join(part for part in (where, day_words(date)) if part)
+    return f"{plain} ({about})" if about else plain
+
+
+# ---------------------------------------- meaning: which embedder there is
+# and its vectors brought up to date. A help only: without it, words are searched.
+
+
+def chosen_embedder() -> tuple[Embedder | None, str]:
+    """Return the embedder that the user's settings come to, or None, and the sentence that says which and why.
+
+    Raises:
+        BadSettings: what the user's settings say of it cannot be read.
+    """
+    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  only who embeds needs them
+
+    return choose_embedder(embedder_settings(os.environ), os.environ)
+
+
+def embed(root: Path, seconds: float) -> tuple[dict[str, object], tuple[str, ...]]:
+    """Give what is new in the index its vectors.
+
+    Args:
+        root: the memory.
+        seconds: how long that may take, about; what is left waits for the next time.
+
+    Returns:
+        What was done (empty where there is no embedder), and sentences on what failed; nothing is lost by it.
+    """
+    try:
+        embedder, _ = chosen_embedder()
+        if embedder is None:
+            return {}, ()
+        report = embed_index(root, embedder, seconds=seconds)
+    except (CurateError, sqlite3.Error, OSError) as fault:
+        return {}, (f"Nothing could be embedded: {fault} What is new is found by its words.",)
+    units = "1 unit is" if report.missing == 1 else f"{report.missing:,} units are"
+    notes = (f"{' '.join(report.faults)} Until the next time, {units} found by words alone.",) if report.faults else ()
+    return dict(report.to_json()), notes
+
+
+def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | None, str]:
+    """Return a question's vector, or None and the sentence that says why there is none."""
+    if not query.strip():
+        return None, ""
+    try:
+        return embedder.embed_query(veil(query)), ""
+    except CurateError as fault:
+        return None, f"{fault.sentence} This answer goes by words alone."

@@ -1,0 +1,101 @@
+"""Which embedder it is, and why: Voyage where there is a key, else the local model where it is fetched, else none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import CurateError, UnusableModel
+from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL
+from pipelines.search.embedders.fetch import MINILM, is_complete, models_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.provider_settings import EmbedderSettings
+    from pipelines.search.embedders.embedder import Embedder
+
+
+Choice = tuple["Embedder | None", str]
+_WORDS_ONLY: Final = "Keyword search only"
+
+
+def choose_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
+    """Return the embedder, or None for search by words alone, and the sentence that says which and why.
+
+    Nothing is asked over the network, and no SDK is imported. The local model's graph is built where it is not yet.
+
+    Args:
+        settings: the user's `[embedder]`.
+        environ: says where the user's cache is.
+    """
+    if settings.provider == "none":
+        return None, f"{_WORDS_ONLY}, as the settings say."
+    if settings.provider == "openai":
+        return _openai(settings)
+    if settings.provider == "voyage" or (settings.provider is None and settings.api_key):
+        return _voyage(settings)
+    return _local(settings, environ)
+
+
+def choose_local(environ: Mapping[str, str]) -> Embedder | None:
+    """Return the pinned local model in int8, whatever embeds for search, or None where it is not fetched.
+
+    What was trained on the vectors of one model needs that one; and it sends nothing to anybody.
+
+    Raises:
+        UnusableModel: it was fetched, and is damaged.
+        NotWritable: its graph is not built yet, and the cache cannot be written.
+        CurateError: the environment names neither a cache nor a home.
+    """
+    from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  only who is chosen is brought in
+    from pipelines.search.embedders.local import LocalEmbedder  # noqa: PLC0415  as above
+
+    models = models_folder(environ)
+    folder = models / MINILM.name
+    return LocalEmbedder(built_model(folder, models, "int8", MINILM)) if is_complete(MINILM, folder) else None
+
+
+def _openai(settings: EmbedderSettings) -> Choice:
+    if settings.key_variable and not settings.api_key:
+        return None, f"{_WORDS_ONLY}: the settings name {settings.key_variable} for the key, and it is not set."
+    from pipelines.search.embedders.remote import OpenAIEmbedder  # noqa: PLC0415  only who is chosen is brought in
+
+    return OpenAIEmbedder(settings), f"{settings.model} at {_host(settings.base_url)}, as the settings say."
+
+
+def _voyage(settings: EmbedderSettings) -> Choice:
+    if not settings.api_key:
+        return None, f"{_WORDS_ONLY}: the settings ask for Voyage, and {settings.key_variable} is not set."
+    from pipelines.search.embedders.voyage import VoyageEmbedder  # noqa: PLC0415  as above
+
+    reason = "as the settings say" if settings.provider else f"because {settings.key_variable} is set"
+    return VoyageEmbedder(settings), f"{settings.model or VOYAGE_MODEL} at Voyage, {reason}."
+
+
+def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
+    from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  as above
+    from pipelines.search.embedders.local import LocalEmbedder  # noqa: PLC0415  as above
+
+    try:
+        models = models_folder(environ)
+        if not settings.folder and not is_complete(MINILM, models / MINILM.name):
+            return None, f"{_WORDS_ONLY}: {_no_key(settings)}{MINILM.name} is not fetched (`curate models fetch`)."
+        folder = Path(settings.folder).expanduser() if settings.folder else models / MINILM.name
+        model = built_model(folder, models, settings.precision, None if settings.folder else MINILM)
+    except UnusableModel as fault:
+        return None, f"{_WORDS_ONLY}: {fault.sentence[0].lower()}{fault.sentence[1:]} {fault.advice}".rstrip()
+    except CurateError as fault:
+        return None, f"{_WORDS_ONLY}: {fault}"
+    reason = "as the settings say" if settings.provider else f"because it is here and {VOYAGE_KEY} is not set"
+    label = folder.name if settings.folder else MINILM.name
+    return LocalEmbedder(model, settings.threads), f"{label} on this machine ({settings.precision}), {reason}."
+
+
+def _no_key(settings: EmbedderSettings) -> str:
+    return "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
+
+
+def _host(base_url: str) -> str:
+    """Return the host of an address, without the login that it may hold."""
+    return base_url.partition("://")[2].partition("/")[0].rpartition("@")[2]

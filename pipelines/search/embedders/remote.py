@@ -1,0 +1,218 @@
+"""Any address that speaks `POST /v1/embeddings` as an embedder: Ollama, llama.cpp, vLLM, OpenAI and others.
+
+The wire is one request and one answer, so the standard library serves. A redirect is refused: whatever it leads to, the
+settings did not name it, and it would get the text and the key.
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from pipelines.errors import EmbeddingFailed
+from pipelines.search.embedders.embedder import BadVectors, batches, fit_to_send, unit_rows
+from pipelines.usage import reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from http.client import HTTPMessage
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pipelines.provider_settings import EmbedderSettings
+
+
+PROVIDER: Final = "openai"
+QUERY_SECONDS: Final = 10.0
+MOST_TEXTS: Final = 64
+MOST_BYTES: Final = 256_000
+_TEXT_BYTES: Final = 16_000
+_ANSWER_BYTES: Final = 64_000_000
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+# What models were trained to see before a document and before a query, by parts of their names.
+_PROMPTS: Final = {
+    "nomic-embed-text": ("search_document: ", "search_query: "),
+    "mxbai-embed": ("", "Represent this sentence for searching relevant passages: "),
+    "snowflake-arctic-embed": ("", "Represent this sentence for searching relevant passages: "),
+}
+
+
+@dataclass(slots=True)
+class OpenAIEmbedder:
+    """Asks an OpenAI-compatible address for vectors. Their dimension is learned from the first answer and kept to."""
+
+    settings: EmbedderSettings
+    _dimension: int = field(default=0, init=False)
+
+    @property
+    def name(self) -> str:
+        """The wire and the model."""
+        return f"{PROVIDER}:{self.settings.model}"
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has; where nothing was embedded yet, one word is, to know it.
+
+        Raises:
+            EmbeddingFailed: the address gave no usable answer.
+        """
+        if not self._dimension:
+            self.embed_query("dimension")
+        return self._dimension
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts to be found, in as many calls as they need.
+
+        Raises:
+            EmbeddingFailed: a call failed; the sentence says why, and nothing of the others is kept.
+        """
+        return self._embed(texts, self._prompts[0], self.settings.timeout_seconds)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question.
+
+        Raises:
+            EmbeddingFailed: as above.
+        """
+        vector: NDArray[np.float32] = self._embed([text], self._prompts[1], QUERY_SECONDS)[0]
+        return vector
+
+    @property
+    def _prompts(self) -> tuple[str, str]:
+        return next((pair for part, pair in _PROMPTS.items() if part in self.settings.model), ("", ""))
+
+    def _embed(self, texts: Sequence[str], prompt: str, seconds: float) -> NDArray[np.float32]:
+        import numpy as np  # noqa: PLC0415  only what embeds pays for it
+
+        parts = []
+        try:
+            for batch in batches([fit_to_send(prompt + text, _TEXT_BYTES) for text in texts], MOST_TEXTS, MOST_BYTES):
+                found = unit_rows(_rows(self._ask(batch, seconds), len(batch)), len(batch), self._dimension)
+                self._dimension = found.shape[1]
+                parts.append(found)
+        except BadVectors as fault:
+            raise EmbeddingFailed(self.name, str(fault)) from None
+        except Exception as fault:  # noqa: BLE001  whatever goes wrong on the way, search goes on by words
+            raise EmbeddingFailed(self.name, why(fault)) from None
+        return np.concatenate(parts) if parts else np.empty((0, self.dimension), np.float32)
+
+    def _ask(self, texts: list[str], seconds: float) -> Any:  # noqa: ANN401  JSON, checked by the caller
+        url = with_path(self.settings.base_url) + "/embeddings"
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memcurate"}
+        if self.settings.api_key:
+            headers["Authorization"] = f"Bearer {self.settings.api_key}"
+        body = json.dumps({"model": self.settings.model, "input": texts, "encoding_format": "float"}).encode()
+        request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
+        try:
+            with opened(request, seconds) as answer:
+                said = answer.read(_ANSWER_BYTES + 1)
+        except urllib.error.HTTPError as refusal:
+            refusal.close()
+            if refusal.code in _REDIRECTS:
+                raise BadVectors("sent a redirect; put the address that it leads to into embedder.base_url") from None
+            raise
+        if len(said) > _ANSWER_BYTES:
+            raise BadVectors("gave an answer that is far too long")
+        if answer.length:  # a read with a limit does not complain where the connection ended early
+            raise ConnectionError
+        return json.loads(said)
+
+
+def _rows(answer: Any, count: int) -> list[Any]:  # noqa: ANN401  JSON from somebody's server
+    """Return an answer's vectors in the order of the texts; the wire numbers them and may shuffle."""
+    try:
+        rows = {row["index"]: row["embedding"] for row in answer["data"]}
+        if len(answer["data"]) != count:
+            raise BadVectors(f"gave {len(answer['data'])} vectors for {count} texts")
+        return [rows[at] for at in range(count)]
+    except (KeyError, TypeError):
+        raise BadVectors("answered with something that is not its wire format") from None
+
+
+# ---------------------------------------- why an address gave no vectors
+# in words that hold no key, no address and no text.
+
+
+_ERRORS: Final = 400
+"""Where HTTP's error statuses begin."""
+_ANOTHER_WIRE: Final = "answered with something that is not its wire format"
+# What an SDK raises that takes an answer apart without looking.
+_TAKEN_APART: Final = frozenset({"AttributeError", "LookupError", "TypeError"})
+_TIMEOUTS: Final = frozenset({"Timeout", "TimeoutError"})
+
+
+class _Refused(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status_code = status
+
+
+def why(fault: BaseException) -> str:
+    """Return what is wrong, from the kind and the status of an exception alone; its words may quote the request."""
+    cause = getattr(fault, "reason", None)  # urllib wraps what really happened
+    if isinstance(cause, BaseException):
+        fault = cause
+    status = getattr(fault, "http_status", None)  # voyageai's name for it
+    if isinstance(status, int):
+        return reason(_Refused(status)) if status >= _ERRORS else _ANOTHER_WIRE
+    names = {kind.__name__ for kind in type(fault).__mro__}
+    if names & _TAKEN_APART:
+        return _ANOTHER_WIRE
+    if names & _TIMEOUTS:
+        return "gave no answer in time"
+    if "HTTPException" in names:
+        return "could not be reached, or the connection broke"
+    return reason(fault)
+
+
+def with_path(base_url: str, default: str = "/v1") -> str:
+    """Return an address without its last slash; one that names only a host gets the path that is usual there."""
+    address = base_url.rstrip("/")
+    return address if "/" in address.partition("://")[2] else address + default
+
+
+# ---------------------------------------- requests to an address that a user named
+# they go there and nowhere else.
+
+
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def opened(request: urllib.request.Request, seconds: float) -> Any:  # noqa: ANN401  an HTTPResponse, as urllib has it
+    """Return the answer to a request, to be closed by who asked for it.
+
+    A redirect is no answer but a refusal, with its status: where it leads, nobody named, and that address would get
+    what is sent, keys included. A proxy of the environment's is passed by for what runs on this machine: it would look
+    for that on its own.
+
+    Args:
+        request: to an `http` or `https` address.
+        seconds: how long each step of it may take.
+
+    Raises:
+        urllib.error.HTTPError: the answer refuses; it is to be closed, too.
+        OSError: there is no answer.
+        http.client.HTTPException: what came is none.
+    """
+    handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
+    if urlsplit(request.full_url).hostname in _LOOPBACK:
+        handlers.append(urllib.request.ProxyHandler({}))
+    return urllib.request.build_opener(*handlers).open(request, timeout=seconds)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(
+        self,
+        req: urllib.request.Request,  # noqa: ARG002
+        fp: IO[bytes],  # noqa: ARG002
+        code: int,  # noqa: ARG002
+        msg: str,  # noqa: ARG002
+        headers: HTTPMessage,  # noqa: ARG002
+        newurl: str,  # noqa: ARG002
+    ) -> None:
+        return None  # the redirect itself is then the answer, with its status

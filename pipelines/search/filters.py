@@ -1,0 +1,101 @@
+"""What a search is narrowed down to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.search.schema import NEVER, SEPARATOR
+from pipelines.store.layout import LOGS, SESSIONS, slug
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Only what fits all that is given is found; what has no date fits no bound of dates.
+
+    Args:
+        types: item types, as `Decision`.
+        project: a project's title or the name of its file, whatever its case.
+        since: the first day, `YYYY-MM-DD`.
+        before: the first day that is too late.
+        trusts: owner, self, external, untrusted.
+        sources: log, session, document.
+        as_of: a day: only what held on it. An item holds from its `since` on and before its `until`; whatever else is
+            found must be of that day or of an earlier one.
+        spellings: what the project is called where; `resolved` fills it in.
+    """
+
+    types: tuple[str, ...] = ()
+    project: str = ""
+    since: str = ""
+    before: str = ""
+    trusts: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    as_of: str = ""
+    spellings: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """The SQL condition for what may be told at all: what holds now, and as of a day also what held once."""
+        return f"units.hidden < {NEVER}" if self.as_of else "NOT units.hidden"
+
+    def condition(self) -> tuple[str, tuple[str, ...]]:
+        """Return what stands after WHERE over `units` and `files`, beginning with the hidden, and its values."""
+        clauses, values = [self.told], list[str]()
+        for told, column in ((self.trusts, "units.trust = ?"), (self.sources, _SOURCE)):
+            if told:
+                clauses.append(f"({' OR '.join([column] * len(told))})")
+                values += told
+        if self.types:
+            # Several types stand in one field, so each is looked for between separators.
+            clauses.append(f"({' OR '.join([_TYPE] * len(self.types))})")
+            values += self.types
+        if self.project:
+            names = self.spellings or (self.project,)
+            clauses.append(f"units.project COLLATE NOCASE IN ({', '.join('?' * len(names))})")
+            values += names
+        for value, clause in (
+            (self.since, "units.date >= ?"),
+            (self.before, "units.date != '' AND units.date < ?"),
+            (self.as_of, "units.date != '' AND units.date <= ?"),
+            (self.as_of, "(units.until = '' OR units.until > ?)"),
+        ):
+            if value:
+                clauses.append(clause)
+                values.append(value)
+        return " AND ".join(clauses), tuple(values)
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is asked for at all."""
+        return self != Filters()
+
+
+def resolved(filters: Filters, connection: sqlite3.Connection) -> Filters:
+    """Return filters whose project is known by all its names: a log names it by its title or by its file's name."""
+    if not filters.project:
+        return filters
+    wanted, names = slug(filters.project), {filters.project}
+    for path, title in connection.execute(_PROJECTS):
+        stem = path.rpartition("/")[2].removesuffix(".md")
+        if wanted in {slug(title), slug(stem)}:
+            names |= {title, stem}
+    # SQLite knows the cases of ASCII letters alone.
+    cased = {one for name in names for one in (name, name.lower(), name.upper(), name.title(), name.capitalize())}
+    return replace(filters, spellings=tuple(sorted(cased)))
+
+
+_PROJECTS: Final = (
+    "SELECT path, coalesce((SELECT project FROM units WHERE file = files.id LIMIT 1), '') FROM files"
+    " WHERE path GLOB 'Projects/*'"
+)
+_TYPE: Final = (
+    f"instr('{SEPARATOR}' || lower(units.types) || '{SEPARATOR}', '{SEPARATOR}' || lower(?) || '{SEPARATOR}')"
+)
+_SOURCE: Final = (
+    f"(CASE WHEN files.path LIKE '{LOGS}/%' THEN 'log' WHEN files.path LIKE '{SESSIONS}/%' THEN 'session'"
+    " ELSE 'document' END) = ?"
+)

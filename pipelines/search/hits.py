@@ -1,0 +1,196 @@
+"""What search gives back."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pipelines.errors import IndexUnusable
+from pipelines.search.chunk_context import match_expression, parted, spaced, unspaced_pairs
+from pipelines.search.damage import SUMMED_UNIT, row_sum
+from pipelines.search.schema import SEPARATOR, TOKENIZE
+from pipelines.store.layout import LOGS, SESSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+_SHOWN: Final = f"""
+    SELECT units.id, files.path, units.crc, {", ".join(f"units.{column}" for column in SUMMED_UNIT)}
+    FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?))
+"""  # noqa: S608  our own columns
+_AS_WRITTEN: Final = (
+    "start_line",
+    "end_line",
+    "text",
+    "date",
+    "project",
+    "trust",
+    "confidence",
+    "status",
+    "item",
+    "until",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One unit that was found.
+
+    Args:
+        path: the file, relative to the memory, with `/`.
+        start_line: first line, counted from 1.
+        end_line: last line, inclusive.
+        text: what stands there; an item as its label and sentence.
+        score: the higher, the better; comparable within one query only.
+        date: a log's day, an item's `since`, a document's `updated`; may be empty.
+        headings: the headings above, outermost first.
+        types: the types of the items in it.
+        project: the project's title, or empty.
+        tags: its `#tag` words.
+        trust: owner, self, external or untrusted.
+        confidence: high, medium, low, speculative, or empty.
+        status: an item's status, or empty.
+        item: an item's id, or empty.
+        until: the first day on which an item held no more, or empty.
+        known_as: by what its uses are counted: an item's id, else a hash of what it says and of when it is.
+        factors: what the score came of, by name; empty unless asked for.
+        own_path: what the program calls the file, where that is not its name on the disk; else empty.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    score: float
+    date: str
+    headings: tuple[str, ...]
+    types: tuple[str, ...]
+    project: str
+    tags: tuple[str, ...]
+    trust: str
+    confidence: str
+    status: str
+    item: str
+    until: str = field(default="", kw_only=True)
+    known_as: str = field(default="", kw_only=True)
+    factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+    own_path: str = field(default="", kw_only=True)
+
+    @property
+    def kind(self) -> Literal["log", "session", "document"]:
+        """Whether it tells what happened (a log, a session) or what is held to be so (a document)."""
+        top, _, _ = (self.own_path or self.path).partition("/")
+        return "log" if top == LOGS else "session" if top == SESSIONS else "document"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json` can write."""
+        told = asdict(self) | {"kind": self.kind, "score": _told(self.score)}
+        del told["known_as"], told["own_path"]
+        factors = {name: _told(value) for name, value in told.pop("factors").items()}
+        return told | ({"factors": factors} if factors else {})
+
+
+def _told(value: float) -> float:
+    """Return a number to six figures, however small: what orders the hits must not be rounded away."""
+    return float(f"{value:.6g}")
+
+
+def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, Mapping[str, float]]]) -> list[Hit]:
+    """Return units of the index as hits.
+
+    Args:
+        connection: the index, open to read.
+        scored: the units, in the order in which they are wanted, with their scores and what those came of.
+
+    Raises:
+        IndexUnusable: a row is not as it was written.
+    """
+    rows = {row[0]: row[1:] for row in connection.execute(_SHOWN, (json.dumps(list(scored)),))}
+    return [_hit(rows.get(unit), score, factors) for unit, (score, factors) in scored.items()]
+
+
+def _hit(found: tuple[Any, ...] | None, score: float, factors: Mapping[str, float]) -> Hit:
+    if found is None or row_sum(found[2:]) != found[1]:
+        raise IndexUnusable("it is damaged (a row is not as it was written)")
+    told = dict(zip(SUMMED_UNIT, found[2:], strict=True))
+    return Hit(
+        path=found[0],
+        score=score,
+        headings=_several(told["headings"]),
+        types=_several(told["types"]),
+        tags=_several(told["tags"]),
+        known_as=known_as(told["item"], told["key"].hex().upper()),
+        factors=factors,
+        **{name: told[name] for name in _AS_WRITTEN},
+    )
+
+
+def _several(joined: str) -> tuple[str, ...]:
+    return tuple(joined.split(SEPARATOR)) if joined else ()
+
+
+def known_as(item: str, key: str) -> str:
+    """Return by what the uses of a unit are counted, wherever it stands."""
+    return item or key
+
+
+# ---------------------------------------- show what was found
+# one line of a hit's text, with the words that matched marked.
+
+
+OPEN, CLOSE = "\x01", "\x02"
+"""Stand around a matched word; no text holds them, because control characters are taken out."""
+_BETWEEN: Final = "\x03"
+
+WIDTH: Final = 240
+_CONTROL: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+
+
+def snippets(query: str, texts: Sequence[str]) -> list[str]:
+    """Return each text as one line of some 240 characters around its first match, matched words between the marks.
+
+    The same tokenizer that found the texts tells which words matched. Control characters are taken out: what a log
+    holds must not speak to a terminal.
+    """
+    return [_cut(text) for text in _marked(query, [_CONTROL.sub(" ", text).strip() for text in texts])]
+
+
+def _marked(query: str, texts: Sequence[str]) -> list[str]:
+    marked = list(texts)
+    if expression := match_expression(spaced(query)):
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute(f"CREATE VIRTUAL TABLE shown USING fts5(text, tokenize = '{TOKENIZE}')")
+            connection.executemany(
+                "INSERT INTO shown(rowid, text) VALUES (?, ?)", enumerate(parted(text, _BETWEEN) for text in texts)
+            )
+            found = "SELECT rowid, highlight(shown, 0, ?, ?) FROM shown WHERE shown MATCH ?"
+            for row, text in connection.execute(found, (OPEN, CLOSE, expression)):
+                marked[row] = text.replace(_BETWEEN, "")
+    if pairs := "|".join(sorted(map(re.escape, unspaced_pairs(query)), key=len, reverse=True)):
+        # Pairs overlap: a word of three characters is two of them.
+        whole = re.compile(f"(?:(?:(?={pairs}).)*(?:{pairs}))+")
+        marked = [whole.sub(rf"{OPEN}\g<0>{CLOSE}", text) for text in marked]
+    return marked
+
+
+def _cut(text: str) -> str:
+    if len(text) <= WIDTH:
+        return text
+    first = max(text.find(OPEN), 0)
+    start = max(0, min(first - WIDTH // 3, len(text) - WIDTH))
+    # A blank is a good place to begin and to end, unless the script has none. To begin earlier would lose the end.
+    start = text.find(" ", start - 1, start + 30) + 1 or start if start else 0
+    end = start + WIDTH
+    if end < len(text) and (blank := text.rfind(" ", end - 30, end)) > 0:
+        end = blank
+    piece = text[start:end]
+    if piece.rfind(OPEN) > piece.rfind(CLOSE):
+        piece += CLOSE
+    if 0 <= piece.find(CLOSE) < piece.find(OPEN) or (CLOSE in piece and OPEN not in piece):
+        piece = OPEN + piece
+    return f"{'… ' if start else ''}{piece}{' …' if end < len(text) else ''}"

@@ -1,0 +1,131 @@
+"""The text of a PDF, page by page, read by a process of its own that ends in bounded time and memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.util import find_spec
+from shutil import which
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.search.pdf_child import MOST_PAGES
+from pipelines.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+
+SECONDS: Final = 20
+"""Of processor time; the whole may take three times that on a busy machine."""
+MEMORY: Final = 1024 * 1024 * 1024
+_KEPT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH")
+_FAULTS: Final = {
+    "encrypted": "is encrypted",
+    "broken": "is broken, or no PDF",
+    "memory": f"needs more than {MEMORY >> 30} GB of memory to be read",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pdf:
+    """What a PDF holds.
+
+    Args:
+        pages: number, from 1, and text of each page that has any.
+        title: what the file calls itself, or empty.
+        date: the day of its last change, `YYYY-MM-DD`, or empty.
+        reason: why it has no text; ends a sentence that begins with its path.
+        note: what of it is missing; as above.
+    """
+
+    pages: tuple[tuple[int, str], ...] = ()
+    title: str = ""
+    date: str = ""
+    reason: str = ""
+    note: str = ""
+
+
+def pdf_reader() -> str:
+    """Return the name of the program that reads PDF files here, `pypdf` or `pdftotext`, or an empty string."""
+    return "pypdf" if find_spec("pypdf") else "pdftotext" if which("pdftotext") else ""
+
+
+def read_pdf(file: BinaryIO, reader: str) -> Pdf:
+    """Return the text of a PDF. Nothing that is in it makes this fail, or take more than about a minute.
+
+    Args:
+        file: the file, open.
+        reader: what `pdf_reader` returned.
+    """
+    if not reader:
+        return Pdf(reason="cannot be read, because neither pypdf nor pdftotext is installed")
+    os.lseek(file.fileno(), 0, os.SEEK_SET)  # the process reads the descriptor, and knows nothing of a buffer
+    with tempfile.TemporaryFile() as out:
+        # -P: what lies in the working directory, which may be somebody else's, is not imported.
+        program = [sys.executable, "-P", "-W", "ignore", "-m", "pipelines.search.pdf_child"]
+        arguments = [reader, str(SECONDS), str(MEMORY)]
+        environment = {key: value for key, value in os.environ.items() if key in _KEPT or key.startswith("PYTHON")}
+        try:
+            ended = subprocess.run(
+                [*program, *arguments], stdin=file, stdout=out, stderr=subprocess.DEVNULL, env=environment,
+                timeout=3 * SECONDS, check=False,
+            ).returncode  # fmt: skip
+        except subprocess.TimeoutExpired:
+            ended = -9
+        except OSError as error:
+            return Pdf(reason=f"cannot be read: {(error.strerror or str(error)).lower()}")
+        out.seek(0)
+        return _plain(out.read(), ended) if reader == "pdftotext" else _told(out.read(), ended)
+
+
+def _told(output: bytes, ended: int) -> Pdf:
+    """Return what pypdf came to; a process that was ended amid a page leaves the pages before."""
+    told = list(_objects(output))
+    last = told[-1] if told and "page" not in told[-1] else {}
+    texts = [(one["page"], _page(one["text"])) for one in told if isinstance(one.get("text"), str)]
+    pages = tuple((number, text) for number, text in texts if text)
+    fault = last.get("fault") or ("" if "pages" in last else "time" if ended < 0 else "broken")
+    reason = _FAULTS.get(fault) or (f"takes more than {SECONDS} s to be read" if fault else "")
+    read, broken = [one["page"] for one in told if "page" in one], sum(1 for one in told[:-1] if "fault" in one)
+    if not pages:
+        return Pdf(reason=reason or ("is broken" if broken else "holds no text; its pages may be pictures"))
+    title, date = clean(str(last.get("title", "")).replace("\n", " "))[:200], str(last.get("date", ""))
+    return Pdf(pages, title, date, note=_note(max(read), int(last.get("pages", 0)), broken, reason))
+
+
+def _note(read: int, count: int, broken: int, reason: str) -> str:
+    parts = [f"up to page {read:,}, because it {reason}"] if reason else []
+    parts += [f"up to page {read:,} of {count:,}"] if read < count and not reason else []
+    parts += [f"without {broken:,} broken {'page' if broken == 1 else 'pages'}"] if broken else []
+    return f"is indexed in part: {', '.join(parts)}" if parts else ""
+
+
+def _plain(output: bytes, ended: int) -> Pdf:
+    """Return what pdftotext came to: pages that end with a form feed."""
+    texts = enumerate(output.decode(errors="replace").split("\f"), start=1)
+    pages = tuple((number, _page(text)) for number, text in texts if _page(text))
+    if not pages:
+        return Pdf(reason="holds no text; its pages may be pictures" if ended == 0 else "is encrypted or broken")
+    last = pages[-1][0]
+    if ended:
+        return Pdf(pages, note=f"is indexed in part: up to page {last:,}")
+    return Pdf(pages, note=f"is indexed in part: up to page {last:,}" if last >= MOST_PAGES else "")
+
+
+def _objects(output: bytes) -> Iterator[dict[str, Any]]:
+    for line in output.splitlines():
+        try:
+            told = json.loads(line)
+        except ValueError:  # cut off amid a page
+            continue
+        if isinstance(told, dict):
+            yield told
+
+
+def _page(text: str) -> str:
+    return "\n".join(line.strip() for line in clean(text).split("\n")).strip()

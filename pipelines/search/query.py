@@ -1,0 +1,256 @@
+"""Search by words and by meaning, over small units, each scored with its surroundings; the unit alone is given back."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.search.candidates import Question, candidates, matrix_for, standing_units
+from pipelines.search.chunk_context import identifiers, match_expression
+from pipelines.search.filters import Filters, resolved
+from pipelines.search.hits import Hit, known_as, read_hits
+from pipelines.search.keyword_search import read_places, told_in_logs
+from pipelines.search.rank import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
+from pipelines.search.schema import reading
+from pipelines.store.user_layout import names_of
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pipelines.search.candidates import Candidates
+    from pipelines.search.keyword_search import Place
+    from pipelines.search.matrix import Matrix
+
+    Uses = Callable[[Collection[str]], Mapping[str, tuple[int, float]]]
+    Priorities = Callable[[], Mapping[str, float]]
+
+
+__all__ = ["Asked", "Hit", "answer", "search"]
+
+CANDIDATES: Final = 100
+"""Units that each leg brings at least."""
+CANDIDATES_A_HIT: Final = 10
+"""Units that each leg brings for each hit that is asked for: with three, recall was half a point lower."""
+# An item that the question names by its id comes before everything that merely holds its words.
+_NAMED_SCORE: Final = 1000.0
+_NAMES: Final = "SELECT id, item, hex(key) FROM units WHERE id IN (SELECT value FROM json_each(?))"
+_NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How a question is to be answered.
+
+    Args:
+        ranking: by what hits are ranked.
+        filters: what may be found.
+        vector: the question's vector, length one; None searches by words alone.
+        embedder: who made it; vectors of another are not compared with it.
+        today: the day from which ages are counted, `YYYY-MM-DD`; needed for `ranking.half_life` alone.
+        uses: tells how often, and how many days ago last, units were used, by what they are known as; needed for
+            `ranking.access` alone.
+        priorities: tells the priority of items by their ids; needed for `ranking.priority` alone.
+        explain: whether hits tell what their score came of.
+    """
+
+    ranking: Ranking = field(default_factory=Ranking)
+    filters: Filters = field(default_factory=Filters)
+    vector: NDArray[np.float32] | None = None
+    embedder: str = ""
+    today: str = ""
+    uses: Uses | None = None
+    priorities: Priorities | None = None
+    explain: bool = False
+
+
+def search(root: Path, query: str, limit: int, stale: Collection[str] = (), asked: Asked | None = None) -> list[Hit]:
+    """Return what best answers a question, best first; equal scores in order of path and line.
+
+    Any text is a fair question, and words that nothing holds find nothing. Superseded, retracted, merged and waiting
+    items stay out.
+
+    Args:
+        root: the memory.
+        query: a question in plain words, or names, ids, file names, `#tag`, `project:NAME`, `type:TYPE`.
+        limit: how many hits at most.
+        stale: files whose rows are not to be believed, because they changed since.
+        asked: ranking, filters and the question's vector; words alone without it.
+
+    Raises:
+        IndexUnusable: there is no index, or it cannot be read.
+    """
+    with reading(root) as connection:
+        return answer(root, connection, query, limit, stale, asked)
+
+
+def answer(
+    root: Path,
+    connection: sqlite3.Connection,
+    query: str,
+    limit: int,
+    stale: Collection[str] = (),
+    asked: Asked | None = None,
+) -> list[Hit]:
+    """Answer one of many questions, as `search` does, from an index that stays open between them.
+
+    The first one decides which state of the index all of them see.
+
+    Args:
+        root: the memory.
+        connection: its index, from `reading`.
+        query: a question, as for `search`.
+        limit: how many hits at most.
+        stale: files whose rows are not to be believed.
+        asked: ranking, filters and the question's vector.
+
+    Raises:
+        IndexUnusable: the index cannot be read.
+    """
+    asked = asked or Asked()
+    question = _question(root, connection, query, stale, asked)
+    found = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
+    twice = told_in_logs(connection, found.standings, question.filters, stale)
+    fused = _fused(found, asked.ranking) if question.matrix else found.words
+    scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
+    factors: dict[int, dict[str, float]] = {}
+    if asked.explain or asked.ranking.adjusts:
+        factors = _factors(connection, scores, found, asked)
+        scores = {unit: _product(told) for unit, told in factors.items()}
+    if asked.ranking.day_bonus:
+        _add_bonus(scores, factors, read_places(connection, scores), asked.ranking.day_bonus)
+    if named := _named(connection, query):
+        there = standing_units(connection, named, question)
+        scores |= dict.fromkeys(there, _NAMED_SCORE)
+        factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
+    order = _ordered(connection, scores, limit, question, asked.ranking)
+    if asked.explain and asked.ranking.diversity and question.matrix is not None:
+        _tell_repeats(factors, order, _likeness(question.matrix, order))
+    told = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
+    hits = read_hits(connection, told)
+    names = names_of(root)
+    return hits if names is None else [replace(hit, path=names.real(hit.path), own_path=hit.path) for hit in hits]
+
+
+def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: Asked) -> Question:
+    matrix = None
+    if asked.vector is not None and asked.ranking.mode != "keyword":
+        matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
+    terms = "" if matrix is not None and asked.ranking.mode == "vector" else match_expression(query)
+    vector = None if matrix is None else asked.vector
+    ranking = asked.ranking
+    filters = resolved(asked.filters, connection)
+    return Question(terms, filters, stale, vector, matrix, ranking.neighbours, ranking.passages)
+
+
+def _fused(found: Candidates, ranking: Ranking) -> dict[int, float]:
+    if ranking.mode == "vector":
+        return found.meaning
+    if ranking.fusion == "rrf":
+        return reciprocal_ranks([found.words, found.meaning], ranking.rrf_k)
+    return weighted(found.words, found.meaning, ranking.vector_weight)
+
+
+def _factors(
+    connection: sqlite3.Connection, scores: Mapping[int, float], found: Candidates, asked: Asked
+) -> dict[int, dict[str, float]]:
+    """Return by unit all that its score comes of: what was found, and what is known of it."""
+    used, ranked = _used(connection, scores, asked), _prioritised(connection, scores, asked)
+    places, factors = read_places(connection, scores), {}
+    for unit, score in scores.items():
+        told = {"words": found.words.get(unit, 0.0), "meaning": found.meaning.get(unit, 0.0), "fused": score}
+        factors[unit] = told | ranked.get(unit, {}) | _known(places[unit], used.get(unit), asked)
+    return factors
+
+
+def _used(connection: sqlite3.Connection, units: Iterable[int], asked: Asked) -> dict[int, tuple[int, float]]:
+    """Return the uses of those candidates that were ever used."""
+    if not asked.ranking.access or asked.uses is None:
+        return {}
+    names = {unit: known_as(*rest) for unit, *rest in connection.execute(_NAMES, (json.dumps(list(units)),))}
+    uses = asked.uses(frozenset(names.values()))
+    return {unit: uses[name] for unit, name in names.items() if name in uses}
+
+
+def _prioritised(connection: sqlite3.Connection, units: Iterable[int], asked: Asked) -> dict[int, dict[str, float]]:
+    """Return the factor of those candidates that are items; what is none keeps its score."""
+    weight = asked.ranking.priority
+    if not weight or asked.priorities is None:
+        return {}
+    known, rows = asked.priorities(), connection.execute(_NAMES, (json.dumps(list(units)),))
+    return {unit: {"priority": 1 + weight * known[item]} for unit, item, _ in rows if item in known}
+
+
+def _known(place: Place, used: tuple[int, float] | None, asked: Asked) -> dict[str, float]:
+    """Return the factors by what is known of a candidate, beside what it says."""
+    ranking, factors = asked.ranking, dict[str, float]()
+    if ranking.half_life and asked.today and place.date:
+        factors["recency"] = recency(days_between(place.date, asked.today), ranking.half_life)
+    if ranking.trust or ranking.confidence:
+        factors["belief"] = belief(place.trust, place.confidence, ranking)
+    if used:
+        factors["use"] = use(*used, ranking.access)
+    return factors
+
+
+def _product(factors: Mapping[str, float]) -> float:
+    return factors["fused"] * math.prod(factors.get(name, 1.0) for name in ("recency", "belief", "use", "priority"))
+
+
+def _ordered(
+    connection: sqlite3.Connection, scores: Mapping[int, float], limit: int, question: Question, ranking: Ranking
+) -> list[int]:
+    wanted = 3 * limit if ranking.diversity else limit
+    bar = min(heapq.nlargest(wanted, scores.values()), default=0.0)
+    places = read_places(connection, [unit for unit, score in scores.items() if score >= bar])
+    best = ((-scores[unit], place.path, place.line, unit) for unit, place in places.items())
+    order = [unit for *_, unit in sorted(best)[:wanted]]
+    if ranking.diversity and question.matrix is not None:
+        # What is named stands first whatever it is like; beside its score, no other would count for anything.
+        named = [unit for unit in order if scores[unit] >= _NAMED_SCORE]
+        alike = _likeness(question.matrix, order)
+        order = [*named, *diverse(order[len(named) :], scores, alike, ranking.diversity, limit - len(named), named)]
+    return order[:limit]
+
+
+def _add_bonus(
+    scores: dict[int, float], factors: dict[int, dict[str, float]], places: Mapping[int, Place], share: float
+) -> None:
+    best: dict[str, float] = {}
+    for unit, score in scores.items():
+        best[places[unit].path] = max(score, best.get(places[unit].path, 0.0))
+    for unit in scores:
+        bonus = share * best[places[unit].path]
+        scores[unit] += bonus
+        factors[unit] = factors.get(unit, {}) | {"day": bonus}
+
+
+def _tell_repeats(
+    factors: dict[int, dict[str, float]], order: Sequence[int], likeness: Callable[[int, int], float]
+) -> None:
+    """Tell of each hit how alike it is to the nearest that stands above it: no score shows what that did."""
+    for place, unit in enumerate(order):
+        if "named" not in factors[unit]:
+            alike = max((0.0, *(likeness(unit, one) for one in order[:place])))
+            factors[unit] = factors[unit] | {"alike": alike}
+
+
+def _likeness(matrix: Matrix, units: list[int]) -> Callable[[int, int], float]:
+    """Return how alike two of some units are, by the cosine of their vectors."""
+    known = [unit for unit in units if unit < len(matrix.rows)]
+    rows = matrix.rows[known]
+    table, at = rows @ rows.T, {unit: number for number, unit in enumerate(known)}
+    return lambda one, other: float(table[at[one], at[other]]) if one in at and other in at else 0.0
+
+
+def _named(connection: sqlite3.Connection, query: str) -> list[int]:
+    """Return the items whose ids a question names: a stemmed, tokenised text is no place to look for those."""
+    rows = (connection.execute(_NAMED, {"prefix": prefix}) for prefix in identifiers(query))
+    return [unit for found in rows for (unit,) in found]

@@ -1,0 +1,197 @@
+"""A file as it is read into the index: its units, the fingerprint of all that they come of, or why there are none."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import BadFile
+from pipelines.search.chunks import Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
+from pipelines.search.indexed_files import Form, covering, digest_of, form_of, read_source, sidecar_of
+from pipelines.store.files import open_regular
+from pipelines.store.item import Trust
+from pipelines.store.layout import LOGS
+from pipelines.store.log import tags_of
+from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets.redact import log_without_private
+from pipelines.store.sidecars import BadSidecar, parse_sidecar
+from pipelines.store.transcripts import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from pipelines.search.pdf import Pdf
+    from pipelines.store.days import Days
+    from pipelines.store.secrets import Redactor
+    from pipelines.store.sidecars import Described
+    from pipelines.store.transcripts import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a file came to.
+
+    Args:
+        units: in order.
+        sha256: the fingerprint; empty where the bytes could not be had.
+        reason: why there are no units; ends a sentence that begins with the path.
+        note: what is missing among the units; likewise.
+    """
+
+    units: Sequence[Unit]
+    sha256: str
+    reason: str = ""
+    note: str = ""
+
+
+def read_file(root: Path, path: str, beside: str) -> Reading | None:
+    """Return a file as it is now, or None where it vanished. Nothing in a file makes this fail.
+
+    Args:
+        root: the memory.
+        path: the file, relative to the memory; `form_of` knows it.
+        beside: what its stamp says of what else its text hangs on.
+    """
+    form = form_of(path)
+    if form is Form.TEXT:
+        source = read_source(root, path)
+        return (
+            Reading(read_units(path, _shown(root, path, source.text)), source.sha256, source.reason) if source else None
+        )
+    try:
+        file = open_regular(root, path)
+        if file is None:
+            return None
+        with file:
+            if form is Form.TRANSCRIPT:
+                return _transcript(path, file, beside, load_redactor(root))
+            read = _pdf(file, beside) if form is Form.PDF else _image(root, path, file)
+            return replace(read, units=tuple(_without_secrets(unit, load_redactor(root)) for unit in read.units))
+    except BadFile as error:
+        return Reading((), "", error.why)
+    except OSError as error:
+        return Reading((), "", f"cannot be read: {(error.strerror or str(error)).lower()}")
+
+
+def _shown(root: Path, path: str, text: str) -> str:
+    """Return a text as it may be searched and embedded: before the night has redacted a log, too."""
+    shown = log_without_private(text) if path.startswith(f"{LOGS}/") else text
+    return load_redactor(root).redact(shown).text
+
+
+def _without_secrets(unit: Unit, redactor: Redactor) -> Unit:
+    text, title = redactor.redact(unit.text).text, redactor.redact(unit.title).text
+    return unit if (text, title) == (unit.text, unit.title) else replace(unit, text=text, title=title)
+
+
+class _Hashed:
+    """The lines of a file, hashed as they are read, so that the fingerprint is that of what was read."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.digest = file, hashlib.sha256()
+
+    def readline(self, size: int, /) -> bytes:
+        line = self._file.readline(size)
+        self.digest.update(line)
+        return line
+
+
+def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> Reading:
+    from pipelines.store.days import parse_days  # noqa: PLC0415  as above
+    from pipelines.store.secrets.redact import TranscriptCleaner  # noqa: PLC0415  as above
+    from pipelines.store.transcripts import Transcript  # noqa: PLC0415  as above
+
+    days, hashed = parse_days(beside), _Hashed(file)
+    transcript, words = Transcript(hashed, days.zone), TranscriptCleaner(redactor).words
+    turns = (replace(turn, text=words(turn.text)) for turn in transcript)
+    units = list(turn_units(path, turns, days))
+    whole = covering(hashed.digest.hexdigest(), beside)
+    faults = "; ".join(transcript.faults())
+    if faults and not units:
+        return Reading((), whole, f"holds no turn that can be read: {faults}")
+    if transcript.strange and not units:
+        return Reading(
+            (), whole, f"holds no turn of a shape that is known (line {transcript.strange} is of another one)"
+        )
+    return Reading(units, whole, note=f"is indexed in part: {faults}" if faults else "")
+
+
+def _pdf(file: BinaryIO, beside: str) -> Reading:
+    from pipelines.search.pdf import read_pdf  # noqa: PLC0415  as above
+
+    whole = covering(digest_of(file), beside)
+    if not file.tell():
+        return Reading((), whole, "is empty")
+    pdf = read_pdf(file, beside)
+    return Reading(tuple(pdf_units(pdf)), whole, pdf.reason, pdf.note)
+
+
+def _image(root: Path, path: str, file: BinaryIO) -> Reading:
+
+    sidecar = sidecar_of(root, path)
+    whole = covering(digest_of(file), sidecar.fingerprint)
+    if sidecar.reason:
+        return Reading((), whole, sidecar.reason)
+    try:
+        return Reading(tuple(image_units(parse_sidecar(sidecar.data))), whole)
+    except BadSidecar as fault:
+        return Reading((), whole, f"has a description that cannot be used: {sidecar.path} {fault}")
+
+
+# ---------------------------------------- the units of what is no document of lines
+# the turns of a transcript, the pages of a PDF, what describes an image.
+
+
+_DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
+_MODEL: Final = re.compile(r"[\w.-]+:\S+@describe/\d+")
+_PROJECT: Final = 80
+
+
+def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
+    """Yield the units of a transcript, one a turn unless it is long, with who spoke and when at the beginning.
+
+    Args:
+        path: the transcript; a day in it is that of turns before which no moment was told.
+        turns: its turns, in order.
+        days: how the memory cuts its days.
+    """
+    zone = days.zone
+    day = found[-1] if (found := _DAY.findall(path)) else ""
+    for turn in turns:
+        clock = ""
+        if turn.time is not None:
+            day, clock = days.of(turn.time), f" {turn.time.astimezone(zone):%H:%M}"
+        trust = Trust.OWNER if turn.role is Role.USER and not turn.subagent else Trust.SELF
+        for piece in turn_pieces(turn.text):
+            if text := without_spoken_comments(piece):
+                yield Unit(
+                    turn.line, turn.line, f"{_speaker(turn)}{clock}: {text}", date=day, trust=trust,
+                    project=turn.project[:_PROJECT], tags=tags_of(text),
+                )  # fmt: skip
+
+
+def _speaker(turn: Turn) -> str:
+    """Return who spoke; to a subagent, the agent speaks and no user."""
+    if not turn.subagent:
+        return turn.role.value
+    return "task" if turn.role is Role.USER else "subagent"
+
+
+def pdf_units(pdf: Pdf) -> Iterator[Unit]:
+    """Yield the units of a PDF, each under its page; the page stands for the line. Its words are somebody else's."""
+    for number, text in pdf.pages:
+        for piece in prose_pieces(text):
+            yield Unit(
+                number, number, piece, (f"page {number}",), title=pdf.title, date=pdf.date, trust=Trust.EXTERNAL
+            )  # fmt: skip
+
+
+def image_units(told: Described) -> Iterator[Unit]:
+    """Yield the units of an image's description; what a model saw in a picture is no word of the owner's."""
+    trust = Trust.EXTERNAL if _MODEL.fullmatch(told.by) else Trust.OWNER
+    for piece in prose_pieces(told.description):
+        yield Unit(1, 1, piece, title=told.title, date=told.date, trust=trust, tags=tags_of(piece))

@@ -1,0 +1,382 @@
+"""The tables of the index, made and migrated through sqlite-utils.
+
+`PRAGMA user_version` counts the migrations that a file has seen, so that a reader knows at once whether it can read it.
+Everything in it is derived: a migration that would be hard may empty the tables instead, and the next update fills
+them. A change of how files are cut into units is such a migration, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sqlite3
+import time
+import zlib
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from pipelines.errors import IndexUnusable, LockHeld, NotWritable
+from pipelines.store.folders import refuse_links
+from pipelines.store.layout import PRIVATE
+from pipelines.store.lock import private
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from sqlite_utils import Database
+
+
+VERSION: Final = 6
+
+SEPARATOR: Final = "\x1f"
+"""Joins what a unit has several of: headings, types, tags."""
+
+SHOWN, PAST, NEVER = 0, 1, 2
+"""What `hidden` says: when a unit may be found: always; as of a day on which it held; never."""
+
+_FILES: Final[Mapping[str, type]] = {
+    "id": int,
+    "path": str,
+    "size": int,
+    "mtime_ns": int,
+    "ctime_ns": int,
+    "beside": str,
+    "checked_ns": int,
+    "sha256": str,
+    "reason": str,
+    "note": str,
+    "crc": int,
+}
+_PASSED: Final[Mapping[str, type]] = {"id": int, "path": str, "reason": str}
+# What ranking looks at stands first in a row, and the texts last: they need not be read to sort.
+_UNITS: Final[Mapping[str, type]] = {
+    "id": int,
+    "file": int,
+    "start_line": int,
+    "end_line": int,
+    "first_passage": int,
+    "last_passage": int,
+    "hidden": int,
+    "crc": int,
+    "key": bytes,
+    "date": str,
+    "until": str,
+    "types": str,
+    "project": str,
+    "tags": str,
+    "trust": str,
+    "confidence": str,
+    "status": str,
+    "item": str,
+    "record": str,
+    "title": str,
+    "headings": str,
+    "text": str,
+    "grams": str,
+    "about": str,
+    "around": str,
+}
+_PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "place": int, "text": str}
+# A unit's number is never given twice, because its vector stands in the row of that number, in another file.
+_MARKS: Final[Mapping[str, type]] = {"id": int, "build": str, "last_unit": int, "tables": int}
+
+# Stems, so that `painted` finds `painting`; accents do not matter.
+TOKENIZE: Final = "porter unicode61 remove_diacritics 2"
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring a database up to `VERSION`. Nothing else may write to it meanwhile.
+
+    After a `transform` of a table that has triggers, a migration makes its full-text table and triggers anew:
+    `transform` drops them without a word.
+    """
+    from sqlite_utils import Database, Migrations  # noqa: PLC0415  heavy, and only writers of a new file need it
+
+    migrations = Migrations("memcurate.index")
+    migrations(name="6 files, what was passed over, units, passages and what names the vectors, with checksums")(_first)
+    # Plugins of a user's own sqlite-utils have no business in here.
+    migrations.apply(Database(connection, execute_plugins=False))
+    connection.execute("UPDATE marks SET tables = ?", (schema_sum(connection),))
+    connection.execute(f"PRAGMA user_version = {VERSION:d}")
+
+
+def schema_sum(connection: sqlite3.Connection) -> int:
+    """Return the checksum of the tables' own definitions, with what their triggers do."""
+    told = connection.execute("SELECT coalesce(sql, name) FROM sqlite_master ORDER BY type, name").fetchall()
+    return zlib.crc32("\n".join(one for (one,) in told).encode())
+
+
+def _first(db: Database) -> None:
+    _table(db, "files", _FILES)
+    db.table("files").create_index(["path"], unique=True)
+    # What is not in the index is asked for without looking at what is.
+    db.execute("CREATE INDEX files_skipped ON files(path, reason) WHERE reason != ''")
+    db.execute("CREATE INDEX files_partial ON files(path, note) WHERE note != ''")
+    _table(db, "passed", _PASSED)
+    _table(db, "units", _UNITS, ("text", "grams", "about", "around"))
+    db.table("units").create_index(["file"])
+    db.table("units").create_index(["item"])
+    db.execute("CREATE INDEX idx_units_record ON units(record) WHERE record != ''")
+    # Where candidates stand and what filters ask for: a tenth of what is read where the texts stand beside it.
+    db.execute(
+        "CREATE INDEX idx_units_placed ON units(id, file, start_line, first_passage, last_passage, hidden, date, until,"
+        " trust, confidence, types, project)"
+    )
+    # How many are not shown is asked often, and they are few.
+    db.execute("CREATE INDEX idx_units_hidden ON units(hidden) WHERE hidden")
+    _table(db, "passages", _PASSAGES, ("text",))
+    db.table("passages").create_index(["file"])
+    _table(db, "marks", _MARKS)
+    db.table("marks").insert({"id": 1, "build": os.urandom(8).hex(), "last_unit": 0, "tables": 0})
+
+
+def _table(db: Database, name: str, columns: Mapping[str, type], searched: tuple[str, ...] = ()) -> None:
+    table = db.table(name)
+    table.create(dict(columns), pk="id", not_null=set(columns) - {"id", "first_passage", "last_passage"})
+    if searched:
+        table.enable_fts(searched, create_triggers=True, tokenize=TOKENIZE)
+        # What moves within its file keeps its words: handing them over again takes longer than all else.
+        update = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (f"{name}_au",)).fetchone()[0]
+        db.execute(f"DROP TRIGGER {name}_au")
+        db.execute(update.replace(" AFTER UPDATE ON ", f" AFTER UPDATE OF {', '.join(searched)} ON "))
+
+
+# ---------------------------------------- the file of the index
+# where it is, who may open it, and how a new one takes its place.
+#
+# Writers hold `.curate/index.lock` one at a time. Readers never wait for a writer's work: the database is in WAL
+# mode. Only while a file built aside is renamed over the old one must nobody have it open, because a write-ahead log
+# of the old file must never meet the new one; for those milliseconds `.curate/index.swap` keeps readers out.
+
+
+INDEX: Final = f"{PRIVATE}/index.db"
+BUSY_SECONDS: Final = 5.0
+
+_LOCK: Final = f"{PRIVATE}/index.lock"
+_GATE: Final = f"{PRIVATE}/index.gate"
+_SWAP: Final = f"{PRIVATE}/index.swap"
+_ASIDE: Final = f"{INDEX}.new"
+_NEWEST_FORMAT: Final = 2
+_BESIDE: Final = ("-wal", "-shm", "-journal")
+# Errors that a rebuild would not mend: the disk or somebody else is in the way, not the file.
+_NOT_BROKEN: Final = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+    | {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT}
+)
+
+
+FAULTS: Final = (sqlite3.Error, UnicodeDecodeError)
+"""What reading a database raises; Python fails over SQLite's own sentence where that quotes a damaged name."""
+
+
+def is_broken(error: Exception) -> bool:
+    """Return whether an error tells that the file itself is damaged, so that building it anew would help."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return code is None or code & 0xFF not in _NOT_BROKEN
+
+
+@contextlib.contextmanager
+def reading(root: Path) -> Iterator[sqlite3.Connection]:
+    """Open the index to read, without sqlite-utils, which would take longer to import than a search takes.
+
+    Raises:
+        IndexUnusable: there is none, it is damaged, or another version wrote it.
+    """
+    path = root / INDEX
+    refuse_links(root, PRIVATE)
+    if not path.is_file():
+        raise IndexUnusable("there is none yet")
+    with _swap_lock(root, fcntl.LOCK_SH), contextlib.closing(_open_reading(path)) as connection:
+        try:
+            connection.execute("BEGIN")  # every statement sees the same state, whatever a writer does meanwhile
+            yield connection
+        except FAULTS as error:
+            raise IndexUnusable(f"it is damaged or cannot be read ({error})") from error
+
+
+def _open_reading(path: Path) -> sqlite3.Connection:
+    try:
+        return _connect(path, "mode=ro")
+    except sqlite3.OperationalError:
+        # A read-only disk has no room for the shared memory of WAL mode; there, nobody writes either.
+        with contextlib.suppress(*FAULTS):
+            return _connect(path, "immutable=1")
+        raise IndexUnusable("it cannot be opened") from None
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        raise IndexUnusable(f"it is damaged ({error})") from None
+
+
+def check_header(path: Path) -> None:
+    """Look at the two bytes by which a damaged header would make SQLite believe that nobody may write the file.
+
+    Raises:
+        sqlite3.DatabaseError: they are none that any SQLite writes.
+    """
+    if path.is_symlink():
+        raise sqlite3.DatabaseError("it is a symbolic link")  # it is made anew, in the link's place
+    with path.open("rb") as file:
+        if any(byte > _NEWEST_FORMAT for byte in file.read(20)[18:]):
+            raise sqlite3.DatabaseError("its header is damaged")
+
+
+def _connect(path: Path, how: str) -> sqlite3.Connection:
+    check_header(path)
+    connection = sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except FAULTS:
+        connection.close()
+        raise
+    if version != VERSION:
+        connection.close()
+        age = "a newer version of memcurate wrote it" if version > VERSION else "it is empty or of an older version"
+        raise IndexUnusable(f"{age} (format {version}, this version knows {VERSION})")
+    return connection
+
+
+def version_of(path: Path) -> int | None:
+    """Return the version that wrote an index, without judging it; None where it cannot be told."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    except FAULTS:
+        return None
+
+
+def open_writing(path: Path) -> sqlite3.Connection:
+    """Open the index to write into it; it is there, and in WAL mode."""
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        # A lost last update after a power cut is found by the next scan; a damaged file cannot come of it.
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except FAULTS:
+        connection.close()
+        raise
+    return connection
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Write all or nothing. It begins as a writer at once: a reader that turns writer is refused without waiting."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextlib.contextmanager
+def writer_lock(root: Path, patience: float) -> Iterator[None]:
+    """Hold the right to write the index.
+
+    Args:
+        root: the memory.
+        patience: seconds to wait for another writer.
+
+    Raises:
+        LockHeld: another process still writes it after that time.
+        NotWritable: the disk refuses.
+    """
+    try:
+        with private(root) as folder:
+            descriptor = folder.open(_LOCK.rpartition("/")[2], os.O_RDWR | os.O_CREAT)
+    except OSError as error:
+        raise NotWritable(INDEX, (error.strerror or str(error)).lower()) from error
+    until = time.monotonic() + patience
+    try:
+        while not _locked(descriptor):
+            if time.monotonic() >= until:
+                raise LockHeld("it is bringing the search index up to date")
+            time.sleep(0.02)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _swap_lock(root: Path, kind: int) -> Iterator[None]:
+    """Keep a swap away from readers. Who swaps closes the gate first, so that ever new readers cannot keep it out."""
+    descriptors: list[int] = []
+    try:
+        for name in (_GATE, _SWAP):
+            # On a read-only disk nobody swaps, and there is nothing to hold.
+            with contextlib.suppress(OSError):
+                descriptors.append(os.open(root / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+                fcntl.flock(descriptors[-1], kind)
+        if kind == fcntl.LOCK_SH and descriptors:
+            os.close(descriptors.pop(0))
+        yield
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _create(path: Path) -> sqlite3.Connection:
+    """Make a new database with mode 0600: it holds all that the memory holds."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+    return sqlite3.connect(path, isolation_level=None)
+
+
+@contextlib.contextmanager
+def replacing(root: Path) -> Iterator[sqlite3.Connection]:
+    """Open an empty database aside, and put it in the index's place whole when the block ends without an error."""
+    aside, path = root / _ASIDE, root / INDEX
+    _remove(aside)
+    try:
+        with contextlib.closing(_create(aside)) as connection:
+            connection.execute("PRAGMA synchronous = OFF")  # nobody else sees it, and it is flushed whole
+            connection.execute("PRAGMA journal_mode = OFF")
+            yield connection
+            connection.execute("PRAGMA journal_mode = WAL")
+        _sync(aside)
+        with _swap_lock(root, fcntl.LOCK_EX):
+            _settle(path)
+            aside.replace(path)
+    finally:
+        _remove(aside)
+
+
+def clear_aside(root: Path) -> None:
+    """Remove what a killed rebuild left, which may be as large as the index; the writer lock is held.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    _remove(root / _ASIDE)
+
+
+def _settle(path: Path) -> None:
+    """Fold the old file's write-ahead log into it, so that the file is whole even if the rename never comes."""
+    if path.is_file():
+        with contextlib.suppress(*FAULTS), contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for suffix in _BESIDE:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", *_BESIDE):
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).unlink()
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
