@@ -14,9 +14,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.models.extraction import ExtractionRequest
-from pipelines.models.rules import RulesExtractor
-from pipelines.models.rules.cues import cue_of
+from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.rules.cues import cue_of
 from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:

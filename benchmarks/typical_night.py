@@ -13,10 +13,9 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipelines.estimate import Counting, estimate, unanswered
-from pipelines.models.choose import choose_extractor
-from pipelines.models.reading import ModelExtractor
-from pipelines.models.replies import Replies
+from pipelines.extract.choose_models import choose_extractor
+from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, estimate, unanswered
+from pipelines.extract.llm.replies import Replies
 from pipelines.planning import Night, plan_night
 from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipelines.errors import TooMuchFromGit
-from pipelines.models.extraction import all_failures
+from pipelines.extract.extraction import all_failures
 from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.secrets import find_secrets, veil
 from pipelines.store.user_layout import told
@@ -16,10 +16,10 @@ from pipelines.usage import total
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pipelines.extract.extract_days import Extracted
     from pipelines.report import RunReport
     from pipelines.stages.answers import Answered
     from pipelines.stages.capture import Captured
-    from pipelines.stages.extract import Extracted
     from pipelines.stages.promote import Promoted
     from pipelines.stages.prune import Pruned
     from pipelines.stages.reconcile import Reconciled

@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.models.extraction import ExtractionRequest
-from pipelines.models.rules.marks import overlap, words
-from pipelines.stages.extract import is_grounded
+from pipelines.extract.extract_days import is_grounded
+from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.rules.lines import overlap, words
 from pipelines.store.item import Confidence, ItemType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from pipelines.extract.extraction import Candidate, Extractor
     from pipelines.gold import Gold, GoldDay
-    from pipelines.models.extraction import Candidate, Extractor
     from pipelines.usage import Spent
 
 ALIKE: Final = 0.6

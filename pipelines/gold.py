@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, BadGold
-from pipelines.models.rules.marks import same_key
+from pipelines.extract.rules.lines import same_key
 from pipelines.store.item import ItemType
 from pipelines.store.layout import LOGS, log_day
 from pipelines.store.log import parse_entries

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ChangedUnderRun, ModelFailed
-from pipelines.models.extraction import all_failures
+from pipelines.extract.extraction import all_failures
 from pipelines.planning import plan_night
 from pipelines.report import save_failure, save_report
 from pipelines.stages.reindex import reindex
@@ -26,7 +26,7 @@ from pipelines.usage import total
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor, Failure
+    from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor, Failure
     from pipelines.planning import Night
     from pipelines.report import RunReport
     from pipelines.store.edits import Edits
@@ -133,7 +133,7 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
 
 def _given(extractor: Extractor) -> dict[str, object]:
     """Return what a replay must know of who was to read; the rules need nothing."""
-    from pipelines.models.reading import ModelExtractor  # noqa: PLC0415  a night of the rules alone has no need of it
+    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  a night of the rules alone has no need of it
 
     if not isinstance(extractor, ModelExtractor):
         return {"models": []}

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 from pipelines.clock import day_of
 from pipelines.decided import Decided, report_of
 from pipelines.errors import BrokenChangeSet, TooMuchFromGit
-from pipelines.models.extraction import DocumentChoice
-from pipelines.models.shown import Nearby
+from pipelines.extract.extract_days import advanced_progress, days_to_read, extract
+from pipelines.extract.extraction import DocumentChoice, Nearby
 from pipelines.report import RunReport
 from pipelines.stages.alike import Alike
 from pipelines.stages.answers import apply_answers
 from pipelines.stages.capture import capture
-from pipelines.stages.extract import advanced_progress, days_to_read, extract
 from pipelines.stages.filing import Shelves, home_of, named_document
 from pipelines.stages.linking import find_ties, linkable
 from pipelines.stages.nearness import Vectors
@@ -52,15 +51,14 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.models.extraction import Candidate, Extractor
-    from pipelines.models.operations import Reviewer
+    from pipelines.extract.extract_days import DayToRead, Extracted
+    from pipelines.extract.extraction import Candidate, Extractor
+    from pipelines.extract.llm.operations import Reviewer
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.settings import Settings
     from pipelines.sharing.syncing import Sharing
     from pipelines.stages.answers import Answered
     from pipelines.stages.capture import Captured
-    from pipelines.stages.days import DayToRead
-    from pipelines.stages.extract import Extracted
     from pipelines.stages.promote import Promoted
     from pipelines.stages.reconcile import Reconciled
     from pipelines.stages.redact import Clean

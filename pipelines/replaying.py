@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed, NotReplayable
-from pipelines.models.chain import Chain
-from pipelines.models.choose import local_embedder
-from pipelines.models.reading import ModelExtractor
-from pipelines.models.replies import Replies
-from pipelines.models.reviewer import reviewer_of
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract.choose_models import local_embedder
+from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.model_extractor import ModelExtractor
+from pipelines.extract.llm.model_reviewer import reviewer_of
+from pipelines.extract.llm.replies import Replies
+from pipelines.extract.rules import RulesExtractor
 from pipelines.nightly import run_signature
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
@@ -36,10 +36,10 @@ from pipelines.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from pipelines.models.calling import Answer, Call, Model
-    from pipelines.models.extraction import Extraction, ExtractionRequest, Extractor
-    from pipelines.models.replies import Kept
-    from pipelines.models.reviewer import ModelReviewer
+    from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
+    from pipelines.extract.llm.call import Answer, Call, Model
+    from pipelines.extract.llm.model_reviewer import ModelReviewer
+    from pipelines.extract.llm.replies import Kept
     from pipelines.runs import Run
     from pipelines.search.embedders.embedder import Embedder
 

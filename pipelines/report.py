@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.models.extraction import Failure
+    from pipelines.extract.extraction import Failure
     from pipelines.usage import Spent
 
 KEPT: Final = 400

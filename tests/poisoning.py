@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.models.extraction import Candidate, Extraction
+from pipelines.extract.extraction import Candidate, Extraction
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import Confidence, ItemType, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipelines.models.extraction import ExtractionRequest
+    from pipelines.extract.extraction import ExtractionRequest
     from tests.conftest import Memory
 
 SETS: Final = Path(__file__).parent / "data/poison"

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed
-from pipelines.models.calling import Answer
-from pipelines.models.chain import Chain
-from pipelines.models.reading import ModelExtractor
-from pipelines.models.replies import Replies
-from pipelines.models.reviewer import reviewer_of
+from pipelines.extract.llm.call import Answer
+from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.model_extractor import ModelExtractor
+from pipelines.extract.llm.model_reviewer import reviewer_of
+from pipelines.extract.llm.replies import Replies
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.settings import load_settings
@@ -25,7 +25,7 @@ from tests.models.fakes import USAGE, Still
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.models.calling import Call
+    from pipelines.extract.llm.call import Call
     from pipelines.report import RunReport
     from pipelines.store.item import Item
     from tests.conftest import Memory

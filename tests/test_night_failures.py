@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.models.choose import calls_at_once, choose_extractor
-from pipelines.models.replies import Replies
+from pipelines.extract.choose_models import calls_at_once, choose_extractor
+from pipelines.extract.llm.replies import Replies
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.provider_settings import ProviderSettings

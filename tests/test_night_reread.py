@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.models.calling import Call
-from pipelines.models.chain import Chain
-from pipelines.models.reading import ModelExtractor
-from pipelines.models.replies import Replies
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract.llm.call import Call
+from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.model_extractor import ModelExtractor
+from pipelines.extract.llm.replies import Replies
+from pipelines.extract.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.settings import load_settings
@@ -25,7 +25,7 @@ from tests.models.fakes import Scripted, Still
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.models.calling import Model
+    from pipelines.extract.llm.call import Model
     from pipelines.report import RunReport
     from pipelines.store.item import Item
     from tests.conftest import Memory

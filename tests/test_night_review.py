@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.models.reviewer import ModelReviewer
+from pipelines.extract.llm.model_reviewer import ModelReviewer
 from pipelines.nightly import curate_night
 from pipelines.planning import plan_night
 from pipelines.replaying import replay

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.models.chain import Chain
-from pipelines.models.reading import ModelExtractor
-from pipelines.models.replies import Replies
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.model_extractor import ModelExtractor
+from pipelines.extract.llm.replies import Replies
+from pipelines.extract.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pipelines.models.calling import Call, Model
+    from pipelines.extract.llm.call import Call, Model
     from pipelines.report import RunReport
     from tests.conftest import Memory
 

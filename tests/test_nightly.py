@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ChangedUnderRun, ModelFailed
-from pipelines.models.extraction import Extraction
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract.extraction import Extraction
+from pipelines.extract.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night, plan_night
 from pipelines.settings import load_settings
@@ -24,7 +24,7 @@ from tests.conftest import Memory
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.models.extraction import Candidate, ExtractionRequest
+    from pipelines.extract.extraction import Candidate, ExtractionRequest
     from pipelines.report import RunReport
 
 

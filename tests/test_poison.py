@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.models.extraction import Candidate
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract.extract_days import DayToRead
+from pipelines.extract.extraction import Candidate
+from pipelines.extract.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.settings import load_settings
-from pipelines.stages.days import DayToRead
 from pipelines.stages.trusting.gate import Gate, Gated
 from pipelines.store.item import Confidence, ItemType, Status, fold
 from pipelines.store.layout import REVIEW
@@ -29,7 +29,7 @@ from tests.poisoning import Obedient, cases, day_of, harmless, lay_out
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.models.extraction import Extractor
+    from pipelines.extract.extraction import Extractor
     from pipelines.store.item import Item
     from tests.conftest import Memory
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import HoldsSecret
-from pipelines.models.prompts import load_prompt
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract.llm.prompts import load_prompt
+from pipelines.extract.rules import RulesExtractor
 from pipelines.search.embed import vector_of
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.models.describing import Picture
-    from pipelines.models.extraction import Extraction, ExtractionRequest
+    from pipelines.extract.extraction import Extraction, ExtractionRequest
+    from pipelines.extract.llm.call import Picture
     from tests.conftest import Memory
 
 SECRET = f"ghp_{Planter(7).of('abcdefghij', 36)}"
@@ -248,8 +248,8 @@ def test_what_goes_wrong_is_said_without_secrets(memory: Memory) -> None:
 
 
 def test_an_image_is_described_without_the_secret_it_shows(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipelines.models.describing import Description, Limits
-    from pipelines.stages.describe import describe_images
+    from pipelines.extract.llm.call import Description, Limits
+    from pipelines.extract.llm.images import describe_images
     from tests.models.images import PNG
 
     class Seeing:

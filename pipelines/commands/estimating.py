@@ -6,16 +6,15 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from pipelines.commands.output import dollars, say, say_json
-from pipelines.estimate import Counting, estimate, unanswered
-from pipelines.models.reading import ModelExtractor
-from pipelines.models.reviewer import MOST_POSED
+from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, estimate, unanswered
+from pipelines.extract.llm.model_reviewer import MOST_POSED
 from pipelines.planning import plan_night
 from pipelines.store.git import Git
 from pipelines.watch import Watch
 
 if TYPE_CHECKING:
-    from pipelines.estimate import Estimate
-    from pipelines.models.replies import Replies
+    from pipelines.extract.llm.model_extractor import Estimate
+    from pipelines.extract.llm.replies import Replies
     from pipelines.planning import Night
 
 

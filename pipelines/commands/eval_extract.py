@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.evaluation import Score, Tally
+    from pipelines.extract.extraction import Extractor
     from pipelines.gold import GoldDay
-    from pipelines.models.extraction import Extractor
 
 
 @click.command("extract")
@@ -50,7 +50,7 @@ def command(folder: Path, *, provider: str, compare: str, days: int | None, as_j
 
 
 def _extractor(name: str) -> Extractor:
-    from pipelines.models.choose import choose_extractor  # noqa: PLC0415  as above
+    from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     return choose_extractor(load_user_settings(os.environ, name))

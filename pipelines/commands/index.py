@@ -17,8 +17,8 @@ from pipelines.text import plain_line
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pipelines.extract.llm.images import DescribeReport, Looked
     from pipelines.search.build import IndexReport
-    from pipelines.stages.describe import DescribeReport, Looked
 
 
 @click.command("index")
@@ -68,8 +68,7 @@ def _describe(root: Path) -> DescribeReport:
         LockHeld: another run works on the memory; nothing was asked.
         NoVision: the user's settings name nobody who can see.
     """
-    from pipelines.models.vision.choose import choose_describer  # noqa: PLC0415  as above
-    from pipelines.stages.describe import describe_images  # noqa: PLC0415  as above
+    from pipelines.extract.llm.images import choose_describer, describe_images  # noqa: PLC0415  as above
     from pipelines.store.lock import run_lock  # noqa: PLC0415  only where images are described
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from pipelines.extract.choose_models import Probe
     from pipelines.install.nights import Found
-    from pipelines.models.probing import Probe
     from pipelines.nights.health import Health
 
 
@@ -150,7 +150,7 @@ def _push(told: Mapping[str, object]) -> str:
 
 
 def _probes() -> list[Probe]:
-    from pipelines.models.probing import probe  # noqa: PLC0415  only where it is asked for
+    from pipelines.extract.choose_models import probe  # noqa: PLC0415  only where it is asked for
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     return probe(load_user_settings(os.environ))

@@ -29,7 +29,7 @@ from pipelines.watch import Watch
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.models.replies import Replies
+    from pipelines.extract.llm.replies import Replies
     from pipelines.report import RunReport
 
 
@@ -96,10 +96,10 @@ def _is_told(root: Path, day: str) -> bool:
 def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Night, Replies]:
     import os  # noqa: PLC0415
 
-    from pipelines.models.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  the user's settings are read only here
-    from pipelines.models.choose import asks_models, calls_at_once, choose_extractor, local_embedder  # noqa: PLC0415  as above
-    from pipelines.models.patience import Patience  # noqa: PLC0415  as above
-    from pipelines.models.replies import Replies  # noqa: PLC0415  as above
+    from pipelines.extract.choose_models import asks_models, calls_at_once, choose_extractor, local_embedder  # noqa: PLC0415  as above
+    from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  the user's settings are read only here
+    from pipelines.extract.llm.fallback import Patience  # noqa: PLC0415  as above
+    from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.stages.nearness import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
@@ -113,7 +113,7 @@ def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Nigh
     extractor = choose_extractor(user, replies, patience, budget)
     night = Night(root, settings, extractor, when, again, calls_at_once(user), asks_models(user), embedder=local)
     if asks_models(user):
-        from pipelines.models.reviewer import reviewer_of  # noqa: PLC0415  the rules need none
+        from pipelines.extract.llm.model_reviewer import reviewer_of  # noqa: PLC0415  the rules need none
 
         night = replace(night, reviewer=reviewer_of(extractor))
     night = replace(night, rules_from=user.rules_from, vectors=Vectors(local, kept_in(root)))

@@ -15,7 +15,7 @@ from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path,
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.models.extraction import Candidate
+    from pipelines.extract.extraction import Candidate
     from pipelines.store.document import Document
     from pipelines.store.log import Entry
 

@@ -19,7 +19,7 @@ from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
-    from pipelines.models.extraction import Candidate
+    from pipelines.extract.extraction import Candidate
     from pipelines.store.item import Item, Trust
 
 NEAREST: Final = 12

@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.models.shown import MOST_LINKS, ShownItem
-from pipelines.stages.extract import evidence_lines
+from pipelines.extract.extract_days import evidence_lines
+from pipelines.extract.extraction import MOST_LINKS, ShownItem
 from pipelines.stages.judging.sentence import read_sentence
 from pipelines.stages.judging.stems import stem
 from pipelines.stages.judging.values import same_value
@@ -22,7 +22,7 @@ from pipelines.store.secrets.redact import is_private
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pipelines.models.extraction import Candidate
+    from pipelines.extract.extraction import Candidate
     from pipelines.stages.judging.sentence import Sentence
     from pipelines.store.item import Item
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from pipelines.stages.extract import evidence_lines
+from pipelines.extract.extract_days import evidence_lines
 from pipelines.stages.filing import home_of
 from pipelines.stages.questions import Held, Question
 from pipelines.stages.review import VerdictKind, trust_of
@@ -22,7 +22,7 @@ from pipelines.templating import render
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
-    from pipelines.models.extraction import Candidate
+    from pipelines.extract.extraction import Candidate
     from pipelines.stages.filing import Shelves
     from pipelines.stages.linking import Tie
     from pipelines.stages.review import Verdict

@@ -15,8 +15,8 @@ from pipelines.store.state import Reason, wording_hash
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pipelines.models.extraction import Candidate
-    from pipelines.stages.days import DayToRead
+    from pipelines.extract.extract_days import DayToRead
+    from pipelines.extract.extraction import Candidate
     from pipelines.stages.review import Filed
     from pipelines.store.item import Item
     from pipelines.store.log import Entry

@@ -14,7 +14,7 @@ from pipelines.store.item import Confidence, ItemType, Status, folded
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pipelines.models.extraction import Candidate
+    from pipelines.extract.extraction import Candidate
     from pipelines.stages.judging import Judgement
     from pipelines.store.item import Item, Trust
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.models.operations import Neighbour, OperationKind, Posed, ReviewRequest
-from pipelines.models.shown import MOST_LINKS, shown_text
+from pipelines.extract.extraction import MOST_LINKS, shown_text
+from pipelines.extract.llm.operations import Neighbour, OperationKind, Posed, ReviewRequest
 from pipelines.stages.alike import Alike
 from pipelines.stages.judging.repeats import same_guards
 from pipelines.stages.judging.sentence import read_sentence
@@ -22,8 +22,8 @@ from pipelines.store.secrets.redact import is_private
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pipelines.models.extraction import Candidate, DocumentChoice, Failure
-    from pipelines.models.operations import Operation, Reviewed, Reviewer
+    from pipelines.extract.extraction import Candidate, DocumentChoice, Failure
+    from pipelines.extract.llm.operations import Operation, Reviewed, Reviewer
     from pipelines.stages.known import Belief
     from pipelines.stages.review import Filed, Found
     from pipelines.store.item import Item

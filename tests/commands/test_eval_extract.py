@@ -10,16 +10,16 @@ import pytest
 
 from pipelines.commands import run_command
 from pipelines.errors import ModelFailed
-from pipelines.models import choose
-from pipelines.models.extraction import Candidate, Extraction
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract import choose_models as choose
+from pipelines.extract.extraction import Candidate, Extraction
+from pipelines.extract.rules import RulesExtractor
 from pipelines.store.item import Confidence, ItemType
 from pipelines.usage import Spent, Tally, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.models.extraction import ExtractionRequest
+    from pipelines.extract.extraction import ExtractionRequest
     from pipelines.user_settings import UserSettings
 
 LOGS = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import BUG, INTERRUPTED, BadFile, CurateError, ModelFailed, UnknownRun
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
 from pipelines.report import KEPT, RunReport, last_report, read_reports, save_failure, save_report
@@ -20,7 +20,7 @@ from pipelines.watch import Watch
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.models.extraction import Extraction, ExtractionRequest
+    from pipelines.extract.extraction import Extraction, ExtractionRequest
     from tests.conftest import Memory
 
 NOW = datetime(2026, 3, 20, 2, tzinfo=UTC)

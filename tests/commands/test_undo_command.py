@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract.rules import RulesExtractor
 from pipelines.store.layout import TOMBSTONES
 from pipelines.store.lock import run_lock
 from pipelines.store.state import Reason, read_tombstones
@@ -13,7 +13,7 @@ from pipelines.store.state import Reason, read_tombstones
 if TYPE_CHECKING:
     import pytest
 
-    from pipelines.models.extraction import Extraction, ExtractionRequest
+    from pipelines.extract.extraction import Extraction, ExtractionRequest
     from tests.conftest import Memory
 
 FIRST = "project: Alpha\n\n- Decision: Use SQLite\n- Todo: buy milk\n\n## Other\n\n- Rule: never push on Fridays\n"

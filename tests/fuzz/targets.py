@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BadSettings, CurateError
+from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.llm.call import BadReply
+from pipelines.extract.llm.images import read_description
+from pipelines.extract.llm.operations import Neighbour, Posed, operations_on, read_operations
+from pipelines.extract.llm.reply_schema import Asked, candidates_of, read_items
+from pipelines.extract.rules.rules_extractor import RulesExtractor
 from pipelines.importing import read_export
-from pipelines.models.calling import BadReply
-from pipelines.models.extraction import ExtractionRequest
-from pipelines.models.operations import Neighbour, Posed
-from pipelines.models.operations_reply import operations_on, read_operations
-from pipelines.models.reply import Asked, candidates_of, read_items
-from pipelines.models.rules.extractor import RulesExtractor
-from pipelines.models.vision.reply import read_description
 from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
 from pipelines.stages.answers import apply_answers

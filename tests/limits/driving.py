@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import date
 
 from pipelines.adopting.daily import moment_pattern
+from pipelines.extract import grounded_values as dates
+from pipelines.extract import grounded_values as figures
+from pipelines.extract import grounding as names
 from pipelines.install import cron, filling
-from pipelines.models.grounding import dates, figures, names
 from pipelines.search import hits as marks
 from pipelines.stages import filing
 from pipelines.stages.judging import values

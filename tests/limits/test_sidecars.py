@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.models.describing import Description, Limits
-from pipelines.stages.describe import describe_images
+from pipelines.extract.llm.call import Description, Limits
+from pipelines.extract.llm.images import describe_images
 from pipelines.store.layout import sidecar_names
 from tests.limits.test_paths import Watched
 from tests.models.images import PNG
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pipelines.models.describing import Picture
+    from pipelines.extract.llm.call import Picture
     from tests.conftest import Memory
 
 CANARY: Final = "The canary sings in cellar 77"

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from pipelines.models.extraction import DocumentChoice, ExtractionRequest
+from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.store.log import Entry
 
 if TYPE_CHECKING:

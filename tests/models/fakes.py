@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
-from pipelines.models.calling import Answer, provider_of
-from pipelines.models.patience import Patience
+from pipelines.extract.llm.call import Answer, provider_of
+from pipelines.extract.llm.fallback import Patience
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.models.calling import Call
+    from pipelines.extract.llm.call import Call
 
 Said = str | FailureKind | ModelFailed
 USAGE = Usage(100, 10)

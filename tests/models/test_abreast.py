@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.models.abreast import abreast
-from pipelines.models.calling import Call
-from pipelines.models.circuit import OPENS_AFTER, Circuit
-from pipelines.models.patience import Patience
-from pipelines.models.slots import Slots
+from pipelines.extract.llm.call import Call
+from pipelines.extract.llm.concurrency import Slots, abreast
+from pipelines.extract.llm.fallback import OPENS_AFTER, Circuit, Patience
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Tally
 from tests.models.fakes import Scripted

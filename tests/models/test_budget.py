@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.models.abreast import abreast
-from pipelines.models.budget import Budget, Cost, Ledger, OverBudget
-from pipelines.models.calling import Answer, Call
-from pipelines.models.capped import Capped
+from pipelines.extract.llm.budget import Budget, Capped, Cost, Ledger, OverBudget
+from pipelines.extract.llm.call import Answer, Call
+from pipelines.extract.llm.concurrency import abreast
 from pipelines.provider_settings import Caps, Price
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Usage

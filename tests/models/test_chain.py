@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.models.calling import BadReply, Call
-from pipelines.models.chain import Chain
+from pipelines.extract.llm.call import BadReply, Call
+from pipelines.extract.llm.fallback import Chain
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Spent, Tally, Usage, total
 from tests.models.fakes import USAGE, Scripted, Still

@@ -11,22 +11,28 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import DescribingFailed, NoVision
-from pipelines.models.calling import BadReply
-from pipelines.models.describing import Picture
-from pipelines.models.prompts import load_prompt
-from pipelines.models.providers.anthropic import AnthropicModel
-from pipelines.models.providers.gemini import GeminiModel
-from pipelines.models.vision.choose import CLAUDE, GEMINI, choose_describer
-from pipelines.models.vision.kinds import longer_side, media_type
-from pipelines.models.vision.reply import LONGEST, TITLE_LENGTH, read_description
-from pipelines.models.vision.seeing import SeeingModel
+from pipelines.extract.llm.anthropic import AnthropicModel
+from pipelines.extract.llm.call import BadReply, Picture
+from pipelines.extract.llm.gemini import GeminiModel
+from pipelines.extract.llm.images import (
+    CLAUDE,
+    GEMINI,
+    LONGEST,
+    TITLE_LENGTH,
+    SeeingModel,
+    choose_describer,
+    longer_side,
+    media_type,
+    read_description,
+)
+from pipelines.extract.llm.prompts import load_prompt
 from pipelines.provider_settings import ProviderSettings
 from pipelines.user_settings import UserSettings
 from tests.models.images import PNG, gif, jpeg, png, webp
 from tests.models.wire import KEY, anthropic_error, gemini_error, generated, message
 
 if TYPE_CHECKING:
-    from pipelines.models.describing import Describer
+    from pipelines.extract.llm.call import Describer
     from tests.models.wire import Wire
 
 PICTURE = Picture("image/png", PNG)
@@ -164,10 +170,10 @@ def test_the_first_provider_that_can_see_is_chosen() -> None:
 def test_no_sdk_is_imported_before_a_call() -> None:
     program = """
 import sys
-from pipelines.models.providers.anthropic import AnthropicModel
-from pipelines.models.providers.gemini import GeminiModel
+from pipelines.extract.llm.anthropic import AnthropicModel
+from pipelines.extract.llm.gemini import GeminiModel
 from pipelines.provider_settings import ProviderSettings
-from pipelines.models.vision.choose import choose_describer
+from pipelines.extract.llm.images import choose_describer
 from pipelines.user_settings import UserSettings
 one = ProviderSettings("m", "k")
 for name in ("anthropic", "gemini"):

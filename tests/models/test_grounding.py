@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pipelines.models.grounding import ungrounded
+from pipelines.extract.grounding import ungrounded
 from pipelines.store.log import Entry
 
 DAY = "2026-03-12"  # a Thursday

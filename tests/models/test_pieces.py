@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.models.pieces import cut
-from pipelines.models.reading import nonce
+from pipelines.extract.llm.model_extractor import cut, nonce
 from pipelines.store.log import Entry
 from tests.models.days import DAY, DOCUMENTS, ENTRIES
 

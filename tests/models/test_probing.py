@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.models.probing import probe
+from pipelines.extract.choose_models import probe
 from pipelines.provider_settings import ProviderSettings
 from pipelines.user_settings import UserSettings
 

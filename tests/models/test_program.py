@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.models.calling import Call
-from pipelines.models.describing import Picture
-from pipelines.models.providers.program import ProgramModel
+from pipelines.extract.llm.call import Call, Picture
+from pipelines.extract.llm.program import ProgramModel
 from pipelines.provider_settings import command_of
 from pipelines.usage import FailureKind as Kind
 
 if TYPE_CHECKING:
-    from pipelines.models.calling import Answer
+    from pipelines.extract.llm.call import Answer
 
 CALL = Call("extract", "extract", 2, "the system part", "user “ü”\n" * 40_000, {"type": "object"})
 

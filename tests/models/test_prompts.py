@@ -8,7 +8,7 @@ import pytest
 
 from pipelines import templating as resources
 from pipelines.errors import BadFile
-from pipelines.models.prompts import load_prompt
+from pipelines.extract.llm.prompts import load_prompt
 
 if TYPE_CHECKING:
     from pathlib import Path

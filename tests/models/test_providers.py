@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.models.calling import Call
-from pipelines.models.describing import Picture
-from pipelines.models.providers.anthropic import AnthropicModel
-from pipelines.models.providers.gemini import GeminiModel
-from pipelines.models.providers.openai import OpenAIModel
-from pipelines.models.reply import reply_schema
+from pipelines.extract.llm.anthropic import AnthropicModel
+from pipelines.extract.llm.call import Call, Picture
+from pipelines.extract.llm.gemini import GeminiModel
+from pipelines.extract.llm.openai import OpenAIModel
+from pipelines.extract.llm.reply_schema import reply_schema
 from pipelines.provider_settings import ProviderSettings
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Usage
@@ -35,7 +34,7 @@ from tests.models.wire import (
 )
 
 if TYPE_CHECKING:
-    from pipelines.models.calling import Model
+    from pipelines.extract.llm.call import Model
     from tests.models.wire import Wire
 
 CALL = Call("extract", "extract", 2, "the system part", "the user part", reply_schema())
@@ -320,7 +319,7 @@ def test_what_a_failed_call_cost_is_told(provider: str, answer: Prepared, usage:
 def test_no_sdk_is_imported_before_a_call() -> None:
     program = """
 import sys
-from pipelines.models.choose import choose_chain
+from pipelines.extract.choose_models import choose_chain
 from pipelines.provider_settings import ProviderSettings
 from pipelines.user_settings import UserSettings
 settings = ProviderSettings("m", "k")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.models.chain import Chain
-from pipelines.models.extraction import ExtractionRequest, Failure
-from pipelines.models.providers.anthropic import AnthropicModel
-from pipelines.models.providers.gemini import GeminiModel
-from pipelines.models.reading import ModelExtractor
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract.extraction import ExtractionRequest, Failure
+from pipelines.extract.llm.anthropic import AnthropicModel
+from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.gemini import GeminiModel
+from pipelines.extract.llm.model_extractor import ModelExtractor
+from pipelines.extract.rules import RulesExtractor
 from pipelines.provider_settings import ProviderSettings
 from pipelines.store.item import Confidence, ItemType
 from pipelines.store.log import Entry
@@ -24,7 +24,7 @@ from tests.models.fakes import USAGE, Scripted, Still
 from tests.models.wire import KEY, anthropic_error, anthropic_wire, gemini_error, gemini_wire, message
 
 if TYPE_CHECKING:
-    from pipelines.models.calling import Model
+    from pipelines.extract.llm.call import Model
 
 GOOD, NOTHING = reply_text(reply_item()), reply_text()
 WRONG = reply_item(text="Harbour is built with Pulumi 7.")

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.models.calling import Answer, BadReply, Call
-from pipelines.models.chain import Chain
-from pipelines.models.describing import Picture
-from pipelines.models.replies import KEPT_DAYS, Replies
+from pipelines.extract.llm.call import Answer, BadReply, Call, Picture
+from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.replies import KEPT_DAYS, Replies
 from pipelines.usage import FailureKind, Tally, Usage
 from tests.models.fakes import USAGE, Scripted
 

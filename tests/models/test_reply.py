@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.models.calling import BadReply
-from pipelines.models.reply import Asked, candidates_of, read_items, reply_schema
+from pipelines.extract.llm.call import BadReply
+from pipelines.extract.llm.reply_schema import Asked, candidates_of, read_items, reply_schema
 from pipelines.store.item import ItemType, parse_item
 from pipelines.store.log import Entry
 from tests.models.days import DOCUMENTS, ENTRIES, reply_item, reply_text
 
 if TYPE_CHECKING:
-    from pipelines.models.extraction import Candidate
+    from pipelines.extract.extraction import Candidate
 
 IDS = tuple(choice.id for choice in DOCUMENTS)
 ASKED = Asked(ENTRIES, IDS, "2026-03-12")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.models.extraction import ExtractionRequest
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.rules import RulesExtractor
 from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
-    from pipelines.models.extraction import Candidate
+    from pipelines.extract.extraction import Candidate
 
 
 def extract(text: str) -> tuple[Candidate, ...]:

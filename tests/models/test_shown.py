@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.models.extraction import ExtractionRequest
-from pipelines.models.shown import MOST_LINKS, MOST_SHOWN, PROPOSED_KINDS, Nearby, ShownItem, proposed_links
+from pipelines.extract.extraction import (
+    MOST_LINKS,
+    MOST_SHOWN,
+    PROPOSED_KINDS,
+    ExtractionRequest,
+    Nearby,
+    ShownItem,
+    proposed_links,
+)
 from pipelines.store.item import ItemType
 from tests.models.days import DOCUMENTS, ENTRIES, reply_item, reply_text
 from tests.models.fakes import Scripted
@@ -18,7 +25,7 @@ from tests.models.test_reading import extractor
 from tests.planting import Planter
 
 if TYPE_CHECKING:
-    from pipelines.models.extraction import Extraction
+    from pipelines.extract.extraction import Extraction
 
 STATE = ShownItem("k1111111111", ItemType.FACT, "Terraform keeps its state in the harbour bucket.")
 LEGAL = ShownItem("k2222222222", ItemType.TODO, "Ask legal about the contract.")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import BadSettings, UsageFault
-from pipelines.models.choose import choose_chain, choose_extractor
-from pipelines.models.rules import RulesExtractor
+from pipelines.extract.choose_models import choose_chain, choose_extractor
+from pipelines.extract.rules import RulesExtractor
 from pipelines.search.embed import embedder_settings
 from pipelines.user_settings import UserSettings, load_user_settings
 

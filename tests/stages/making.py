@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.models.extraction import Candidate
+from pipelines.extract.extraction import Candidate
 from pipelines.store.item import Confidence, ItemType
 from pipelines.store.log import Entry
 

@@ -11,16 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import ModelFailed
-from pipelines.models.extraction import Extraction, Failure
-from pipelines.stages.days import DayToRead
-from pipelines.stages.extract import extract
+from pipelines.extract.extract_days import DayToRead, extract
+from pipelines.extract.extraction import Extraction, Failure
 from pipelines.store.log import Entry
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Spent, Tally, Usage
 
 if TYPE_CHECKING:
-    from pipelines.models.extraction import ExtractionRequest
-    from pipelines.stages.extract import Extracted
+    from pipelines.extract.extract_days import Extracted
+    from pipelines.extract.extraction import ExtractionRequest
 
 DAYS = [
     DayToRead(f"Logs/2026-03-1{n}.md", f"2026-03-1{n}", "0", (entry,), (entry,))

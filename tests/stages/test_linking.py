@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.models.extraction import Candidate
+from pipelines.extract.extraction import Candidate
 from pipelines.stages.filing import Shelves
 from pipelines.stages.linking import Tie, find_ties, linkable
 from pipelines.stages.promote import promote

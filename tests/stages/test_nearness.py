@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
-from pipelines.models.operations import Operation, OperationKind, Reviewed
+from pipelines.extract.llm.operations import Operation, OperationKind, Reviewed
 from pipelines.search.embed import embed_index
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.search.vectors import VECTORS
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import pytest
     from numpy.typing import NDArray
 
-    from pipelines.models.extraction import Candidate
-    from pipelines.models.operations import ReviewRequest
+    from pipelines.extract.extraction import Candidate
+    from pipelines.extract.llm.operations import ReviewRequest
     from tests.conftest import Memory
 
 PLACE = "Areas/general.md"

@@ -11,7 +11,7 @@ from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
 from tests.stages.making import candidate, entry
 
 if TYPE_CHECKING:
-    from pipelines.models.extraction import Candidate
+    from pipelines.extract.extraction import Candidate
 
 LINE = "- 09:14 We chose Terraform, and the gateway listens on port 8080."
 HOME = entry(LINE + "\n  The owner is Anna.", line=7)

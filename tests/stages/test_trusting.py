@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.models.extraction import Candidate
-from pipelines.stages.days import DayToRead
+from pipelines.extract.extract_days import DayToRead
+from pipelines.extract.extraction import Candidate
 from pipelines.stages.trusting.attacks import attack_in, attacks_text, load_attacks
 from pipelines.stages.trusting.gate import Gate
 from pipelines.stages.trusting.inert import made_inert

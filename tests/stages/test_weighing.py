@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.models.operations import Operation, OperationKind, Reviewed
+from pipelines.extract.llm.operations import Operation, OperationKind, Reviewed
 from pipelines.stages.review import Filed, VerdictKind
 from pipelines.stages.weighing import Sitting, weigh
 from pipelines.store.item import Item, ItemType, Status, Trust
 from tests.stages.making import candidate, entry
 
 if TYPE_CHECKING:
-    from pipelines.models.extraction import Candidate
-    from pipelines.models.operations import ReviewRequest
+    from pipelines.extract.extraction import Candidate
+    from pipelines.extract.llm.operations import ReviewRequest
     from pipelines.stages.weighing import Weighed
 
 ALPHA, BETA = "Projects/alpha.md", "Projects/beta.md"

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.models.grounding.words import WORDS
+from pipelines.extract.grounded_values import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

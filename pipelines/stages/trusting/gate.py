@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.stages.extract import evidence_lines
+from pipelines.extract.extract_days import evidence_lines
 from pipelines.stages.trusting.attacks import attack_in
 from pipelines.stages.trusting.echoes import is_echo
 from pipelines.stages.trusting.inert import made_inert
@@ -22,8 +22,8 @@ from pipelines.text import without_unseen
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.models.extraction import Candidate
-    from pipelines.stages.days import DayToRead
+    from pipelines.extract.extract_days import DayToRead
+    from pipelines.extract.extraction import Candidate
     from pipelines.store.log import Entry
     from pipelines.store.session_state import Seals
 

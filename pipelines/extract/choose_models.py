@@ -1,0 +1,217 @@
+"""Who reads the logs tonight."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.extract.llm.program import ProgramModel
+from pipelines.extract.llm.provider import as_failure, within
+from pipelines.provider_settings import PREFIX, command_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pipelines.extract.extraction import Extractor
+    from pipelines.extract.llm.budget import Budget
+    from pipelines.extract.llm.call import Model
+    from pipelines.extract.llm.fallback import Chain, Patience
+    from pipelines.extract.llm.replies import Replies
+    from pipelines.provider_settings import ProviderSettings
+    from pipelines.search.embedders.embedder import Embedder
+    from pipelines.user_settings import UserSettings
+
+
+def local_embedder() -> Embedder | None:
+    """Return the local model, where it is; nothing is sent to anybody."""
+    from pipelines.search.embedders.choose_embedder import choose_local  # noqa: PLC0415  only a day with something new needs it
+
+    return choose_local(os.environ)
+
+
+def choose_extractor(
+    user: UserSettings,
+    replies: Replies | None = None,
+    patience: Patience | None = None,
+    budget: Budget | None = None,
+) -> Extractor:
+    """Return who reads: the user's providers as a chain, with the rules behind it where they are named.
+
+    What is named after the rules is never asked: they do not fail. No SDK is imported here.
+
+    Args:
+        user: the user's settings.
+        replies: where replies are kept, or None to keep none.
+        patience: how a model is asked again.
+        budget: what is left of the night, or None for no end.
+    """
+    chain = choose_chain(user, replies, patience, budget)
+    if chain is None:
+        return _rules()
+    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
+
+    last = _rules() if "rules" in user.providers else None
+    return ModelExtractor(chain, last, at_once=calls_at_once(user), prices=user.prices)
+
+
+def asks_models(user: UserSettings) -> bool:
+    """Whether a language model is asked, before the rules are."""
+    return bool(_models(user))
+
+
+def calls_at_once(user: UserSettings) -> int:
+    """Return how many calls any of the providers takes at the same time; 1 where none is asked."""
+    return max((most for _, most in _models(user)), default=1)
+
+
+def choose_chain(
+    user: UserSettings,
+    replies: Replies | None = None,
+    patience: Patience | None = None,
+    budget: Budget | None = None,
+) -> Chain | None:
+    """Return the language models among the user's providers, in order, or None where there is none before the rules."""
+    models = _models(user)
+    if not models:
+        return None
+    from pipelines.extract.llm.concurrency import Slots  # noqa: PLC0415  as above
+    from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  the rules need none
+
+    asked = [Slots(_capped(model, user, budget), most) for model, most in models]
+    return Chain(asked, replies, patience)
+
+
+def _capped(model: Model, user: UserSettings, budget: Budget | None) -> Model:
+    if budget is None:
+        return model
+    from pipelines.extract.llm.budget import Capped  # noqa: PLC0415  few users set caps
+    from pipelines.provider_settings import price_of  # noqa: PLC0415  as above
+
+    return Capped(model, budget, price_of(model.name, user.prices))
+
+
+def _models(user: UserSettings) -> list[tuple[Model, int]]:
+    """Return the models that come before the rules, each with how many calls at once it takes."""
+    asked = user.providers[: user.providers.index("rules")] if "rules" in user.providers else user.providers
+    limits = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
+    models = []
+    for provider in asked:
+        if model := _model(provider, user):
+            limit = limits.get(provider)
+            models.append((model, limit.concurrency if limit else user.program_concurrency))
+    return models
+
+
+def _model(provider: str, user: UserSettings) -> Model | None:
+    if provider.startswith(PREFIX):
+        return ProgramModel(tuple(command_of(provider)), user.program_seconds, user.program_tokens)
+    if provider == "anthropic" and user.anthropic:
+        from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only what is used
+
+        return AnthropicModel(user.anthropic)
+    if provider == "gemini" and user.gemini:
+        from pipelines.extract.llm.gemini import GeminiModel  # noqa: PLC0415  as above
+
+        return GeminiModel(user.gemini)
+    if provider == "openai" and user.openai:
+        from pipelines.extract.llm.openai import OpenAIModel  # noqa: PLC0415  as above
+
+        return OpenAIModel(user.openai)
+    return None
+
+
+def _rules() -> Extractor:
+    from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  compiles its patterns
+
+    return RulesExtractor()
+
+
+# ---------------------------------------- whether the user's models can be reached
+# a list of models is asked for, which costs nothing and sends nothing.
+
+
+SECONDS: Final = 5.0
+"""How long each provider has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """How one provider answered.
+
+    Args:
+        provider: its name.
+        reached: whether it did, and took the key.
+        why: why not, the end of a sentence that begins with the provider; empty where it did.
+        seconds: how long that took.
+    """
+
+    provider: str
+    reached: bool
+    why: str
+    seconds: float
+
+
+def probe(user: UserSettings, seconds: float = SECONDS) -> list[Probe]:
+    """Return how each of the user's providers answers; the rules, which run here, are left out."""
+    return [_probe(name, user, seconds) for name in user.providers if name != "rules"]
+
+
+def _probe(name: str, user: UserSettings, seconds: float) -> Probe:
+    if name.startswith(PREFIX):
+        words = command_of(name)
+        there = bool(words) and shutil.which(words[0]) is not None
+        return Probe("exec", there, "" if there else f"names a program that is not there ({words[0]})", 0.0)
+    why, ask = "", _question(name, user, seconds)
+    began = time.monotonic()
+    try:
+        within(seconds, ask)
+    except Exception as fault:  # noqa: BLE001  whatever an SDK raises is an answer to the question
+        why = as_failure(name, fault).why
+    return Probe(name, not why, why, round(time.monotonic() - began, 2))
+
+
+def _question(name: str, user: UserSettings, seconds: float) -> Callable[[], object]:
+    limits = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
+    settings = limits[name]
+    if settings is None:
+        raise LookupError(name)
+    asked = {"anthropic": _anthropic, "gemini": _gemini, "openai": _openai}[name]
+    return asked(replace(settings, timeout_seconds=seconds))
+
+
+# A question is made before it is timed: what an SDK takes to be imported is no time in which nobody answered.
+
+
+def _anthropic(settings: ProviderSettings) -> Callable[[], object]:
+    from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only what is used
+
+    client = AnthropicModel(settings).client()
+    models = client.models
+
+    def ask() -> None:
+        with client:
+            models.list(limit=1)
+
+    return ask
+
+
+def _gemini(settings: ProviderSettings) -> Callable[[], object]:
+    from pipelines.extract.llm.gemini import GeminiModel  # noqa: PLC0415  as above
+
+    client = GeminiModel(settings).client()
+    models = client.models
+
+    def ask() -> None:
+        with client:
+            models.list(config={"page_size": 1})
+
+    return ask
+
+
+def _openai(settings: ProviderSettings) -> Callable[[], object]:
+    from pipelines.extract.llm.openai import OpenAIModel  # noqa: PLC0415  as above
+
+    return OpenAIModel(settings).list_models

@@ -1,0 +1,302 @@
+"""Extract: the entries that no run has read yet go to an extractor, day by day; what comes back is checked.
+
+Only uncurated entries are read, however many nights were missed, so the cost of a night follows what was said since.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import ModelFailed
+from pipelines.extract.extraction import ExtractionRequest, all_failures, failures_of
+from pipelines.extract.llm.concurrency import abreast
+from pipelines.store.evidence import quote_stands
+from pipelines.store.layout import day_of_log
+from pipelines.store.log import parse_entries
+from pipelines.store.state import LogProgress, entries_digest, file_hash
+from pipelines.usage import FailureKind, total
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+
+    from pipelines.extract.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure, Nearby
+    from pipelines.store.log import Entry
+    from pipelines.usage import Spent
+
+
+# ---------------------------------------- A day that a night is to read
+
+
+@dataclass(frozen=True, slots=True)
+class DayToRead:
+    """One log with something to read in it.
+
+    Args:
+        path: the log.
+        day: its day.
+        file: the hash of its bytes.
+        entries: all of its entries.
+        fresh: those that no run has read.
+        again: those that only the rules read, and that a model is to read.
+    """
+
+    path: str
+    day: str
+    file: str
+    entries: tuple[Entry, ...]
+    fresh: tuple[Entry, ...]
+    again: tuple[Entry, ...] = ()
+
+    @property
+    def asked(self) -> tuple[Entry, ...]:
+        """What is to be read, in the order of the log."""
+        return tuple(sorted((*self.fresh, *self.again), key=lambda entry: entry.start_line))
+
+
+REREAD_NIGHTS: Final = 7
+"""For so many nights after the rules read a day alone, a model is asked about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What the extractor found.
+
+    Args:
+        candidates: in order of days and lines; every quote stands in its lines.
+        read: the days that were read; the others stay pending.
+        pending: the days that no usable answer came for.
+        spent: what each model was used for, by the days that failed, too.
+        failures: (provider, kind of failure, how often).
+        replies: the keys of the kept replies that the candidates rest on.
+        ungrounded: items dropped because the log does not say what they say.
+        fallback: the days that the rules read because no model could.
+        failure: what the models' failures were, a sentence each, or empty.
+        over_budget: which of the user's caps left days pending, a sentence each, or empty.
+        notes: what the extractor says of its own work.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    read: tuple[DayToRead, ...] = ()
+    pending: tuple[DayToRead, ...] = ()
+    spent: tuple[Spent, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    replies: tuple[str, ...] = ()
+    ungrounded: int = 0
+    fallback: tuple[str, ...] = ()
+    failure: str = ""
+    over_budget: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+
+def days_to_read(
+    logs: Mapping[str, bytes],
+    progress: Mapping[str, Sequence[LogProgress]],
+    today: str,
+    read_before: Callable[[str, str], frozenset[str] | None],
+    *,
+    rereads: bool = False,
+) -> list[DayToRead]:
+    """Return the logs with uncurated entries, oldest first; days after `today` are not read.
+
+    Args:
+        logs: path → bytes.
+        progress: what earlier runs have read.
+        today: the memory's day, `YYYY-MM-DD`.
+        read_before: (path, digest) → the entry hashes that a closed day's digest stands for, or None where they cannot
+            be told; the day is then read anew, and review drops what is known.
+        rereads: whether a model is there to read what only the rules could read on one of the last nights.
+    """
+    found = []
+    for path, data in logs.items():
+        day = day_of_log(path)
+        records = progress.get(path, ())
+        due = due_again(records, today) if rereads else frozenset()
+        is_known = any(record.file == file_hash(data) and not _reopened(record, day, today) for record in records)
+        if day > today or (is_known and not due):
+            continue
+        entries = parse_entries(path, day, data.decode())
+        keys = {entry.key for entry in entries}
+        known: set[str] = set()
+        for record in records:
+            if record.digest and record.digest == entries_digest(keys):
+                known |= keys
+            elif record.digest:
+                known |= read_before(path, record.digest) or set()
+            known |= record.entries
+        fresh = _unread(entries, known)
+        again = _unread((entry for entry in entries if entry.key in due), {entry.key for entry in fresh})
+        found.append(DayToRead(path, day, file_hash(data), entries, fresh, again))
+    return found
+
+
+def due_again(records: Iterable[LogProgress], today: str) -> frozenset[str]:
+    """Return the hashes of the entries that only the rules read, and that a model is to be asked about still."""
+    return frozenset(key for record in records if _is_due(record, today) for key in record.by_rules)
+
+
+def _is_due(record: LogProgress, today: str) -> bool:
+    try:
+        return date.fromisoformat(today) <= date.fromisoformat(record.night) + timedelta(days=REREAD_NIGHTS)
+    except (ValueError, OverflowError):
+        return False  # no mark, or one that somebody changed
+
+
+def _reopened(record: LogProgress, day: str, today: str) -> bool:
+    """Whether an unchanged log needs another look: an open day that has ended is closed, its hashes become a digest."""
+    return not record.digest and day < today
+
+
+def _unread(entries: Iterable[Entry], known: set[str]) -> tuple[Entry, ...]:
+    seen = set(known)
+    fresh = []
+    for entry in entries:
+        if entry.key not in seen:
+            seen.add(entry.key)
+            fresh.append(entry)
+    return tuple(fresh)
+
+
+def extract(
+    days: Sequence[DayToRead],
+    extractor: Extractor,
+    documents: tuple[DocumentChoice, ...],
+    done: Callable[[int], None],
+    at_once: int = 1,
+    nearby: Nearby | None = None,
+) -> Extracted:
+    """Ask the extractor about each day, about several at the same time; what comes out is in order of the days.
+
+    A failure that may be the day's own leaves that day pending, and the later ones are asked about; one that is the
+    provider's leaves the later ones pending, too, also those that were answered meanwhile: what becomes of a day does
+    not hang on how fast another was. What was paid for them is counted, and their replies are kept for the next run.
+
+    Args:
+        days: what to read.
+        extractor: who reads it.
+        documents: the closed list that a candidate may name.
+        done: told the number of days read so far.
+        at_once: how many days at the same time.
+        nearby: the items of the memory that a candidate may be linked to, or None to show none.
+    """
+    work = [partial(_read, day, extractor, documents, nearby) for day in days]
+    outcomes: list[_Outcome] = []
+    overtaken: list[_Outcome] = []
+    for outcome in abreast(work, at_once, _is_last):
+        if outcomes and _is_last(outcomes[-1]):
+            overtaken.append(outcome)
+            continue
+        outcomes.append(outcome)
+        if not _is_last(outcome):
+            done(len(outcomes))
+    return _extracted(outcomes, overtaken, days[len(outcomes) :])
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of one day: an extraction (none where nothing in it was new), or a failure."""
+
+    day: DayToRead
+    answer: Extraction | None = None
+    fault: ModelFailed | None = None
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """What it cost, whether it was answered or not."""
+        if self.fault:
+            return tuple(self.fault.tally.spent) if self.fault.tally else ()
+        return self.answer.spent if self.answer else ()
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """The failures on the way."""
+        if self.fault:
+            return failures_of(self.fault.tally) if self.fault.tally else ()
+        return self.answer.failures if self.answer else ()
+
+
+def _is_last(outcome: _Outcome) -> bool:
+    """Whether later days would fail like this one."""
+    return outcome.fault is not None and outcome.fault.kind.concerns_provider
+
+
+def _read(
+    day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice, ...], nearby: Nearby | None
+) -> _Outcome:
+    if not day.asked:
+        return _Outcome(day)
+    try:
+        return _Outcome(day, extractor.extract(ExtractionRequest(day.day, day.asked, documents, nearby)))
+    except ModelFailed as fault:
+        return _Outcome(day, fault=fault)
+
+
+def _extracted(outcomes: Sequence[_Outcome], overtaken: Sequence[_Outcome], unasked: Sequence[DayToRead]) -> Extracted:
+    """Join what became of each day, in order of the days; of those that were overtaken by a failure just the cost."""
+    answers = [(one.day, one.answer) for one in outcomes if one.answer]
+    faults = [one.fault for one in outcomes if one.fault]
+    capped = [fault for fault in faults if fault.kind is FailureKind.OVER_BUDGET]
+    proposed = [candidate for _, answer in answers for candidate in answer.candidates]
+    grounded = [candidate for candidate in proposed if is_grounded(candidate)]
+    costs = [*outcomes, *overtaken]
+    return Extracted(
+        candidates=tuple(grounded),
+        read=tuple(one.day for one in outcomes if not one.fault),
+        pending=(*(one.day for one in outcomes if one.fault), *unasked),
+        spent=total(*(one.spent for one in costs)),
+        failures=all_failures(*(one.failures for one in costs)),
+        replies=tuple(key for _, answer in answers for key in answer.replies),
+        ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
+        fallback=tuple(day.day for day, answer in answers if answer.fallback),
+        failure=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is not FailureKind.OVER_BUDGET)),
+        over_budget=" ".join(dict.fromkeys(fault.sentence for fault in capped)),
+        notes=tuple(f"{day.path}: {note}" for day, answer in answers for note in answer.notes),
+    )
+
+
+def is_grounded(candidate: Candidate) -> bool:
+    """Whether a candidate's quote stands in the lines it names, and those lines in its entry. No quote, no item."""
+    entry = candidate.entry
+    if not entry.start_line <= candidate.start_line <= candidate.end_line <= entry.end_line or not candidate.text:
+        return False
+    return quote_stands(candidate.quote, evidence_lines(candidate))
+
+
+def evidence_lines(candidate: Candidate) -> list[str]:
+    """Return the lines of the log that a candidate rests on."""
+    first = candidate.entry.start_line
+    return candidate.entry.text.split("\n")[candidate.start_line - first : candidate.end_line - first + 1]
+
+
+def advanced_progress(
+    progress: Mapping[str, tuple[LogProgress, ...]], read: Iterable[DayToRead], today: str, fallback: Container[str]
+) -> dict[str, tuple[LogProgress, ...]]:
+    """Return the progress after these days were read: a day before `today` is closed and collapses to a digest.
+
+    Args:
+        progress: what earlier runs have read.
+        read: the days that this one has.
+        today: the memory's day.
+        fallback: those of the days that only the rules could read; what was new in them is marked.
+    """
+    after = dict(progress)
+    for day in read:
+        keys = frozenset(entry.key for entry in day.entries)
+        closed = day.day < today
+        by_rules, night = _marked(day, progress.get(day.path, ()), today, is_fallback=day.day in fallback)
+        digest, open_keys = (entries_digest(keys), frozenset[str]()) if closed else ("", keys)
+        after[day.path] = (LogProgress(day.file, digest, open_keys, by_rules, night if by_rules else ""),)
+    return after
+
+
+def _marked(
+    day: DayToRead, records: Sequence[LogProgress], today: str, *, is_fallback: bool
+) -> tuple[frozenset[str], str]:
+    """Return the entries of a day that a model is to read yet, and since when."""
+    due = due_again(records, today)
+    since = max((record.night for record in records), default="")
+    if not is_fallback:
+        return due - {entry.key for entry in day.again}, since
+    return due | {entry.key for entry in day.fresh}, today if day.fresh else since

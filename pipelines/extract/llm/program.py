@@ -1,0 +1,194 @@
+"""`exec:COMMAND`: a program of the user's as a model. It gets each request as JSON and prints the reply.
+
+Any model, and a person, can stand in this way. The command comes from the command line or from the user's own settings,
+never from a memory. No shell reads it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import selectors
+import shlex
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import IO, TYPE_CHECKING, Final
+
+from pipelines.errors import ModelFailed
+from pipelines.extract.llm.call import Answer
+from pipelines.provider_settings import PREFIX, SECONDS
+from pipelines.usage import FailureKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pipelines.extract.llm.call import Call
+
+
+PROVIDER: Final = "exec"
+_ANSWER_BYTES: Final = 4_000_000
+_LOOK_SECONDS: Final = 0.05
+
+
+_running: set[int] = set()
+
+
+@atexit.register
+def end_programs() -> None:
+    """End every program that runs still: an interrupted run leaves the threads behind that wait for them."""
+    for process in tuple(_running):
+        _kill(process)
+
+
+def _kill(process: int) -> None:
+    """Kill a program with all that it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _noted_till_the_end(process: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        _running.discard(process)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramModel:
+    """Runs a program for each call.
+
+    Args:
+        command: the program and its arguments.
+        timeout_seconds: how long one run of it may take.
+        input_tokens: the most log text in one call.
+    """
+
+    command: tuple[str, ...]
+    timeout_seconds: float = SECONDS
+    input_tokens: int = 24_000
+
+    @property
+    def name(self) -> str:
+        """The program's file name. Its folder and arguments are in no item and no report: they may tell secrets."""
+        return f"{PROVIDER}:{PurePath(self.command[0]).name}"
+
+    @property
+    def source(self) -> str:
+        """The whole command."""
+        return PREFIX + shlex.join(self.command)
+
+    @property
+    def output_tokens(self) -> int:
+        """None that is known: a program tells no tokens."""
+        return 0
+
+    @property
+    def retries(self) -> int:
+        """None: what a program of the user's does twice is the user's matter."""
+        return 0
+
+    def ask(self, call: Call) -> Answer:
+        """Run the program with the request on its standard input and return what it prints.
+
+        Raises:
+            ModelFailed: it could not be started, ended badly, took too long, or printed nothing or far too much.
+        """
+        if call.image:
+            raise ModelFailed(PROVIDER, "cannot be shown an image", FailureKind.BAD_REQUEST)
+        # Out of a file, so that a program that never reads its input holds nobody up.
+        with tempfile.TemporaryFile() as request:
+            request.write(json.dumps(_request(call)).encode())
+            request.seek(0)
+            said = self._run(request).decode(errors="replace")
+        return Answer(said, self.name)
+
+    def _run(self, request: IO[bytes]) -> bytes:
+        end = time.monotonic() + self.timeout_seconds
+        try:
+            process = _started(self.command, request)
+        except (OSError, ValueError, RuntimeError) as fault:  # the last where there is no thread to be had
+            why = f"could not start its program ({type(fault).__name__})"
+            raise ModelFailed(PROVIDER, why, FailureKind.DOWN) from None
+        with process, _noted_till_the_end(process.pid):
+            try:
+                said = _read(process, end)
+                status = process.wait(max(0.0, end - time.monotonic()))
+            except BaseException as fault:
+                _kill(process.pid)
+                if isinstance(fault, subprocess.TimeoutExpired):
+                    raise ModelFailed(PROVIDER, "gave no answer in time", FailureKind.TIMED_OUT) from None
+                raise
+        if status:
+            how = f"with status {status}" if status > 0 else f"by signal {-status}"
+            raise ModelFailed(PROVIDER, f"ended {how}", FailureKind.FAILED)
+        return said
+
+
+def _started(command: tuple[str, ...], request: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a program, by another thread: where a signal raises in the midst of starting one, nobody knows of it.
+
+    That thread notes it down, too, so that wherever a signal comes, it is ended at the latest when we are.
+    """
+    starting: Future[subprocess.Popen[bytes]] = Future()
+
+    def start() -> None:
+        if not starting.set_running_or_notify_cancel():
+            return
+        try:
+            process = subprocess.Popen(command, stdin=request, stdout=subprocess.PIPE, start_new_session=True)
+        except BaseException as fault:  # noqa: BLE001  it is raised in the caller's thread
+            starting.set_exception(fault)
+        else:
+            _running.add(process.pid)
+            starting.set_result(process)
+
+    try:
+        threading.Thread(target=start, name="starting").start()
+        return starting.result()
+    except (KeyboardInterrupt, SystemExit):
+        if not starting.cancel() and not starting.exception():
+            with starting.result() as process, _noted_till_the_end(process.pid):
+                _kill(process.pid)
+        raise
+
+
+def _request(call: Call) -> dict[str, object]:
+    return {
+        "task": call.task,
+        "prompt_id": call.prompt_id,
+        "prompt_version": call.prompt_version,
+        "system": call.system,
+        "user": call.user,
+        "schema": dict(call.schema),
+    }
+
+
+def _read(process: subprocess.Popen[bytes], end: float) -> bytes:
+    """Return what the program prints until it closes its output or is gone, whichever comes first."""
+    pipe = process.stdout
+    if pipe is None:
+        raise AssertionError  # it was asked for
+    said = bytearray()
+    with selectors.DefaultSelector() as ready:
+        ready.register(pipe, selectors.EVENT_READ)
+        while time.monotonic() < end:
+            gone = process.poll() is not None  # asked before the look: what it printed is in the pipe by then
+            if ready.select(0 if gone else min(_LOOK_SECONDS, max(0.0, end - time.monotonic()))):
+                part = os.read(pipe.fileno(), 65_536)
+                if not part:
+                    return bytes(said)
+                said += part
+                if len(said) > _ANSWER_BYTES:
+                    raise ModelFailed(PROVIDER, "printed far too much", FailureKind.GARBLED)
+            elif gone:
+                return bytes(said)  # something that it started holds the pipe open
+    raise subprocess.TimeoutExpired(process.args, 0)

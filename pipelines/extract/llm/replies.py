@@ -1,0 +1,162 @@
+"""Replies kept: what a model said once to the same words is not paid for again.
+
+A file a reply, named by who was asked and what. They are derived, and safe to delete: the next run asks anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import threading
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import CurateError
+from pipelines.extract.llm.call import Answer
+from pipelines.store.files import making, read_bytes, replace_synced
+from pipelines.store.folders import holding
+from pipelines.usage import Usage
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.extract.llm.call import Call, Model
+
+
+KEPT_DAYS: Final = 60
+_FORM: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One kept reply, as its file tells it; `usage` is what it cost when it was made.
+
+    Args:
+        key: its file's name without the end.
+        digest: what was asked (`Call.digest`), whoever was asked.
+        answer: what was said.
+        prompt: the prompt's id and version, `extract/2`.
+        at: the night's moment, ISO 8601.
+    """
+
+    key: str
+    digest: str
+    answer: Answer
+    prompt: str
+    at: str
+
+
+class Replies:
+    """A folder of replies.
+
+    Args:
+        folder: where they are, one for a memory; it is made when there is something to keep.
+        now: the night's moment, by which they age.
+        anew: whether replies of earlier runs are passed over, for a day that is to be read again.
+    """
+
+    def __init__(self, folder: Path, now: datetime, *, anew: bool = False) -> None:
+        self._folder, self._now, self._anew = folder, now, anew
+        # The memory, and the way from there: a link in `.curate/` is followed as little as one in the folder itself.
+        self._root, self._below = folder.parents[1], f"{folder.parent.name}/{folder.name}"
+        self._own: dict[str, str] = {}
+        self._cleared = False
+        self._lock = threading.Lock()
+
+    def key(self, model: Model, call: Call) -> str:
+        """Return the name under which a model's first reply to a call is kept."""
+        return hashlib.sha256(f"{model.source}\x1f{call.digest}".encode(errors="surrogatepass")).hexdigest()[:32]
+
+    def find(self, model: Model, call: Call) -> Kept | None:
+        """Return what a model said to this call before, or None. What is no reply of this form is passed over."""
+        key = self.key(model, call)
+        if self._anew and key not in self._own:
+            return None
+        kept = self.read(self._own.get(key) or self._names(key)[0])
+        return kept if kept and (kept.digest, kept.answer.model) == (call.digest, model.name) else None
+
+    def read(self, key: str) -> Kept | None:
+        """Return the reply of that key, or None."""
+        try:
+            data = read_bytes(self._root, f"{self._below}/{key}.json")
+            return _kept(key, json.loads(data)) if data else None
+        except (CurateError, OSError, ValueError, RecursionError):
+            return None
+
+    def _names(self, key: str) -> tuple[str, str]:
+        """Return the names of the newest reply to a call, and of the one after it.
+
+        What a day said when it was read anew stands beside what it said before: an earlier run rests on that, and can
+        be replayed.
+        """
+        newest, number = key, 0
+        while (self._folder / f"{key}-{number + 1}.json").is_file():
+            number += 1
+            newest = f"{key}-{number}"
+        is_first = not number and not (self._folder / f"{key}.json").exists()
+        return newest, key if is_first else f"{key}-{number + 1}"
+
+    def keep(self, model: Model, call: Call, answer: Answer) -> str:
+        """Keep a reply, whole or not at all, and return its name. Where the disk refuses, the run goes on without."""
+        key = self.key(model, call)
+        newest, further = self._names(key)
+        name = self._own.get(key) or (further if self._anew else newest)
+        found = {
+            "form": _FORM,
+            "digest": call.digest,
+            "model": answer.model,
+            "task": call.task,
+            "prompt": f"{call.prompt_id}/{call.prompt_version}",
+            "at": self._now.isoformat(timespec="seconds"),
+            "usage": asdict(answer.usage),
+            "text": answer.text,
+        }
+        with contextlib.suppress(CurateError, OSError, ValueError):
+            self._write(name, json.dumps(found, indent=1).encode())
+            self._own[key] = name
+        self._clear_once()
+        return name
+
+    def _write(self, key: str, data: bytes) -> None:
+        name = f"{key}.json"
+        with making(self._root, self._below) as folder:
+            replace_synced(folder, name, data)
+            os.utime(name, (self._now.timestamp(), self._now.timestamp()), dir_fd=folder.descriptor)
+
+    def _clear_once(self) -> None:
+        """Remove what is too old, when this run keeps its first reply; a run that asks nobody does not look."""
+        with self._lock:
+            if self._cleared:
+                return
+            self._cleared = True
+        self.clear()
+
+    def clear(self) -> int:
+        """Remove the replies that are older than `KEPT_DAYS`, and what was left half written; return how many."""
+        oldest = (self._now - timedelta(days=KEPT_DAYS)).timestamp()
+        gone = 0
+        with contextlib.suppress(CurateError, OSError), holding(self._root, self._below) as folder:
+            for name in folder.names():
+                ours = name.endswith(".json") or name.startswith(".")
+                if ours and (there := folder.lstat(name)) and there.st_mtime < oldest:
+                    folder.unlink(name)
+                    gone += 1
+        return gone
+
+
+def _kept(key: str, found: Any) -> Kept | None:  # noqa: ANN401  JSON from a file that anybody may have changed
+    if not isinstance(found, dict) or found.get("form") != _FORM or not isinstance(found.get("usage"), dict):
+        return None
+    words = [found.get(name) for name in ("digest", "text", "model", "prompt", "at")]
+    numbers = found["usage"].values()
+    if not all(isinstance(word, str) for word in words) or not all(isinstance(one, int) for one in numbers):
+        return None
+    digest, text, model, prompt, at = map(str, words)
+    try:
+        return Kept(key, digest, Answer(text, model, Usage(**found["usage"])), prompt, at)
+    except TypeError:
+        return None

@@ -1,0 +1,7 @@
+"""The deterministic extractor, which needs no key."""
+
+from __future__ import annotations
+
+from pipelines.extract.rules.rules_extractor import RulesExtractor
+
+__all__ = ["RulesExtractor"]

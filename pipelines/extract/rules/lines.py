@@ -1,0 +1,313 @@
+"""The lines of an entry that are speech: what a fence or an HTML comment holds is blank."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.item import fold
+from pipelines.store.markdown import fenced
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterator
+
+    from pipelines.store.log import Entry
+
+
+# ---------------------------------------- what stands before the words of a line
+# quote, list and heading marks, the time, and who speaks.
+#
+# `[Tue 10:06] <manu> RESOLVED: ...`, `> *Rob:* ...`, `- 14:05 **Anna:** ...`, `… and so on`. Each mark is matched at
+# its place by one pattern with bounded repeats, so a line is peeled in constant time whatever it holds.
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One line, peeled.
+
+    Args:
+        line: the whole line.
+        mark_at: where the words begin, a named speaker included.
+        said_at: where the words begin, after the speaker.
+        speaker: who speaks, as the log names them, or empty.
+        bullet: whether it is a list item.
+        box: the content of its tick box (a blank, `x`), or empty where it has none.
+        quoted: whether a quote mark stands before it.
+        chat: whether it has the form of a chat message.
+        dots: whether it goes on with what the speaker of an earlier line said.
+        timed: whether it bears a time of day.
+    """
+
+    line: str
+    mark_at: int
+    said_at: int
+    speaker: str = ""
+    bullet: bool = False
+    box: str = ""
+    quoted: bool = False
+    chat: bool = False
+    dots: bool = False
+    timed: bool = False
+
+    @property
+    def is_speech(self) -> bool:
+        """Whether somebody is quoted here, rather than the log speaking for itself."""
+        return self.chat or self.dots or bool(self.speaker)
+
+    @property
+    def said(self) -> str:
+        """The words after the speaker."""
+        return self.line[self.said_at :]
+
+    @property
+    def marked(self) -> str:
+        """The words with the speaker's name before them, if the line has one."""
+        return self.line[self.mark_at :]
+
+
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?Z?(?:[ ]?[aApP]\.?[mM]\b\.?)?"
+_DATE = r"\d{4}-\d{2}-\d{2}"
+_MARK = re.compile(
+    rf"""
+    (?P<quote>>[ \t]{{0,8}})
+  | (?P<heading>\#{{1,6}}[ \t]{{1,8}}(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,4}}\.?[ \t]{{1,4}})?)
+  | (?P<bullet>(?:[-*+•]|\d{{1,3}}[.)])[ \t]{{1,8}}(?:\[(?P<box>[ xX])\](?:[ \t]{{1,4}}|$))?)
+  | (?P<tick>\[(?P<late>[ xX])\](?:[ \t]{{1,4}}|$))
+  | (?P<stamp>\[(?:[^\[\]\n]{{0,30}}\d:\d\d[^\[\]\n]{{0,30}}|{_DATE})?\](?=[ \t]|$)[ \t]{{0,12}})
+  | (?P<project>\[(?i:project):[^\[\]\n]{{1,88}}\][ \t]{{0,8}})
+  | (?P<clock>[*_`(]{{0,3}}(?:{_DATE},?[T ]{{1,2}})?{_CLOCK}(?:[ ]?[-–][ ]?{_CLOCK})?[*_`):]{{0,4}}
+        (?:[ \t]{{1,4}}[-–—|][ \t]{{1,4}}|[ \t]{{1,12}})
+      | [*_(]{{0,3}}{_DATE}[*_):]{{0,4}}[ \t]{{1,4}}(?:[-–—|][ \t]{{1,4}})?)
+  | (?P<nick><[@+~&%]?(?P<nickname>[^<>\n]{{1,40}})>:?[ \t]{{0,12}})
+  | (?P<named>(?P<em>\*{{1,3}}|_{{1,2}})(?P<name>[^*:\n]{{1,40}})(?::(?P=em)|(?P=em):)[ \t]{{0,8}})
+  | (?P<plain>(?P<word>[^\W\d_][\w.'`|^\\-]{{0,29}}(?:[ ][A-Z][\w.'-]{{0,24}}){{0,3}}):[ \t]{{1,8}})
+  | (?P<dots>(?:…|\.{{2,4}})[ \t]{{0,8}})
+    """,
+    re.VERBOSE,
+)
+_MOST_MARKS: Final = 12
+
+# What looks like a name before a colon and is none: labels, their near misses, and the chair's own commands.
+_NO_NAME = re.compile(
+    r"(?:proposed|proposals?|propose|draft|straw\W?poll|strawman|poll|vote|voting|not?|failed|pending|possible|"
+    r"potential|previous|prior|old|former|example|examples|e\.g|eg|ex|i\.e|ie|for|like|format|template|syntax|usage|"
+    r"sample|question|q|topic|subtopic|scribe|scribenick|chair|agenda|present|regrets|meeting|date|time|title|see|"
+    r"http|https|suggestion|suggested|idea|option|alternative|counterproposal|quote|quoting|he|she|they|it|was|is|"
+    r"decisions?|decided|facts?|rules?|to-?dos?|risks?|resolved?|resolutions?|agreed|agreements?|consensus|actions?|"
+    r"action-\d{1,6}|fixme|warnings?|cautions?|danger|important|blockers?|lessons?|learned|learnings?|til|"
+    r"preferences?|polic(?:y|ies)|conventions?|guidelines?|constraints?|next|follow-?ups?|reminders?|final|key|note|"
+    r"nb|update|status|reason|because|why|result|problem|cause|root|fix|impact|issue|pr|url|link|context|summary|"
+    r"goal|re|"
+    r"fwd?)(?:\W|$)",
+    re.IGNORECASE,
+)
+
+
+def peel(line: str) -> Spoken:
+    """Return the line with its marks told apart from its words. A label (`Decision:`) is no speaker and stays."""
+    at = mark_at = len(line) - len(line.lstrip(" \t\ufeff"))
+    seen: dict[str, str] = {}
+    for _ in range(_MOST_MARKS):
+        found = _MARK.match(line, at)
+        kind = found.lastgroup if found else None
+        if found is None or kind is None or not _may_follow(kind, found, seen):
+            break
+        at = found.end()
+        if kind in _SPEAKERS:
+            seen["speaker"] = (found["name"] or found["word"] or found["nickname"]).strip()
+        else:
+            mark_at = at
+        if kind in {"bullet", "tick"}:
+            seen["bullet"] = found["box"] or found["late"] or ""
+        else:
+            seen[kind] = kind
+        if kind == "nick":
+            mark_at = at
+    return _spoken(line, mark_at, at, seen)
+
+
+_SPEAKERS: Final = frozenset({"nick", "named", "plain"})
+
+
+def _may_follow(kind: str, found: re.Match[str], seen: dict[str, str]) -> bool:
+    if kind in {"named", "plain"}:
+        name = (found["name"] or found["word"]).strip()
+        return not ("named" in seen or "plain" in seen or _NO_NAME.match(name))
+    if kind == "bullet":
+        fresh = "bullet" not in seen or bool(found["box"] and not seen["bullet"])
+        return fresh and not _SPEAKERS & seen.keys()
+    if kind == "tick":
+        return seen.get("bullet") == ""
+    if kind == "heading":
+        return not seen
+    return kind not in seen or kind == "quote"
+
+
+def _spoken(line: str, mark_at: int, said_at: int, seen: dict[str, str]) -> Spoken:
+    return Spoken(
+        line=line,
+        mark_at=mark_at,
+        said_at=said_at,
+        speaker=seen.get("speaker", ""),
+        bullet="bullet" in seen,
+        box=seen.get("bullet", ""),
+        quoted="quote" in seen,
+        chat="nick" in seen or ("stamp" in seen and next(iter(seen)) != "bullet"),
+        dots="dots" in seen,
+        timed="stamp" in seen or "clock" in seen,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of an entry.
+
+    Args:
+        number: its line in the log, from 1.
+        raw: the line verbatim.
+        spoken: the line peeled; None where it is blank, code or a comment.
+    """
+
+    number: int
+    raw: str
+    spoken: Spoken | None
+
+
+_LONGEST: Final = 20_000  # characters of a line that are read; no sentence is longer
+_CODE_INDENT: Final = 4
+
+
+def read_lines(entry: Entry) -> list[Line]:
+    """Return the lines of an entry. An entry that is indented as code has none that speak."""
+    raw = entry.text.split("\n")
+    seen = _without_comments(entry.text).split("\n") if "<!--" in entry.text else raw
+    code = fenced(raw) if "```" in entry.text or "~~~" in entry.text else frozenset()
+    indented = is_indented_code(raw[0])
+    return [
+        Line(entry.start_line + index, raw[index], None if hidden else peel(text[:_LONGEST]))
+        for index, text in enumerate(seen)
+        for hidden in (indented or index in code or not text.strip(),)
+    ]
+
+
+def is_indented_code(line: str) -> bool:
+    """Return whether a line that begins a paragraph is indented so far that Markdown shows it as code."""
+    prefix = line[: len(line) - len(line.lstrip(" \t"))]
+    return len(prefix.expandtabs(_CODE_INDENT)) >= _CODE_INDENT
+
+
+def _without_comments(text: str) -> str:
+    parts: list[str] = []
+    at = 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
+        parts += [text[at:start], "\n" * text.count("\n", start, end)]
+        at = end + len("-->")
+    return "".join([*parts, text[at:]])
+
+
+# ---------------------------------------- where the sentences of a text begin and end
+
+
+_STOP = re.compile(r"[.!?]{1,4}[\"'”’)\]*_]{0,4}\s{1,40}|\s[-–—]{1,2}\s(?=[A-Z][a-z]{0,30} )|;\s{1,8}|\n\s{0,40}\n")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|dr|mr|mrs|ms|st|approx|al|fig|sec|ver|jan|feb|mar|apr|jun|jul|"
+    r"aug|sept?|oct|nov|dec)|\b[A-Za-z])\.$",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"(?:so|ok(?:ay)?|well|and|but|also|anyway|alright|right|yes|yeah|yep|ah|oh|hmm|um|uh|then|now|btw|fyi|"
+    r"basically|actually|finally|sure|great|cool|nice|good)(?:,|\s*[-–—:]|\.{2,3}|…|(?=\s))\s{1,4}(?=\S)",
+    re.IGNORECASE,
+)
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence of `text` begins and ends; a stop behind an abbreviation ends none."""
+    start = 0
+    for stop in _STOP.finditer(text):
+        if stop[0][0] == "." and _ABBREVIATION.search(text, max(0, stop.start() - 8), stop.start() + 1):
+            continue
+        end = stop.start() + len(stop[0].rstrip()) if stop[0][0] in ".!?" else stop.start()
+        if end > start:
+            yield start, end
+        start = stop.end()
+    if text[start:].strip():
+        yield start, len(text.rstrip())
+
+
+def without_filler(text: str) -> str:
+    """Return a sentence without the words that only open the mouth: `so`, `ok`, `well`."""
+    for _ in range(2):
+        if (found := _FILLER.match(text)) is None:
+            break
+        text = text[found.end() :]
+    return text
+
+
+# ---------------------------------------- the words of a line without its Markdown
+# and when two texts say the same.
+
+
+LONGEST_TEXT: Final = 1200  # characters; a longer one is not a sentence to keep, and is cut at a word
+
+_CODE = re.compile(r"(`[^`\n]{1,400}`)")
+_BOLD = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]{1,1500}?)(?<=\S)\1(?![\w*])")
+_PROJECT = re.compile(r"[ \t]?\[project:[^\[\]\n]{1,88}\]", re.IGNORECASE)
+_SELF_LINK = re.compile(r"\[(https?://[^\s\[\]()]{1,500})\]\(\1\)")
+_NOT_WORDS = re.compile(r"[^\w#./@%+:-]+")
+_EDGES: Final = ".:-/#+%@"
+
+
+def clean(text: str, marks: str = "") -> str:
+    """Return `text` on one line, without emphasis and `[project: NAME]`; code, links and every word stay.
+
+    Args:
+        text: verbatim words of a log.
+        marks: the emphasis marks that were opened before the text began, whose closing ones end it.
+    """
+    text = _cut(fold(_PROJECT.sub("", text) if "[" in text else text))
+    if marks:
+        text = _unclosed(text, marks)
+    if "*" in text:
+        parts = _CODE.split(text)
+        parts[::2] = [_BOLD.sub(r"\2", part) for part in parts[::2]]
+        text = "".join(parts)
+    if (
+        len(marks := text[:1])
+        and marks == "_"
+        and text.endswith("_")
+        and text.strip("_")
+        and "_" not in text.strip("_")
+    ):
+        text = text.strip("_")
+    return _SELF_LINK.sub(r"\1", text).strip()
+
+
+def _unclosed(text: str, marks: str) -> str:
+    text = text.rstrip(" ")
+    return text[: -len(marks)].rstrip(" ") if text.endswith(marks) else text.replace(marks, "", 1)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST_TEXT:
+        return text
+    head = text[:LONGEST_TEXT]
+    return head[: head.rfind(" ")] if " " in head[LONGEST_TEXT // 2 :] else head
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, case folded; numbers, names and references stay whole words."""
+    return [word for raw in _NOT_WORDS.split(text[:LONGEST_TEXT].casefold()) if (word := raw.strip(_EDGES))]
+
+
+def same_key(text: str) -> str:
+    """Return what two texts share when they differ in case, punctuation and Markdown alone."""
+    return " ".join(words(text))
+
+
+def overlap(first: Counter[str], second: Counter[str]) -> float:
+    """Return the F1 of two bags of words: 0 for no common word, 1 for the same words."""
+    common = (first & second).total()
+    return 2 * common / (first.total() + second.total()) if common else 0.0

@@ -1,1 +1,0 @@
-"""Models that can see: they describe images, so that these can be found by words."""
