@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extract_days import Extracted
     from pipelines.report import RunReport
+    from pipelines.review.llm_review import Weighed
+    from pipelines.review.review import Verdict
     from pipelines.stages.answers import Answered
     from pipelines.stages.capture import Captured
     from pipelines.stages.promote import Promoted
     from pipelines.stages.prune import Pruned
     from pipelines.stages.reconcile import Reconciled
     from pipelines.stages.redact import Clean
-    from pipelines.stages.review import Verdict
     from pipelines.stages.settling import Settled
-    from pipelines.stages.weighing import Weighed
     from pipelines.store.document import Document
     from pipelines.store.git import Git
     from pipelines.store.snapshot import Snapshot

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, BadGold
-from pipelines.stages.judging import Relation, judge
+from pipelines.review.judging import Relation, judge
 from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:

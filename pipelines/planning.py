@@ -15,22 +15,21 @@ from pipelines.errors import BrokenChangeSet, TooMuchFromGit
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract
 from pipelines.extract.extraction import DocumentChoice, Nearby
 from pipelines.report import RunReport
-from pipelines.stages.alike import Alike
+from pipelines.review.existing_items import Vectors
+from pipelines.review.item_links import find_ties, linkable
+from pipelines.review.llm_review import Sitting, weigh
+from pipelines.review.questions import Telling
+from pipelines.review.review import Alike, Filed
+from pipelines.review.trust.gate import Gate
 from pipelines.stages.answers import apply_answers
 from pipelines.stages.capture import capture
 from pipelines.stages.filing import Shelves, home_of, named_document
-from pipelines.stages.linking import find_ties, linkable
-from pipelines.stages.nearness import Vectors
 from pipelines.stages.promote import promote
-from pipelines.stages.questions import Telling
 from pipelines.stages.reconcile import reconcile
 from pipelines.stages.redact import clean_logs, left_in_place
 from pipelines.stages.rereading import buried_by, counting, reread_in, settle
-from pipelines.stages.review import Filed
 from pipelines.stages.settling import settle_beliefs
 from pipelines.stages.tidying import tidied
-from pipelines.stages.trusting.gate import Gate
-from pipelines.stages.weighing import Sitting, weigh
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
 from pipelines.store.evidence import Quotes
@@ -54,6 +53,9 @@ if TYPE_CHECKING:
     from pipelines.extract.extract_days import DayToRead, Extracted
     from pipelines.extract.extraction import Candidate, Extractor
     from pipelines.extract.llm.operations import Reviewer
+    from pipelines.review.llm_review import Weighed
+    from pipelines.review.review import Verdict
+    from pipelines.review.trust.gate import Gated
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.settings import Settings
     from pipelines.sharing.syncing import Sharing
@@ -62,10 +64,7 @@ if TYPE_CHECKING:
     from pipelines.stages.promote import Promoted
     from pipelines.stages.reconcile import Reconciled
     from pipelines.stages.redact import Clean
-    from pipelines.stages.review import Verdict
     from pipelines.stages.settling import Settled
-    from pipelines.stages.trusting.gate import Gated
-    from pipelines.stages.weighing import Weighed
     from pipelines.store.git import Git
     from pipelines.store.item import Item
     from pipelines.store.snapshot import Snapshot

@@ -22,8 +22,8 @@ from pipelines.extract.llm.replies import Replies
 from pipelines.extract.rules import RulesExtractor
 from pipelines.nightly import run_signature
 from pipelines.planning import Night, plan_night
+from pipelines.review.existing_items import Vectors, kept_in
 from pipelines.settings import load_settings
-from pipelines.stages.nearness import Vectors, kept_in
 from pipelines.store.change_set import Change
 from pipelines.store.git import Git
 from pipelines.store.git_history import read_blobs

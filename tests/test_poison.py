@@ -16,8 +16,8 @@ from pipelines.extract.extraction import Candidate
 from pipelines.extract.rules import RulesExtractor
 from pipelines.nightly import curate_night
 from pipelines.planning import Night
+from pipelines.review.trust.gate import Gate, Gated
 from pipelines.settings import load_settings
-from pipelines.stages.trusting.gate import Gate, Gated
 from pipelines.store.item import Confidence, ItemType, Status, fold
 from pipelines.store.layout import REVIEW
 from pipelines.store.log import parse_entries

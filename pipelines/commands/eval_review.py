@@ -42,7 +42,7 @@ def command(file: Path, *, wrong: bool, as_json: bool) -> None:
 
 
 def _tell(scores: dict[str, PairScore]) -> None:
-    from pipelines.stages.judging import Relation  # noqa: PLC0415  as above
+    from pipelines.review.judging import Relation  # noqa: PLC0415  as above
 
     titles = ["pairs", "count", "macro-F1", *(f"{one} F1" for one in Relation), "merged wrongly", "guarded"]
     rows = [

@@ -100,7 +100,7 @@ def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Nigh
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  the user's settings are read only here
     from pipelines.extract.llm.fallback import Patience  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
-    from pipelines.stages.nearness import Vectors, kept_in  # noqa: PLC0415  as above
+    from pipelines.review.existing_items import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     settings = load_settings(root)

@@ -1,1 +1,5 @@
-"""The derived search index: what is found in the memory's files, and how. It knows no model and is safe to delete."""
+"""Search: what is read into the index, how it is cut, kept, embedded and ranked. The index is derived from the files.
+
+Others build it with `build`, ask it with `query`, and choose who makes vectors with `embed`.
+Stands on store.
+"""

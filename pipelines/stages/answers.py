@@ -14,11 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.stages.claims import named_todo, with_todo_done
+from pipelines.review.close_todos import named_todo, with_todo_done
+from pipelines.review.item_links import with_link
 from pipelines.stages.projects import archived_project, kept, named_in
 from pipelines.stages.promote import new_document
 from pipelines.stages.prune import archived
-from pipelines.stages.succession import with_link
 from pipelines.stages.superseding import SUPERSEDABLE, superseded
 from pipelines.store.document import Block, commented, edited
 from pipelines.store.item import Confidence, Trust

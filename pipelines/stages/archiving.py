@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pipelines.stages.questions import plain
+from pipelines.review.questions import plain
 from pipelines.store.document import Document
 from pipelines.store.item import ItemType, Status, folded
 from pipelines.store.layout import REVIEW, Kind, day_of_log, slug

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.stages.claims import named_todo
+from pipelines.review.close_todos import named_todo
 from pipelines.store.document import Document, commented, edited
 from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.item import folded

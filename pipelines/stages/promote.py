@@ -10,10 +10,10 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from pipelines.extract.extract_days import evidence_lines
+from pipelines.review.item_links import following, history_of, last_of, leaving, succeeded, successor, with_link
+from pipelines.review.questions import Held, Question
+from pipelines.review.review import VerdictKind, trust_of
 from pipelines.stages.filing import home_of
-from pipelines.stages.questions import Held, Question
-from pipelines.stages.review import VerdictKind, trust_of
-from pipelines.stages.succession import following, history_of, last_of, leaving, succeeded, successor, with_link
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Evidence, Item, ItemType, Status, fold, folded, new_id, quote_digest
 from pipelines.store.layout import document_id, kind_of
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from pipelines.extract.extraction import Candidate
+    from pipelines.review.item_links import Tie
+    from pipelines.review.review import Verdict
     from pipelines.stages.filing import Shelves
-    from pipelines.stages.linking import Tie
-    from pipelines.stages.review import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.stages.review import Verdict, VerdictKind
+from pipelines.review.review import Verdict, VerdictKind
 from pipelines.store.item import content_words, folded, quote_digest
 from pipelines.store.state import Reason, wording_hash
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Candidate
-    from pipelines.stages.review import Filed
+    from pipelines.review.review import Filed
     from pipelines.store.item import Item
     from pipelines.store.log import Entry
     from pipelines.store.state import Tombstone

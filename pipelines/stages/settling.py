@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipelines.review.close_todos import claimed, close_todos
+from pipelines.review.questions import asked, held
 from pipelines.stages.archiving import propose_archives
-from pipelines.stages.claims import claimed
-from pipelines.stages.closing import close_todos
-from pipelines.stages.questions import asked, held
 from pipelines.store.layout import REVIEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from pipelines.review.questions import Telling
     from pipelines.stages.promote import Promoted
-    from pipelines.stages.questions import Telling
     from pipelines.store.document import Document
     from pipelines.store.item import Trust
     from pipelines.store.log import Entry

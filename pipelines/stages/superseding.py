@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pipelines.review.item_links import following, history_of, leaving, succeeded, successor
 from pipelines.stages.promote import new_document
-from pipelines.stages.succession import following, history_of, leaving, succeeded, successor
 from pipelines.store.document import commented, edited
 from pipelines.store.item import Status
 from pipelines.store.layout import REVIEW

@@ -1,1 +1,5 @@
-"""The Markdown store: layout, items, documents, logs, change sets and git. It knows no model and no index."""
+"""The memory on disk: Markdown, items, logs, the snapshot, the change set, the journal, git, secrets, transcripts.
+
+Others read with `snapshot`, `document`, `log` and `git`, and write through `journal` alone.
+Knows no model and no index. Stands on no other room.
+"""

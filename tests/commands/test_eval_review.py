@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.commands import run_command
 from pipelines.pairs import Pair, score_pairs
-from pipelines.stages.judging import Relation
+from pipelines.review.judging import Relation
 
 if TYPE_CHECKING:
     from pathlib import Path

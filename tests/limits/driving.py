@@ -9,10 +9,10 @@ from pipelines.extract import grounded_values as dates
 from pipelines.extract import grounded_values as figures
 from pipelines.extract import grounding as names
 from pipelines.install import cron, filling
+from pipelines.review.judging import values
+from pipelines.review.trust.attacks import load_attacks
 from pipelines.search import hits as marks
 from pipelines.stages import filing
-from pipelines.stages.judging import values
-from pipelines.stages.trusting.attacks import load_attacks
 from pipelines.store.document import Document
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import load_rules

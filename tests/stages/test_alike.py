@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from pipelines.errors import ModelFailed
+from pipelines.review.review import Alike, Filed, VerdictKind, review
 from pipelines.search.embedders import choose_embedder as choose
-from pipelines.stages.alike import Alike
-from pipelines.stages.review import Filed, VerdictKind, review
 from pipelines.store.item import Item, ItemType
 from tests.stages.making import candidate
 

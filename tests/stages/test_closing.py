@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.stages.closing import close_todos
+from pipelines.review.close_todos import close_todos
 from pipelines.store.document import Document
 from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, render_item
 from tests.stages.making import entry
 
 if TYPE_CHECKING:
-    from pipelines.stages.closing import Closed
+    from pipelines.review.close_todos import Closed
 
 PATH = "Projects/kestrel.md"
 

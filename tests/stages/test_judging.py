@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.pairs import read_pairs, score_pairs
-from pipelines.stages.judging import Relation, judge
+from pipelines.review.judging import Relation, judge
 from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:

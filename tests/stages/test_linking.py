@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from pipelines.extract.extraction import Candidate
+from pipelines.review.item_links import Tie, find_ties, linkable
+from pipelines.review.review import Verdict, VerdictKind
 from pipelines.stages.filing import Shelves
-from pipelines.stages.linking import Tie, find_ties, linkable
 from pipelines.stages.promote import promote
-from pipelines.stages.review import Verdict, VerdictKind
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType, Status
 from tests.stages.making import candidate, entry

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.operations import Operation, OperationKind, Reviewed
+from pipelines.review import existing_items as nearness
+from pipelines.review.existing_items import Known, Nearness, Vectors, kept_in
+from pipelines.review.llm_review import Sitting, weigh
+from pipelines.review.review import Alike, Filed
 from pipelines.search.embed import embed_index
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.search.vectors import VECTORS
-from pipelines.stages import nearness
-from pipelines.stages.alike import Alike
-from pipelines.stages.known import Known
-from pipelines.stages.nearness import Nearness, Vectors, kept_in
-from pipelines.stages.review import Filed
-from pipelines.stages.weighing import Sitting, weigh
 from pipelines.store.item import Item, ItemType, Status
 from tests.index.bag import Bag
 from tests.stages.making import candidate

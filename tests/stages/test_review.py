@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.stages import review as stage
-from pipelines.stages.review import Filed, VerdictKind
+from pipelines.review import review as stage
+from pipelines.review.review import Filed, VerdictKind
 from pipelines.store.item import Item, ItemType, Status, content_words, folded
 from tests.stages.making import candidate
 
 if TYPE_CHECKING:
-    from pipelines.stages.review import Verdict
+    from pipelines.review.review import Verdict
 
 
 def review(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipelines.stages.succession import with_link
+from pipelines.review.item_links import with_link
 from pipelines.stages.superseding import superseded
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType, Status

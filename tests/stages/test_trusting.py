@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 
 from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.extraction import Candidate
-from pipelines.stages.trusting.attacks import attack_in, attacks_text, load_attacks
-from pipelines.stages.trusting.gate import Gate
-from pipelines.stages.trusting.inert import made_inert
-from pipelines.stages.trusting.skeleton import skeleton
+from pipelines.review.trust.attacks import attack_in, attacks_text, load_attacks, made_inert, skeleton
+from pipelines.review.trust.gate import Gate
 from pipelines.store.evidence import render_pointer, voice_in
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.log import parse_entries
@@ -25,8 +23,8 @@ from pipelines.store.session_state import Seals
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
-    from pipelines.stages.trusting.attacks import Attack
-    from pipelines.stages.trusting.gate import Gated
+    from pipelines.review.trust.attacks import Attack
+    from pipelines.review.trust.gate import Gated
     from pipelines.store.log import Entry
 
 LOG = "Logs/2026-03-10.md"

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.extract.llm.operations import Operation, OperationKind, Reviewed
-from pipelines.stages.review import Filed, VerdictKind
-from pipelines.stages.weighing import Sitting, weigh
+from pipelines.review.llm_review import Sitting, weigh
+from pipelines.review.review import Filed, VerdictKind
 from pipelines.store.item import Item, ItemType, Status, Trust
 from tests.stages.making import candidate, entry
 
 if TYPE_CHECKING:
     from pipelines.extract.extraction import Candidate
     from pipelines.extract.llm.operations import ReviewRequest
-    from pipelines.stages.weighing import Weighed
+    from pipelines.review.llm_review import Weighed
 
 ALPHA, BETA = "Projects/alpha.md", "Projects/beta.md"
 FACT = ItemType.FACT

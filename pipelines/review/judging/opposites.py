@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from pipelines.stages.judging.stems import stem
+from pipelines.review.judging.stems import stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
 
 _SIDES: Final = (
     ("enable activate on", "disable deactivate off"),

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.stages.judging.changes import other_value, tells_event
-from pipelines.stages.judging.opposites import are_opposite
-from pipelines.stages.judging.stems import stem
-from pipelines.stages.judging.values import comparable, same_value
-from pipelines.stages.judging.verbs import DIRECT, OFTEN, OWNING, PREPOSITIONS, SINGLE
+from pipelines.review.judging.changes import other_value, tells_event
+from pipelines.review.judging.opposites import are_opposite
+from pipelines.review.judging.stems import stem
+from pipelines.review.judging.values import comparable, same_value
+from pipelines.review.judging.verbs import DIRECT, OFTEN, OWNING, PREPOSITIONS, SINGLE
 from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
-    from pipelines.stages.judging.sentence import Sentence, Word
-    from pipelines.stages.judging.values import Value
+    from pipelines.review.judging.sentence import Sentence, Word
+    from pipelines.review.judging.values import Value
+
 
 _ON_A_DAY: Final = frozenset({"date", "time", "weekday"})
 _LEAST: Final = 2

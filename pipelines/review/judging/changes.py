@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pipelines.stages.judging.opposites import are_opposite
-from pipelines.stages.judging.stems import stem
-from pipelines.stages.judging.values import comparable, same_value
-from pipelines.stages.judging.verbs import BE, EVENTS, OFTEN, OWNING, PREPOSITIONS, PRONOUNS, SINGLE, VERBS
+from pipelines.review.judging.opposites import are_opposite
+from pipelines.review.judging.stems import stem
+from pipelines.review.judging.values import comparable, same_value
+from pipelines.review.judging.verbs import BE, EVENTS, OFTEN, OWNING, PREPOSITIONS, PRONOUNS, SINGLE, VERBS
 from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
-    from pipelines.stages.judging.sentence import Sentence, Word
-    from pipelines.stages.judging.values import Value
+    from pipelines.review.judging.sentence import Sentence, Word
+    from pipelines.review.judging.values import Value
+
 
 _MOST_LEFT, _MOST_NEW = 3, 6
 """Words of the older sentence that the newer may leave unsaid, and words that it may add."""

@@ -11,11 +11,20 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS, shown_text
 from pipelines.extract.llm.operations import Neighbour, OperationKind, Posed, ReviewRequest
-from pipelines.stages.alike import Alike
-from pipelines.stages.judging.repeats import same_guards
-from pipelines.stages.judging.sentence import read_sentence
-from pipelines.stages.known import Known, repeats_there, speaks_for
-from pipelines.stages.review import ASKED_ABOUT, Verdict, VerdictKind, against, certain, confirming, corrected, review
+from pipelines.review.existing_items import Known, repeats_there, speaks_for
+from pipelines.review.judging.repeats import same_guards
+from pipelines.review.judging.sentence import read_sentence
+from pipelines.review.review import (
+    ASKED_ABOUT,
+    Alike,
+    Verdict,
+    VerdictKind,
+    against,
+    certain,
+    confirming,
+    corrected,
+    review,
+)
 from pipelines.store.item import Confidence
 from pipelines.store.secrets.redact import is_private
 
@@ -24,10 +33,11 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extraction import Candidate, DocumentChoice, Failure
     from pipelines.extract.llm.operations import Operation, Reviewed, Reviewer
-    from pipelines.stages.known import Belief
-    from pipelines.stages.review import Filed, Found
+    from pipelines.review.existing_items import Belief
+    from pipelines.review.review import Filed, Found
     from pipelines.store.item import Item
     from pipelines.usage import Spent
+
 
 CURRENT_SHOWN: Final = 6
 CLOSED_SHOWN: Final = 3

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pipelines.stages.judging.sentence import LIMITS
-from pipelines.stages.judging.values import same_value
+from pipelines.review.judging.sentence import LIMITS
+from pipelines.review.judging.values import same_value
 
 if TYPE_CHECKING:
-    from pipelines.stages.judging.sentence import Sentence, Word
-    from pipelines.stages.judging.values import Value
+    from pipelines.review.judging.sentence import Sentence, Word
+    from pipelines.review.judging.values import Value
+
 
 _LEAST: Final = 2
 """Words that must be left to compare: `I like it` says nothing of what."""

@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pipelines.stages.judging.marks import read_marks
-from pipelines.stages.judging.stems import is_content, stem
-from pipelines.stages.judging.values import find_values
-from pipelines.stages.judging.verbs import BE, DIRECT, HAVE, HELPERS, NOUNS_TOO, PREPOSITIONS, PRONOUNS, VERBS
+from pipelines.review.judging.marks import read_marks
+from pipelines.review.judging.stems import is_content, stem
+from pipelines.review.judging.values import find_values
+from pipelines.review.judging.verbs import BE, DIRECT, HAVE, HELPERS, NOUNS_TOO, PREPOSITIONS, PRONOUNS, VERBS
 from pipelines.store.evidence import fold_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pipelines.stages.judging.marks import Marked
-    from pipelines.stages.judging.values import Value
+    from pipelines.review.judging.marks import Marked
+    from pipelines.review.judging.values import Value
+
 
 _WORD: Final = re.compile(r"[^\W_](?:[\w'’+#]|[.@](?=\w))*")
 _CONTRACTED: Final = (

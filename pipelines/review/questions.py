@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.stages.succession import AGAINST
-from pipelines.stages.trusting.inert import made_inert
+from pipelines.review.item_links import AGAINST
+from pipelines.review.trust.attacks import made_inert
 from pipelines.store.document import Document
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import fold
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from pipelines.store.item import Evidence, Item
+
 
 CONTRADICT: Final = "contradict"
 CHOICES: Final = (

@@ -11,21 +11,61 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extract_days import evidence_lines
-from pipelines.stages.trusting.attacks import attack_in
-from pipelines.stages.trusting.echoes import is_echo
-from pipelines.stages.trusting.inert import made_inert
-from pipelines.stages.trusting.instructing import heads_others_words, instructs, passes_on
-from pipelines.store.evidence import voice_in
+from pipelines.review.trust.attacks import attack_in, made_inert
+from pipelines.review.trust.instructions import heads_others_words, instructs, passes_on
+from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Candidate
     from pipelines.store.log import Entry
     from pipelines.store.session_state import Seals
+
+
+# ---------------------------------------- the pipeline's own output
+# come back in a log or a transcript: it is no evidence, or a memory would prove itself.
+
+
+_COMMENT: Final = re.compile(r"(?:<|&lt;)!-- (k[0-9a-f]{6,64})(?= )")
+# A hit of `curate search`, a citation of its tools, evidence as comments and `curate why` have it.
+_DOCUMENT: Final = (
+    r"(?:Logs|Projects|Areas|Resources|Archives|Sessions|State)/[^\s:#]{1,200}\.(?:md|jsonl)|"
+    r"(?:MEMORY|USER|SOUL|Review)\.md"
+)
+_HIT: Final = re.compile(
+    rf"(?:{_DOCUMENT}):\d{{1,7}}(?:-\d{{1,7}})?(?:  \d{{4}}-\d\d-\d\d|  .{{0,60}}\btrust (?:owner|self|external)|"
+    rf"[:)\]] |: )|"
+    rf"(?:{_DOCUMENT})#L\d{{1,7}}(?:-L\d{{1,7}})?~[0-9a-f]{{4}}"
+)
+_ECHOES_LIST: Final = re.compile(
+    rf"^\s*(?:[-*+]\s)?(?:\d{{1,2}}:\d{{2}}\s)?(?:\*\*\w+:\*\*\s)?(?:k[0-9a-f]{{10}}\b|(?:{_DOCUMENT}):\d)"
+)
+_CONTEXT: Final = re.compile(
+    r"=== (?:Who you are|Who you work for|What you know|The project|Yesterday|Today so far|Found for your question)\b|"
+    r"\bMemory health: "
+)
+_JSON: Final = re.compile(r'"(?:start_line|chunk_id|end_line)":\s?\d')
+
+
+def is_echo(lines: Sequence[str], ids: Container[str]) -> bool:
+    """Return whether lines of a log are what this program printed: items as rendered, hits, the startup context.
+
+    Args:
+        lines: the lines that a candidate rests on.
+        ids: the ids of all items. A comment with another id was not written by a run, and is for the attack reader.
+    """
+    return any(_is_own(without_pointer(line), ids) for line in lines)
+
+
+def _is_own(line: str, ids: Container[str]) -> bool:
+    if any(found[1] in ids for found in _COMMENT.finditer(line)):
+        return True
+    return any(pattern.search(line) for pattern in (_HIT, _ECHOES_LIST, _CONTEXT, _JSON))
+
 
 _LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _TIMED: Final = re.compile(

@@ -5,6 +5,8 @@ what is not clearly about the same subject is distinct, and what differs in a nu
 never a repeat. A wrong verdict costs a belief, a missed one a line too many.
 """
 
-from pipelines.stages.judging.judge import Judgement, Relation, judge
+from __future__ import annotations
+
+from pipelines.review.judging.judge import Judgement, Relation, judge
 
 __all__ = ["Judgement", "Relation", "judge"]

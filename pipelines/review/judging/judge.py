@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pipelines.stages.judging.changes import corrects
-from pipelines.stages.judging.clashes import clashes
-from pipelines.stages.judging.repeats import repeats
-from pipelines.stages.judging.sentence import read_sentence
+from pipelines.review.judging.changes import corrects
+from pipelines.review.judging.clashes import clashes
+from pipelines.review.judging.repeats import repeats
+from pipelines.review.judging.sentence import read_sentence
 from pipelines.store.item import folded
 
 if TYPE_CHECKING:

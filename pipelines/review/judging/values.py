@@ -11,6 +11,7 @@ from pipelines.extract.grounded_values import WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pipelines.stages.judging.stems import stem
+from pipelines.review.judging.stems import stem
 
 
 def _stems(words: str) -> frozenset[str]:
