@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pipelines.commands.output import say
 from pipelines.install import TARGETS
 from pipelines.install.listing import installed_agents
-from pipelines.install.nights import found_nights
+from pipelines.install.outside import found_nights
 
 if TYPE_CHECKING:
     from pipelines.install.nights import Found

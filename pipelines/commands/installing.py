@@ -15,7 +15,7 @@ from pipelines.commands.output import say, warn
 from pipelines.errors import UsageFault
 from pipelines.install import NIGHTLY, TARGETS
 from pipelines.install.files import carry_out, changes
-from pipelines.install.listing import target_module
+from pipelines.install.listing import PLANS
 from pipelines.install.outside import crontab_change, run_in_order
 from pipelines.install.plan import Asked
 
@@ -76,7 +76,7 @@ def carry_out_or_show(target: str, asked: Asked, *, adding: bool, only_print: bo
         raise UsageFault(f"--agents-md is for the target agents, not for {target}.")
     if asked.folder and target in NIGHTLY:
         raise UsageFault(f"--project-dir is for agents, not for {target}.")
-    plan = target_module(target).plan(asked, adding=adding)
+    plan = PLANS[target](asked, adding=adding)
     done = show(plan) if only_print else do(plan)
     if not done:
         say(f"Nothing to do for {target}.")

@@ -1,9 +1,8 @@
 """Telling agents, and what starts runs at night, of a memory: one module a target.
 
-Each goes from the files as they are to the files as they should be.
-
-A target has a `plan(asked, *, adding)`, which reads and writes nothing but returns `Plan`: the edits, and what else a
-person should know. `pipelines.install.files` writes them. To add a target, add its module and its line here.
+Each has a plan: from what was asked for to the edits that make the files as they should be, and what else a person
+should know. It reads and writes nothing; `edit_files` writes. To add a target, add its plan to `PLANS` and a line
+here.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ TARGETS: Final = {
     "systemd": "Every night, by a timer of yours under systemd, which makes up for missed ones.",
     "launchd": "Every night, by launchd on a Mac.",
 }
-"""The targets, with what a person is told of each; the module is named as the target, with `_` for `-`."""
+"""The targets, with what a person is told of each."""
 
 NIGHTLY: Final = ("cron", "systemd", "launchd")
-"""The targets that start a run every night; each has a `found(asked)` too, which says what is installed of it."""
+"""The targets that start a run every night."""

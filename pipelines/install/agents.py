@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pipelines.install.plan import Asked
 
 
-def plan(asked: Asked, *, adding: bool) -> Plan:
+def plan_agents(asked: Asked, *, adding: bool) -> Plan:
     """Return what to do to tell the agents of a project of the memory, or to take that back.
 
     Raises:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # A resumed session has its context in its own transcript. The end of a session waits a second and a half for hooks that
 # name no time of their own, and a minute at most.
-HOOKS: Final = (
+CLAUDE_HOOKS: Final = (
     Hook("SessionStart", CONTEXT, 10, "startup|clear|compact"),
     Hook("PreCompact", CAPTURE, 60),
     Hook("SessionEnd", CAPTURE, 60),
@@ -26,17 +26,17 @@ HOOKS: Final = (
 _SERVERS: Final = ("mcpServers",)
 
 
-def plan(asked: Asked, *, adding: bool) -> Plan:
+def plan_claude_code(asked: Asked, *, adding: bool) -> Plan:
     """Return what to do to tell Claude Code of the memory, or to take that back."""
     settings, servers = _places(asked)
     if not adding:
-        without_hooks = partial(edit_json, change=partial(remove_hooks, hooks=HOOKS))
+        without_hooks = partial(edit_json, change=partial(remove_hooks, hooks=CLAUDE_HOOKS))
         without_server = partial(edit_json, change=partial(remove_server, path=_SERVERS))
         return Plan(
             (Edit(settings, without_hooks, "{}\n"), Edit(servers, without_server, "{}\n")),
             ("Sessions that run now keep what they were started with.",),
         )
-    hooks = partial(add_hooks, hooks=HOOKS, program=asked.program)
+    hooks = partial(add_hooks, hooks=CLAUDE_HOOKS, program=asked.program)
     edits = [Edit(settings, partial(edit_json, change=hooks))]
     notes = ["Sessions that start from now on have the memory; one that runs has to be started anew."]
     if asked.servers:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipelines.install.plan import Asked
 
 # Codex gives the end of a session three seconds at most, and cuts a hook's context at 2,500 tokens unless told more.
-HOOKS: Final = (
+CODEX_HOOKS: Final = (
     Hook("SessionStart", CONTEXT, 10, "startup|clear|compact", {"additionalContextLimit": 5000}),
     Hook("PreCompact", CAPTURE, 60),
     Hook("SessionEnd", CAPTURE, 3),
@@ -25,15 +25,15 @@ HOOKS: Final = (
 _SERVERS: Final = ("mcp_servers",)
 
 
-def plan(asked: Asked, *, adding: bool) -> Plan:
+def plan_codex(asked: Asked, *, adding: bool) -> Plan:
     """Return what to do to tell Codex of the memory, or to take that back."""
     folder = asked.folder / ".codex" if asked.folder else _home(asked)
     hooks, settings = folder / "hooks.json", folder / "config.toml"
     if not adding:
-        without = partial(edit_json, change=partial(remove_hooks, hooks=HOOKS))
+        without = partial(edit_json, change=partial(remove_hooks, hooks=CODEX_HOOKS))
         edit = Edit(settings, partial(edit_toml, change=partial(remove_server, path=_SERVERS)))
         return Plan((Edit(hooks, without, "{}\n"), edit))
-    edits = [Edit(hooks, partial(edit_json, change=partial(add_hooks, hooks=HOOKS, program=asked.program)))]
+    edits = [Edit(hooks, partial(edit_json, change=partial(add_hooks, hooks=CODEX_HOOKS, program=asked.program)))]
     notes = ["Codex runs a new or changed hook only once you trusted it: start `codex` and open /hooks."]
     if asked.servers:
         server = partial(add_server, path=_SERVERS, program=asked.program)

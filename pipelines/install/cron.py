@@ -33,7 +33,7 @@ class CrontabRefused(CurateError):
         super().__init__(f"Your crontab could not be {what}: {why}.", advice)
 
 
-def plan(asked: Asked, *, adding: bool) -> Plan:
+def plan_cron(asked: Asked, *, adding: bool) -> Plan:
     """Return what to do to have a line in the crontab, or to have none any more.
 
     Raises:
@@ -42,7 +42,7 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
     """
     if not adding:
         return Plan((), crontab=without_block)
-    before = found(asked)
+    before = found_in_cron(asked)
     time = asked.time or (before.time if before else "") or USUAL
     notes = ["cron does not make up for a night when the machine was off; the next run reads all that is pending."]
     if asked.zone:
@@ -51,7 +51,7 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
     return Plan((), tuple(notes), crontab=partial(with_block, block=block(asked, time)))
 
 
-def found(asked: Asked) -> Found | None:
+def found_in_cron(asked: Asked) -> Found | None:
     """Return what stands in the crontab.
 
     Raises:

@@ -21,7 +21,7 @@ _PLACE: Final = "Library/LaunchAgents/memcurate.plist"
 _MEMORY_AT: Final = 4
 
 
-def plan(asked: Asked, *, adding: bool) -> Plan:
+def plan_launchd(asked: Asked, *, adding: bool) -> Plan:
     """Return what to do to have launchd start a run every night, or to have none any more.
 
     Raises:
@@ -46,7 +46,7 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
     )
 
 
-def found(asked: Asked) -> Found | None:
+def found_in_launchd(asked: Asked) -> Found | None:
     """Return what stands among the person's agents."""
     file = asked.home / _PLACE
     try:
@@ -67,7 +67,7 @@ def property_list(asked: Asked) -> str:
     Raises:
         UsageFault: no such time, or a path that cannot stand in it.
     """
-    before = found(asked)
+    before = found_in_launchd(asked)
     hour, minute = clock(asked.time or (before.time if before else "") or USUAL)
     return fill(
         "memcurate.plist",

@@ -8,15 +8,13 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import CurateError
 from pipelines.provider_settings import VOYAGE_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.install.plan import Asked, Plan
 
 _SECONDS: Final = 20.0
 NOT_THERE: Final = 127
@@ -57,37 +55,6 @@ class Answer:
         """The last line that it complained with."""
         lines = [line for line in self.error.splitlines() if line.strip()]
         return lines[-1].strip() if lines else f"it ended with exit code {self.code} and said nothing"
-
-
-class Nightly(Protocol):
-    """A module of this room that stands for what starts a run every night."""
-
-    def plan(self, asked: Asked, *, adding: bool) -> Plan:
-        """Return what to do to have a run every night, or to have none any more."""
-
-    def found(self, asked: Asked) -> Found | None:
-        """Return what is installed of it, or None."""
-
-
-def nightly(target: str) -> Nightly:
-    """Return the module of a target that runs every night."""
-    import importlib  # noqa: PLC0415  by name, as the verbs are
-
-    return cast("Nightly", importlib.import_module(f"pipelines.install.{target}"))
-
-
-def found_nights(asked: Asked) -> list[Found]:
-    """Return what is installed to run every night; a crontab that cannot be read counts as none."""
-    from pipelines.install import NIGHTLY  # noqa: PLC0415  the package names its modules, not the other way round
-
-    nights = []
-    for target in NIGHTLY:
-        try:
-            one = nightly(target).found(asked)
-        except CurateError:
-            continue
-        nights += [one] if one else []
-    return nights
 
 
 def call(words: Sequence[str], data: str = "") -> Answer:

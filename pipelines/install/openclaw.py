@@ -24,7 +24,7 @@ _SERVERS: Final = ("mcp", "servers")
 _CAPTURE: Final = "Its sessions are taken in by `curate capture --from openclaw`, for example before the nightly run."
 
 
-def plan(asked: Asked, *, adding: bool) -> Plan:
+def plan_openclaw(asked: Asked, *, adding: bool) -> Plan:
     """Return what to do to tell OpenClaw of the memory, or to take that back.
 
     Raises:

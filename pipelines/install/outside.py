@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipelines.errors import CurateError
+from pipelines.install.cron import found_in_cron, read_crontab, write_crontab
+from pipelines.install.launchd import found_in_launchd
 from pipelines.install.nights import call
+from pipelines.install.systemd import found_in_systemd
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pipelines.install.plan import Plan
+    from pipelines.install.nights import Found
+    from pipelines.install.plan import Asked, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +40,6 @@ class TableChange:
         Raises:
             CurateError: it was refused, and is as it was.
         """
-        from pipelines.install.cron import write_crontab  # noqa: PLC0415  only this target has one
-
         write_crontab(self.after)
 
 
@@ -47,8 +51,6 @@ def crontab_change(plan: Plan) -> TableChange | None:
     """
     if plan.crontab is None:
         return None
-    from pipelines.install.cron import read_crontab  # noqa: PLC0415  only this target has one
-
     before = read_crontab()
     after = plan.crontab(before)
     return TableChange(before, after) if after != before else None
@@ -62,3 +64,12 @@ def run_in_order(commands: Iterable[Sequence[str]]) -> list[str]:
         if answer.code:
             left.append(f"{shlex.join(words)}  # {answer.why}")
     return left
+
+
+def found_nights(asked: Asked) -> list[Found]:
+    """Return what is installed to run every night; a crontab that cannot be read counts as none."""
+    nights = []
+    for look in (found_in_cron, found_in_systemd, found_in_launchd):
+        with contextlib.suppress(CurateError):
+            nights += [one] if (one := look(asked)) else []
+    return nights

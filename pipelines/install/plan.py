@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,10 +67,3 @@ class Plan:
     crontab: Callable[[str], str] | None = None
     before: tuple[tuple[str, ...], ...] = ()
     after: tuple[tuple[str, ...], ...] = ()
-
-
-class Target(Protocol):
-    """A module of this room that stands for an agent."""
-
-    def plan(self, asked: Asked, *, adding: bool) -> Plan:
-        """Return what to do to tell the agent of the memory (`adding`), or to take that back."""

@@ -36,7 +36,7 @@ _KERNEL: Final = (
 )
 
 
-def plan(asked: Asked, *, adding: bool) -> Plan:
+def plan_systemd(asked: Asked, *, adding: bool) -> Plan:
     """Return what to do to have the units and the timer in force, or to have none of them any more.
 
     Raises:
@@ -58,7 +58,7 @@ def plan(asked: Asked, *, adding: bool) -> Plan:
     return Plan(edits, tuple(notes), after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
 
 
-def found(asked: Asked) -> Found | None:
+def found_in_systemd(asked: Asked) -> Found | None:
     """Return what stands among the person's units."""
     folder = units_folder(asked.home)
     timer, service = folder / TIMER, folder / SERVICE
@@ -80,7 +80,7 @@ def units(asked: Asked, *, walls: bool) -> dict[str, str]:
     Raises:
         UsageFault: no such time, or a path that cannot stand in a unit.
     """
-    before = found(asked)
+    before = found_in_systemd(asked)
     time = asked.time or (before.time if before else "") or USUAL
     clock(time)
     # A bare colon before the program: what looks like a variable in a path is none.

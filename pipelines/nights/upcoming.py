@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from pipelines.install.nights import found_nights
+from pipelines.install.outside import found_nights
 from pipelines.install.plan import Asked
 from pipelines.install.program import this_program
 from pipelines.store.lock import scheduler_runs

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.install.claude_code import HOOKS
+from pipelines.install.claude_code import CLAUDE_HOOKS as HOOKS
 from pipelines.install.hooks import add_hooks, remove_hooks
 from pipelines.install.program import Program, is_line
 from pipelines.install.settings_files import edit_json
