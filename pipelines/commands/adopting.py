@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.adopting.copying import Making, carry_out, check_places
-from pipelines.adopting.found import read_source, shown
-from pipelines.adopting.kinds import Kind, detect
-from pipelines.adopting.mapping import plan_adoption
+from pipelines.agents.adopt_copy import Making, carry_out, check_places
+from pipelines.agents.adopt_plan import plan_adoption
+from pipelines.agents.adopt_source import Kind, detect, read_source, shown
 from pipelines.clock import moment, system_zone
 from pipelines.commands.output import on_terminal, say, say_json, say_table, warn
 from pipelines.errors import BadFile, UsageFault
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.adopting.found import LeftOut
-    from pipelines.adopting.mapping import Piece, Plan
+    from pipelines.agents.adopt_plan import Piece, Plan
+    from pipelines.agents.adopt_source import LeftOut
 
 _MOST_ROWS: Final = 40
 _ALONE: Final = 3

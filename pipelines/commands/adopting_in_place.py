@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.adopting.copying import Making
-from pipelines.adopting.found import read_source, shown
-from pipelines.adopting.in_place import plan_in_place
-from pipelines.adopting.kinds import Kind, base_of, detect
-from pipelines.adopting.moving_in import move_in, repository_of
+from pipelines.agents.adopt_copy import Making
+from pipelines.agents.adopt_in_place import move_in, plan_in_place, repository_of
+from pipelines.agents.adopt_source import Kind, base_of, detect, read_source, shown
 from pipelines.clock import moment, system_zone
 from pipelines.commands.adopting import left_rows, notes_folder
 from pipelines.commands.output import on_terminal, say, say_json, say_table, warn
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pipelines.adopting.in_place import InPlace
+    from pipelines.agents.adopt_in_place import InPlace
 
 _MOST_ROWS: Final = 40
 

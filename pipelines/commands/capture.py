@@ -20,7 +20,7 @@ from pipelines.text import plain_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.capturing import Capture, Captured
+    from pipelines.agents.capture import Capture, Captured
 
 _AGENTS: Final = ("claude-code", "codex", "openclaw")
 _HOOK_BYTES: Final = 1 << 20
@@ -51,7 +51,7 @@ def command(  # noqa: PLR0913  click hands over each option by name
     The transcript is kept under Sessions, and what the user and the agent said goes to the logs of its days, each line
     with where its record stands. Captured again, or grown, a session adds only what is new.
     """
-    from pipelines.capturing import capture_sessions  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.agents.capture import capture_sessions  # noqa: PLC0415  the verb's work, not its help
 
     if hook:
         return _from_hook(memory, project, now)
@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913  click hands over each option by name
 
 
 def _capture(root: Path, project: str, since: str, now: str | None) -> Capture:
-    from pipelines.capturing import Capture  # noqa: PLC0415  as above
+    from pipelines.agents.capture import Capture  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
     from pipelines.store.days import Days  # noqa: PLC0415  as above
     from pipelines.store.secrets import load_redactor  # noqa: PLC0415  as above
@@ -87,7 +87,7 @@ def _day(text: str) -> str:
 
 def _transcripts(paths: Sequence[Path], agent: str | None) -> list[Path]:
     """Return the transcripts that are meant, in order of their names, the oldest first where an agent has kept them."""
-    from pipelines.agents import sessions_folder, transcripts_below  # noqa: PLC0415  as above
+    from pipelines.agents.capture import sessions_folder, transcripts_below  # noqa: PLC0415  as above
 
     if bool(paths) == bool(agent):
         raise UsageFault("Nothing says what to capture.", f"Give a PATH, or --from {'|'.join(_AGENTS)}, and not both.")
@@ -125,7 +125,7 @@ def _named(one: Captured) -> str:
 
 def _from_hook(memory: Path | None, project: str, now: str | None) -> int:
     """Capture the session that a hook tells of. A session must end whatever is wrong: that is said, and no more."""
-    from pipelines.capturing import capture_sessions  # noqa: PLC0415  as above
+    from pipelines.agents.capture import capture_sessions  # noqa: PLC0415  as above
 
     try:
         told: Any = json.loads(sys.stdin.buffer.read(_HOOK_BYTES))

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipelines.agents.install_plan import NIGHTLY, this_program
 from pipelines.commands.installing import asked_for, carry_out_or_show, target_options
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.errors import UsageFault
-from pipelines.install import NIGHTLY
-from pipelines.install.program import this_program
 
 if TYPE_CHECKING:
     from pathlib import Path

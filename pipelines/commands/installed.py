@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipelines.agents.install_plan import TARGETS
+from pipelines.agents.targets import installed_agents
+from pipelines.agents.timers_cron import found_nights
 from pipelines.commands.output import say
-from pipelines.install import TARGETS
-from pipelines.install.listing import installed_agents
-from pipelines.install.outside import found_nights
 
 if TYPE_CHECKING:
-    from pipelines.install.nights import Found
-    from pipelines.install.plan import Asked
+    from pipelines.agents.install_plan import Asked
+    from pipelines.agents.timers import Found
 
 
 def say_installed(asked: Asked) -> None:

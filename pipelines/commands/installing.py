@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipelines.agents.edit_files import carry_out, changes
+from pipelines.agents.install_plan import NIGHTLY, TARGETS, Asked
+from pipelines.agents.targets import PLANS
+from pipelines.agents.timers_cron import crontab_change, run_in_order
 from pipelines.commands.output import say, warn
 from pipelines.errors import UsageFault
-from pipelines.install import NIGHTLY, TARGETS
-from pipelines.install.files import carry_out, changes
-from pipelines.install.listing import PLANS
-from pipelines.install.outside import crontab_change, run_in_order
-from pipelines.install.plan import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.install.files import Change
-    from pipelines.install.plan import Plan
-    from pipelines.install.program import Program
+    from pipelines.agents.edit_files import Change
+    from pipelines.agents.install_plan import Plan, Program
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:

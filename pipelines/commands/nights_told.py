@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from pipelines.agents.timers import Found
     from pipelines.extract.choose_models import Probe
-    from pipelines.install.nights import Found
     from pipelines.nights.health import Health
 
 

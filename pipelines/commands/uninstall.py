@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from pipelines.agents.install_plan import this_program
 from pipelines.commands.installing import asked_for, carry_out_or_show, target_options
-from pipelines.install.program import this_program
 
 
 @click.command()

@@ -8,8 +8,8 @@ import shutil
 import stat
 from typing import TYPE_CHECKING, Final
 
+from pipelines.agents.timers import call
 from pipelines.doctor.findings import look, ok, wrong
-from pipelines.install.nights import call
 from pipelines.store.layout import PRIVATE, SESSIONS
 
 if TYPE_CHECKING:

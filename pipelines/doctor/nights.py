@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
+from pipelines.agents.timers import call
 from pipelines.clock import day_of
 from pipelines.doctor.findings import look, ok, wrong
 from pipelines.extract.choose_models import probe
 from pipelines.extract.extract_days import days_to_read
-from pipelines.install.nights import call
 from pipelines.nights.health import health
 from pipelines.nights.signs import signs_of
 from pipelines.settings import load_settings

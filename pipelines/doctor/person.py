@@ -6,10 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipelines.agents.install_plan import Asked, this_program
+from pipelines.agents.targets import installed_agents
 from pipelines.doctor.findings import look, ok, wrong
-from pipelines.install.listing import installed_agents
-from pipelines.install.plan import Asked
-from pipelines.install.program import this_program
 from pipelines.nights.upcoming import installed_nights, next_run
 from pipelines.search.embed import chosen_embedder
 from pipelines.store.lock import scheduler_runs

@@ -11,7 +11,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Final
 
-from pipelines.install.nights import call
+from pipelines.agents.timers import call
 from pipelines.text import plain_line
 
 if TYPE_CHECKING:

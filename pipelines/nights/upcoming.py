@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from pipelines.install.outside import found_nights
-from pipelines.install.plan import Asked
-from pipelines.install.program import this_program
+from pipelines.agents.install_plan import Asked, this_program
+from pipelines.agents.timers_cron import found_nights
 from pipelines.store.lock import scheduler_runs
 from pipelines.store.state import read_record
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from pipelines.install.nights import Found
+    from pipelines.agents.timers import Found
 
 
 def installed_nights(root: Path) -> list[Found]:

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.agents import sessions_folder
+from pipelines.agents.capture import sessions_folder
 from pipelines.errors import INTERRUPTED
 
 if TYPE_CHECKING:

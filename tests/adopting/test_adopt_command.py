@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.adopting import mapping
+from pipelines.agents import adopt_plan as mapping
 from pipelines.commands import adopting, run_command
 from tests.adopting.samples import PNG, basic_memory, claude_code, fingerprint, lay, obsidian, openclaw
 from tests.conftest import Memory

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.adopting.daily import Vault, begun_day, moment_pattern, named_day, read_vault
+from pipelines.agents.adopt_days import Vault, begun_day, moment_pattern, named_day, read_vault
 from tests.adopting.samples import lay
 
 if TYPE_CHECKING:

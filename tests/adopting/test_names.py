@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.adopting.joining import joined
-from pipelines.adopting.names import settle, standing
+from pipelines.agents.adopt_plan import joined
+from pipelines.agents.adopt_source import settle, standing
 from pipelines.store.log import parse_entries
 
 _PATHS = st.lists(

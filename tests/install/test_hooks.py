@@ -10,10 +10,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.install.claude_code import CLAUDE_HOOKS as HOOKS
-from pipelines.install.hooks import add_hooks, remove_hooks
-from pipelines.install.program import Program, is_line
-from pipelines.install.settings_files import edit_json
+from pipelines.agents.install_plan import Program, is_line
+from pipelines.agents.settings_files import add_hooks, edit_json, remove_hooks
+from pipelines.agents.targets import CLAUDE_HOOKS as HOOKS
 
 PROGRAM = Program(("/opt/my tools/curate",), Path("/home/ü/my memory"))
 MOVED = Program(("/usr/bin/python3", "-m", "pipelines.commands"), Path("/m"))

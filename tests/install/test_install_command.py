@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pipelines.agents import edit_files as install_files
 from pipelines.commands import run_command
-from pipelines.install import files as install_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,11 +15,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from pipelines.agents import timers as systemd
+from pipelines.agents import timers_cron as cron
+from pipelines.agents import timers_cron as launchd
+from pipelines.agents.install_plan import Asked, Program
+from pipelines.agents.timers import fill
 from pipelines.commands import run_command
-from pipelines.install import cron, launchd, systemd
-from pipelines.install.filling import fill
-from pipelines.install.plan import Asked
-from pipelines.install.program import Program
 from tests.install.outside import SYSTEMCTL, cron_command, environment, system
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines import errors
+from pipelines.agents import timers as systemd
+from pipelines.agents import timers_cron as cron
+from pipelines.agents import timers_cron as launchd
+from pipelines.agents.install_plan import Asked, Program
 from pipelines.commands import run_command
-from pipelines.install import cron, launchd, systemd
-from pipelines.install.plan import Asked
-from pipelines.install.program import Program
 from pipelines.store.lock import run_lock
 from tests.install.outside import cron_command, system
 
@@ -33,8 +34,8 @@ MAIL = '#!/bin/sh\ncat >>"{told}"\n'
 @pytest.fixture
 def asked(memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch) -> Asked:
     """Have nights begin through a program whose PATH leads to the stand-ins, and keys in the file for them."""
-    monkeypatch.setattr("pipelines.install.cron.search_path", lambda: str(system.folder))
-    monkeypatch.setattr("pipelines.install.launchd.search_path", lambda: str(system.folder))
+    monkeypatch.setattr("pipelines.agents.timers_cron.search_path", lambda: str(system.folder))
+    monkeypatch.setattr("pipelines.agents.timers_cron.search_path", lambda: str(system.folder))
     for name in ("nice", "printenv"):
         (system.folder / name).symlink_to(f"/usr/bin/{name}")
     system.program("mail", MAIL)

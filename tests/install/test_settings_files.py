@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.install.program import Program
-from pipelines.install.servers import add_server, remove_server
-from pipelines.install.settings_files import CannotEdit, edit_json, edit_toml
+from pipelines.agents.install_plan import Program
+from pipelines.agents.settings_files import CannotEdit, add_server, edit_json, edit_toml, remove_server
 
 PROGRAM = Program(("/opt/my tools/curate",), Path("/home/ü/my memory"))
 VALUES = st.recursive(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 
-from pipelines.adopting.daily import moment_pattern
+from pipelines.agents import timers as filling
+from pipelines.agents import timers_cron as cron
+from pipelines.agents.adopt_days import moment_pattern
 from pipelines.extract import grounded_values as dates
 from pipelines.extract import grounded_values as figures
 from pipelines.extract import grounding as names
-from pipelines.install import cron, filling
 from pipelines.review.judging import values
 from pipelines.review.trust.attacks import load_attacks
 from pipelines.search import hits as marks

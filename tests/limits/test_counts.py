@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.adopting.found import read_source
-from pipelines.agents import transcripts_below
+from pipelines.agents.adopt_source import read_source
+from pipelines.agents.capture import transcripts_below
 from pipelines.errors import BadFile
 from pipelines.schedule.stamp import stamp_of
 from pipelines.search.indexed_files import Skipped, scan

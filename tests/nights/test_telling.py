@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.install import nights
+from pipelines.agents import timers as nights
 from tests.install.outside import system
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipelines.stages.sessions import LONGEST, Session, heading_above, lines_of, said_by
+from pipelines.agents.capture import LONGEST, Session, heading_above, lines_of, said_by
 from pipelines.store.evidence import captured_in
 from pipelines.store.log import parse_entries
 from pipelines.store.session_state import Seals

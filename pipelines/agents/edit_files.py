@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pipelines.agents.settings_files import CannotEdit, json_as_written
 from pipelines.errors import BadFile, ChangedUnderRun
-from pipelines.install.settings_files import CannotEdit, json_as_written
 from pipelines.store.files import sync_folder, writing
 
 if TYPE_CHECKING:
-    from pipelines.install.plan import Edit, Plan
+    from pipelines.agents.install_plan import Edit, Plan
+
 
 _ADVICE: Final = "Nothing was written; mend the file, then run this again."
 _ATTEMPTS: Final = 5

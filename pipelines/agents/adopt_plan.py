@@ -6,17 +6,17 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.adopting.daily import begun_day, named_day, read_vault
-from pipelines.adopting.found import LeftOut
-from pipelines.adopting.kinds import Kind, base_of
-from pipelines.adopting.names import settle, standing
+from pipelines.agents.adopt_days import begun_day, named_day, read_vault
+from pipelines.agents.adopt_source import Kind, LeftOut, base_of, settle, shown, standing
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, USER, log_path
+from pipelines.store.markdown import line_end, read_front_matter, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pipelines.adopting.daily import Vault
-    from pipelines.adopting.found import Found, Source
+    from pipelines.agents.adopt_days import Vault
+    from pipelines.agents.adopt_source import Found, Source
+
 
 AGENTS: Final = "AGENTS.md"
 LARGE_BRIEFING: Final = "Resources/adopted-MEMORY.md"
@@ -184,3 +184,39 @@ def without(plan: Plan, lost: Sequence[LeftOut]) -> Plan:
     pieces = [replace(one, sources=tuple(path for path in one.sources if path not in gone)) for one in plan.pieces]
     left = sorted((*plan.left_out, *lost), key=lambda one: one.path)
     return replace(plan, pieces=tuple(piece for piece in pieces if piece.sources), left_out=tuple(left))
+
+
+# ---------------------------------------- several notes of one day become one log
+# a single one keeps its bytes.
+
+
+def joined(day: str, notes: Sequence[tuple[str, bytes]]) -> bytes:
+    """Return the log of a day: the note that is named after it as it is, each other one under a heading of its own.
+
+    Args:
+        day: the day, `YYYY-MM-DD`.
+        notes: path and bytes (UTF-8) of each note, the day's own in front.
+    """
+    if len(notes) == 1:
+        return notes[0][1]
+    own = notes[0][0].rpartition("/")[2] == f"{day}.md"
+    out = notes[0][1].decode() if own else f"# {day}\n"
+    for path, data in notes[1:] if own else notes:
+        text = _below(data.decode().removeprefix("\ufeff"))
+        out += f"{_gap(out)}## {shown(path).removesuffix('.md')}\n\n{text}"
+    return out.encode()
+
+
+def _gap(text: str) -> str:
+    return "" if text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+
+
+def _below(text: str) -> str:
+    """Return a note as it can stand further down: front matter is that only at a file's top, elsewhere a comment."""
+    lines = split_lines(text)
+    front = read_front_matter(lines)
+    if not front.lines:
+        return text
+    end = line_end(lines)
+    kept = "".join(lines[1 : front.lines - 1]).replace("-->", "--&gt;")
+    return "".join([f"<!--{end}", kept, f"-->{end}", *lines[front.lines :]])

@@ -8,9 +8,8 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.adopting.found import LeftOut, note_text
-from pipelines.adopting.joining import joined
-from pipelines.adopting.mapping import without
+from pipelines.agents.adopt_plan import joined, without
+from pipelines.agents.adopt_source import LeftOut, note_text
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import open_regular, writing
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.adopting.mapping import Piece, Plan
+    from pipelines.agents.adopt_plan import Piece, Plan
+
 
 _STAGE: Final = ".adopting"
 

@@ -15,6 +15,7 @@ from pipelines.store.layout import log_day
 if TYPE_CHECKING:
     from pathlib import Path
 
+
 _SETTINGS: Final = ".obsidian/daily-notes.json"
 _TEMPLATES: Final = ".obsidian/templates.json"
 _TOKEN: Final = re.compile(

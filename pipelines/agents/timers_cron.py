@@ -1,0 +1,296 @@
+"""The parts of a plan that are no files: the crontab, and commands of the system."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import plistlib
+import re
+import shlex
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+from xml.sax.saxutils import escape
+
+from pipelines.agents.install_plan import Edit, Plan
+from pipelines.agents.timers import (
+    USUAL,
+    Found,
+    call,
+    clock,
+    fill,
+    found_in_systemd,
+    keys_file,
+    plain,
+    search_path,
+    unknown_at_night,
+)
+from pipelines.errors import CurateError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from pipelines.agents.install_plan import Asked
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """The person's crontab before and after."""
+
+    before: str
+    after: str
+
+    def diff(self) -> str:
+        """Return what changes, as lines of a diff without what stands around them: that may be secret."""
+        before, after = self.before.splitlines(keepends=True), self.after.splitlines(keepends=True)
+        told = difflib.unified_diff(before, after, "crontab", "crontab", n=0)
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in told)
+
+    def write(self) -> None:
+        """Replace the crontab.
+
+        Raises:
+            CurateError: it was refused, and is as it was.
+        """
+        write_crontab(self.after)
+
+
+def crontab_change(plan: Plan) -> TableChange | None:
+    """Return what a plan would change in the crontab, or None.
+
+    Raises:
+        CurateError: the crontab cannot be read or understood.
+    """
+    if plan.crontab is None:
+        return None
+    before = read_crontab()
+    after = plan.crontab(before)
+    return TableChange(before, after) if after != before else None
+
+
+def run_in_order(commands: Iterable[Sequence[str]]) -> list[str]:
+    """Run commands, and return those that did not work as a shell reads them, each with why as a comment."""
+    left = []
+    for words in commands:
+        answer = call(words)
+        if answer.code:
+            left.append(f"{shlex.join(words)}  # {answer.why}")
+    return left
+
+
+def found_nights(asked: Asked) -> list[Found]:
+    """Return what is installed to run every night; a crontab that cannot be read counts as none."""
+    nights = []
+    for look in (found_in_cron, found_in_systemd, found_in_launchd):
+        with contextlib.suppress(CurateError):
+            nights += [one] if (one := look(asked)) else []
+    return nights
+
+
+# ---------------------------------------- cron: some lines between two marks in the person's crontab
+# every other byte stays as it is.
+
+
+BEGIN: Final = "# memcurate:begin\n"
+END: Final = "# memcurate:end\n"
+_LONGEST: Final = 990  # bytes of a line; the oldest cron that is in use cuts at 1000
+_EXAMPLE_KEYS: Final = '"$HOME/.config/memcurate/environment"'
+_EXAMPLE_PATH: Final = "PATH=/usr/local/bin:/usr/bin:/bin"
+_EXAMPLE_PROGRAM: Final = '"$HOME/.local/bin/curate"'
+_EXAMPLE_MEMORY: Final = '"$HOME/memory"'
+_NIGHT: Final = re.compile(r"^(\d{1,2}) (\d{1,2}) \* \* \* (.*)$", re.MULTILINE)
+
+
+class CrontabRefused(CurateError):
+    """Raised when the crontab cannot be read or written; it is as it was."""
+
+    def __init__(self, what: str, why: str) -> None:
+        advice = "See that `crontab -l` works for you, or use `curate install systemd` or `curate schedule`."
+        super().__init__(f"Your crontab could not be {what}: {why}.", advice)
+
+
+def plan_cron(asked: Asked, *, adding: bool) -> Plan:
+    """Return what to do to have a line in the crontab, or to have none any more.
+
+    Raises:
+        CurateError: the crontab cannot be read, or the paths are too long for cron.
+        UsageFault: no such time, or a path that cannot stand in a crontab.
+    """
+    if not adding:
+        return Plan((), crontab=without_block)
+    before = found_in_cron(asked)
+    time = asked.time or (before.time if before else "") or USUAL
+    notes = ["cron does not make up for a night when the machine was off; the next run reads all that is pending."]
+    if asked.zone:
+        notes.append(f"cron's {time} is the machine's; this memory's days are cut in {asked.zone}.")
+    notes += unknown_at_night(asked.home)
+    return Plan((), tuple(notes), crontab=partial(with_block, block=block(asked, time)))
+
+
+def found_in_cron(asked: Asked) -> Found | None:
+    """Return what stands in the crontab.
+
+    Raises:
+        CurateError: the crontab cannot be read.
+    """
+    text = read_crontab()
+    place = _place(text)
+    if place is None:
+        return None
+    inside = text[place[0] : place[1]]
+    line = _NIGHT.search(inside)
+    time = f"{int(line[2]):02}:{int(line[1]):02}" if line else ""
+    return Found("cron", "your crontab", time, "", _quoted(str(asked.program.root)) in inside, enabled=line is not None)
+
+
+def block(asked: Asked, time: str) -> str:
+    """Return the lines with their marks.
+
+    Raises:
+        CurateError: the paths are too long for cron.
+        UsageFault: no such time, or a path that cannot stand in a crontab.
+    """
+    hour, minute = clock(time)
+    slots = {
+        "0 2 * * *": f"{minute} {hour} * * *",
+        _EXAMPLE_KEYS: _quoted(plain(keys_file(asked.home))),
+        _EXAMPLE_PATH: f"PATH={_quoted(plain(search_path()))}",
+        _EXAMPLE_PROGRAM: " ".join(_quoted(plain(word)) for word in asked.program.words),
+        _EXAMPLE_MEMORY: _quoted(plain(asked.program.root)),
+    }
+    lines = fill("crontab", slots).partition(BEGIN)[2].partition(END)[0]
+    if max(len(line.encode()) for line in lines.splitlines()) > _LONGEST:
+        raise CurateError("The paths are too long for a line of a crontab.", "Use `curate install systemd`.")
+    return BEGIN + lines + END
+
+
+def with_block(text: str, block: str) -> str:
+    """Return a crontab with the block: in the place of an older one, else at the end."""
+    if (place := _place(text)) is not None:
+        return text[: place[0]] + block + text[place[1] :]
+    return text + ("\n" if text and not text.endswith("\n") else "") + block
+
+
+def without_block(text: str) -> str:
+    """Return a crontab without the block."""
+    place = _place(text)
+    return text if place is None else text[: place[0]] + text[place[1] :]
+
+
+def read_crontab() -> str:
+    """Return the person's crontab; empty where there is none.
+
+    Raises:
+        CurateError: it cannot be read.
+    """
+    answer = call(("crontab", "-l"))
+    if answer.code == 0:
+        return answer.out
+    if answer.code == 1 and "no crontab" in answer.error.lower():
+        return ""
+    raise CrontabRefused("read", answer.why)
+
+
+def write_crontab(text: str) -> None:
+    """Replace the person's crontab; an empty one is removed.
+
+    Raises:
+        CurateError: it was refused, and is as it was.
+    """
+    answer = call(("crontab", "-"), text) if text else call(("crontab", "-r"))
+    if answer.code:
+        raise CrontabRefused("written", answer.why)
+
+
+def _place(text: str) -> tuple[int, int] | None:
+    begins, ends = (
+        [found.start() for found in re.finditer(f"^{re.escape(mark)}", text, re.MULTILINE)] for mark in (BEGIN, END)
+    )
+    if not begins and not ends:
+        return None
+    if len(begins) != 1 or len(ends) != 1 or ends[0] < begins[0]:
+        raise CrontabRefused("understood", "its marks of memcurate are not one beginning and one end after it")
+    return begins[0], ends[0] + len(END)
+
+
+def _quoted(text: str) -> str:
+    """Return a word as a shell reads it, in a line of which cron takes a bare `%` for a line end."""
+    return shlex.quote(text).replace("%", r"\%")
+
+
+# ---------------------------------------- launchd: a property list among the person's agents
+
+
+LABEL: Final = "memcurate"
+_PLACE: Final = "Library/LaunchAgents/memcurate.plist"
+_MEMORY_AT: Final = 4
+
+
+def plan_launchd(asked: Asked, *, adding: bool) -> Plan:
+    """Return what to do to have launchd start a run every night, or to have none any more.
+
+    Raises:
+        UsageFault: no such time, or a path that cannot stand in a property list.
+    """
+    file = asked.home / _PLACE
+    domain = f"gui/{os.getuid()}"
+    remove = ("launchctl", "bootout", f"{domain}/{LABEL}")
+    if not adding:
+        return Plan((Edit(file, lambda _: ""),), before=(remove,))
+    text = property_list(asked)
+    notes = ["A Mac that slept makes up for the night when it wakes; one that was off curates the next night."]
+    if asked.zone:
+        notes.append(f"launchd's time is the machine's; this memory's days are cut in {asked.zone}.")
+    notes += unknown_at_night(asked.home)
+    known = (remove,) if file.exists() else ()
+    return Plan(
+        (Edit(file, lambda _: text),),
+        tuple(notes),
+        before=known,
+        after=(("launchctl", "bootstrap", domain, str(file)),),
+    )
+
+
+def found_in_launchd(asked: Asked) -> Found | None:
+    """Return what stands among the person's agents."""
+    file = asked.home / _PLACE
+    try:
+        told = plistlib.loads(file.read_bytes())
+        words, when = told["ProgramArguments"], told["StartCalendarInterval"]
+        time = f"{int(when['Hour']):02}:{int(when['Minute']):02}"
+        ours = words[_MEMORY_AT] == str(asked.program.root)
+    except OSError:
+        return None
+    except (ValueError, LookupError, TypeError, plistlib.InvalidFileException):
+        return Found("launchd", str(file), "", "", ours=False, enabled=None)
+    return Found("launchd", str(file), time, "", ours, enabled=None)
+
+
+def property_list(asked: Asked) -> str:
+    """Return the text of the property list.
+
+    Raises:
+        UsageFault: no such time, or a path that cannot stand in it.
+    """
+    before = found_in_launchd(asked)
+    hour, minute = clock(asked.time or (before.time if before else "") or USUAL)
+    return fill(
+        "memcurate.plist",
+        {
+            "<integer>2</integer>": f"<integer>{hour}</integer>",
+            "<integer>0</integer>": f"<integer>{minute}</integer>",
+            "<string>/Users/YOU/.config/memcurate/environment</string>": _string(keys_file(asked.home)),
+            "<string>/Users/YOU/memory</string>": _string(asked.program.root),
+            "<string>/Users/YOU/.local/bin/curate</string>": "\n\t\t".join(map(_string, asked.program.words)),
+            "<string>/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin</string>": _string(search_path()),
+            "<string>/Users/YOU/Library/Logs/memcurate.log</string>": _string(
+                asked.home / "Library/Logs/memcurate.log"
+            ),
+        },
+    )
+
+
+def _string(text: str | Path) -> str:
+    return f"<string>{escape(plain(text))}</string>"
