@@ -16,14 +16,14 @@ from pathlib import Path
 from pipelines.extract.choose_models import choose_extractor
 from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, estimate, unanswered
 from pipelines.extract.llm.replies import Replies
-from pipelines.planning import Night, plan_night
+from pipelines.night.plan import Night, plan_night
+from pipelines.night.progress import Watch
 from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
 from pipelines.user_settings import UserSettings
-from pipelines.watch import Watch
 
 WEEK = Path(__file__).resolve().parent.parent / "examples" / "sample_week" / "Logs"
 MODELS = ("anthropic:claude-haiku-5-5", "gemini:gemini-3.8-flash", "anthropic:claude-sonnet-5-5")

@@ -15,14 +15,14 @@ import pytest
 
 from pipelines.extract.choose_models import calls_at_once, choose_extractor
 from pipelines.extract.llm.replies import Replies
-from pipelines.nightly import curate_night
-from pipelines.planning import Night
+from pipelines.night.plan import Night
+from pipelines.night.progress import Watch
+from pipelines.night.run_night import curate_night
 from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings
 from pipelines.store.layout import REPLIES
 from pipelines.store.snapshot import read_documents
 from pipelines.user_settings import UserSettings
-from pipelines.watch import Watch
 from tests.models.fakes import Still
 from tests.models.wire import (
     KEY,
@@ -38,7 +38,7 @@ from tests.models.wire import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pipelines.report import RunReport
+    from pipelines.night.report import RunReport
     from tests.conftest import Memory
     from tests.models.wire import Body, Wire
 

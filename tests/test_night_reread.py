@@ -13,20 +13,20 @@ from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.rules import RulesExtractor
-from pipelines.nightly import curate_night
-from pipelines.planning import Night
+from pipelines.night.plan import Night
+from pipelines.night.progress import Watch
+from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.layout import REPLIES
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind as Kind
-from pipelines.watch import Watch
 from tests.models.fakes import Scripted, Still
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.llm.call import Model
-    from pipelines.report import RunReport
+    from pipelines.night.report import RunReport
     from pipelines.store.item import Item
     from tests.conftest import Memory
 

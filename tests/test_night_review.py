@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelines.extract.llm.model_reviewer import ModelReviewer
-from pipelines.nightly import curate_night
-from pipelines.planning import plan_night
-from pipelines.replaying import replay
-from pipelines.runs import all_runs
+from pipelines.night.plan import plan_night
+from pipelines.night.progress import Watch
+from pipelines.night.replay import replay
+from pipelines.night.run_history import all_runs
+from pipelines.night.run_night import curate_night
 from pipelines.store.git import Git
 from pipelines.store.item import Status
 from pipelines.usage import FailureKind as Kind
-from pipelines.watch import Watch
 from tests.reviewing import ALPHA, NOW, Reader, a_night, curate, hold, items, log, operation, operations, shown
 
 if TYPE_CHECKING:

@@ -15,15 +15,15 @@ from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.rules import RulesExtractor
-from pipelines.nightly import curate_night
-from pipelines.planning import Night, plan_night
+from pipelines.night.plan import Night, plan_night
+from pipelines.night.progress import Watch
+from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
 from pipelines.store.item import Status, Trust, parse_item
 from pipelines.store.layout import REPLIES
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind as Kind
-from pipelines.watch import Watch
 from tests.models.fakes import Scripted, Still
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.llm.call import Call, Model
-    from pipelines.report import RunReport
+    from pipelines.night.report import RunReport
     from tests.conftest import Memory
 
 LOG = "# {day}\n\nproject: Harbour\n\n- 09:14 We go with Terraform for stage {n}, not Pulumi.\n- 10:00 lunch\n"
@@ -157,7 +157,7 @@ def test_planning_anew_pays_for_nothing_twice_and_reports_all_that_was_paid(
         planned.append(1)
         return plan
 
-    monkeypatch.setattr("pipelines.nightly.plan_night", restless)
+    monkeypatch.setattr("pipelines.night.run_night.plan_night", restless)
     model = scripted(lambda at, call: kind if kind and at == 2 else reply(call))
     report = curate(memory, model)
     assert (len(planned), len(model.calls), texts(memory)) == (2, 3, [ALL[0], ALL[2]] if kind else ALL)
@@ -174,7 +174,7 @@ def test_a_run_that_died_has_paid_for_the_next(memory: Memory, monkeypatch: pyte
 
     model = scripted(lambda _, call: reply(call))
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.nightly.apply_changes", killed)
+        patch.setattr("pipelines.night.run_night.apply_changes", killed)
         with pytest.raises(KeyboardInterrupt):
             curate(memory, model)
     report = curate(memory, model)

@@ -12,20 +12,20 @@ import pytest
 from pipelines.errors import ChangedUnderRun, ModelFailed
 from pipelines.extract.extraction import Extraction
 from pipelines.extract.rules import RulesExtractor
-from pipelines.nightly import curate_night
-from pipelines.planning import Night, plan_night
+from pipelines.night.plan import Night, plan_night
+from pipelines.night.progress import Watch
+from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
 from pipelines.store.item import ItemType
 from pipelines.store.snapshot import read_documents
-from pipelines.watch import Watch
 from tests.conftest import Memory
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.extraction import Candidate, ExtractionRequest
-    from pipelines.report import RunReport
+    from pipelines.night.report import RunReport
 
 
 def night(memory: Memory, now: str = "2026-03-20T02:00+00:00", extractor: object = None) -> RunReport:
@@ -193,7 +193,7 @@ def test_files_that_never_rest_stop_the_run_and_nothing_is_written(
         memory.write("Areas/general.md", f"# General {next(count)}\n")
         return plan
 
-    monkeypatch.setattr("pipelines.nightly.plan_night", restless)
+    monkeypatch.setattr("pipelines.night.run_night.plan_night", restless)
     with pytest.raises(ChangedUnderRun):
         night(memory)
     assert texts(memory) == set()
@@ -281,7 +281,7 @@ def test_a_run_that_failed_leaves_a_record(memory: Memory, monkeypatch: pytest.M
     def broken(*_: object) -> None:
         raise ChangedUnderRun(["Areas/a.md"])
 
-    monkeypatch.setattr("pipelines.nightly.plan_night", broken)
+    monkeypatch.setattr("pipelines.night.run_night.plan_night", broken)
     with pytest.raises(ChangedUnderRun):
         night(memory)
     [kept] = (memory.root / ".curate" / "runs").glob("*.json")

@@ -14,8 +14,9 @@ import pytest
 from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.extraction import Candidate
 from pipelines.extract.rules import RulesExtractor
-from pipelines.nightly import curate_night
-from pipelines.planning import Night
+from pipelines.night.plan import Night
+from pipelines.night.progress import Watch
+from pipelines.night.run_night import curate_night
 from pipelines.review.trust.gate import Gate, Gated
 from pipelines.settings import load_settings
 from pipelines.store.item import Confidence, ItemType, Status, fold
@@ -23,7 +24,6 @@ from pipelines.store.layout import REVIEW
 from pipelines.store.log import parse_entries
 from pipelines.store.session_state import Seals
 from pipelines.store.snapshot import read_documents
-from pipelines.watch import Watch
 from tests.poisoning import Obedient, cases, day_of, harmless, lay_out
 
 if TYPE_CHECKING:

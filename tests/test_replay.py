@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.nightly import curate_night
+from pipelines.night.progress import Watch
+from pipelines.night.run_night import curate_night
 from pipelines.store.layout import REPLIES
 from pipelines.usage import FailureKind as Kind
-from pipelines.watch import Watch
 from tests.models.fakes import Scripted
 from tests.test_night_with_models import DAYS, a_night, curate, item, logs, reply, scripted, texts
 

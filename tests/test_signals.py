@@ -31,13 +31,13 @@ def struck(module, name):
             os.kill(os.getpid(), number)
         return real(*a, **k)
     setattr(holder, name, call)
-import pipelines.nightly
-struck("pipelines.watch", "Watch.stage")
+import pipelines.night.run_night
+struck("pipelines.night.progress", "Watch.stage")
 struck("pipelines.store.journal", "put")
 struck("pipelines.store.journal", "_drop")
 struck("pipelines.store.git", "Git.advance")
-struck("pipelines.nightly", "recover")
-struck("pipelines.nightly", "save_report")
+struck("pipelines.night.run_night", "recover")
+struck("pipelines.night.run_night", "save_report")
 main()
 """
 STAGES = ("capture", "extract", "review", "promote", "prune", "commit", "reindex")

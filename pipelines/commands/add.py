@@ -10,11 +10,10 @@ import click
 from pipelines.clock import day_of, moment
 from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
 from pipelines.commands.output import say, warn
-from pipelines.direct import direct_change
 from pipelines.errors import UsageFault
+from pipelines.night.manual import direct_change, file_own_item
+from pipelines.night.shelves import Shelves
 from pipelines.settings import load_settings
-from pipelines.stages.filing import Shelves
-from pipelines.stages.owner import file_own_item
 from pipelines.store.item import ItemType, fold
 from pipelines.store.layout import Kind
 from pipelines.store.secrets import load_redactor, told

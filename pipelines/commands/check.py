@@ -45,7 +45,7 @@ def command(*, fix: bool, secrets: bool, history: bool, as_json: bool, memory: P
     if history:
         raise UsageFault("--history goes with --secrets.", "Write `curate check --secrets --history`.")
     if fix:
-        from pipelines.mending import mend  # noqa: PLC0415  only --fix writes
+        from pipelines.night.repair import mend  # noqa: PLC0415  only --fix writes
 
         mended = mend(root, settings, moment(now, settings))
         if not as_json:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from pipelines.commands.output import dollars, say, say_json
 from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, estimate, unanswered
 from pipelines.extract.llm.model_reviewer import MOST_POSED
-from pipelines.planning import plan_night
+from pipelines.night.plan import plan_night
+from pipelines.night.progress import Watch
 from pipelines.store.git import Git
-from pipelines.watch import Watch
 
 if TYPE_CHECKING:
     from pipelines.extract.llm.model_extractor import Estimate
     from pipelines.extract.llm.replies import Replies
-    from pipelines.planning import Night
+    from pipelines.night.plan import Night
 
 
 def tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> int:

@@ -10,7 +10,7 @@ from pipelines.clock import moment
 from pipelines.commands.handing import confirm, item_named
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say
-from pipelines.forgetting import forget
+from pipelines.night.forget import forget
 from pipelines.settings import load_settings
 from pipelines.store.change_set import placed_item
 from pipelines.store.snapshot import read_documents
@@ -19,7 +19,7 @@ from pipelines.store.user_layout import real_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.forgetting import Forgotten
+    from pipelines.night.forget import Forgotten
 
 _SHOWN = 5
 

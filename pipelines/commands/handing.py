@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.byhand import by_hand
 from pipelines.clock import moment
 from pipelines.commands.options import memory_root
 from pipelines.commands.output import on_terminal, say
 from pipelines.errors import UsageFault
+from pipelines.night.manual import by_hand
 from pipelines.settings import load_settings
 from pipelines.store.layout import NOTES, REVIEW, Kind
 from pipelines.store.template import named_documents, named_item
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pipelines.byhand import Deed, Held
+    from pipelines.night.manual import Deed, Held
     from pipelines.store.document import Document
 
 

@@ -12,12 +12,12 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say
 from pipelines.errors import BadFile
-from pipelines.importing import MAX_LINE, import_items, read_export
+from pipelines.night.import_items import MAX_LINE, import_items, read_export
 from pipelines.settings import load_settings
 from pipelines.store.transcripts.reader import read_lines
 
 if TYPE_CHECKING:
-    from pipelines.importing import Export
+    from pipelines.night.import_items import Export
 
 
 @click.command()

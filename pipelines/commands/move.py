@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.byhand import Deed
 from pipelines.commands.handing import do_by_hand, item_named, open_document
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
+from pipelines.night.manual import Deed
 from pipelines.store.change_set import moved, placed_item
 from pipelines.store.layout import REVIEW
 from pipelines.store.user_layout import real_path
@@ -18,7 +18,7 @@ from pipelines.store.user_layout import real_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.byhand import Held
+    from pipelines.night.manual import Held
 
 
 @click.command()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from pipelines.clock import moment
 from pipelines.commands.output import dollars, warn
+from pipelines.night.unattended import sentence, tell
 from pipelines.nights.health import health
 from pipelines.nights.signs import signs_of
-from pipelines.nights.telling import sentence, tell
 from pipelines.nights.upcoming import installed_nights, next_run
 from pipelines.settings import load_settings
 from pipelines.store.layout import REVIEW

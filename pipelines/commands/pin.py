@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.byhand import Deed
 from pipelines.commands.handing import do_by_hand, item_named
 from pipelines.commands.options import memory_option, now_option
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
+from pipelines.night.manual import Deed
 from pipelines.store.change_set import placed_item, with_pin
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.byhand import Held
+    from pipelines.night.manual import Held
 
 
 @click.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Self
 
-from pipelines.watch import Watch
+from pipelines.night.progress import Watch
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.byhand import Deed
 from pipelines.commands.handing import confirm, do_by_hand, project_named
 from pipelines.commands.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
-from pipelines.stages.filing import Shelves
-from pipelines.stages.projects import archived_project, open_todos, renamed_project
-from pipelines.stages.promote import document_title, new_document
+from pipelines.night.file_items import document_title, new_document
+from pipelines.night.manual import Deed
+from pipelines.night.projects import archived_project, open_todos, renamed_project
+from pipelines.night.shelves import Shelves
 from pipelines.store.layout import slug
 from pipelines.store.snapshot import read_documents
 from pipelines.store.user_layout import real_path
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pipelines.byhand import Held
+    from pipelines.night.manual import Held
     from pipelines.store.document import Document
 
 

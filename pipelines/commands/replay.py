@@ -11,14 +11,14 @@ from pipelines.commands.diff import diff_of
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json
 from pipelines.errors import EXPECTED, FINE
-from pipelines.runs import all_runs, named
+from pipelines.night.run_history import all_runs, named
 from pipelines.store.git import Git
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.replaying import Replayed
+    from pipelines.night.replay import Replayed
 
 
 @click.command()
@@ -32,7 +32,7 @@ def command(*, run: str, as_json: bool, memory: Path | None) -> int:
     any more, its day stays unread. Exit code 0: the same commit; 1: another, and the difference is shown. The memory is
     left as it is.
     """
-    from pipelines.replaying import replay  # noqa: PLC0415  help needs none of it
+    from pipelines.night.replay import replay  # noqa: PLC0415  help needs none of it
 
     root = memory_root(memory)
     git = Git(root)

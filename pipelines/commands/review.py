@@ -11,7 +11,7 @@ from pipelines.clock import moment
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import on_terminal, say, say_json, say_table
 from pipelines.errors import UsageFault
-from pipelines.reviewing import decide, named_question, questions
+from pipelines.night.manual_review import decide, named_question, questions
 from pipelines.settings import load_settings
 from pipelines.store.snapshot import read_documents
 from pipelines.store.user_layout import told as shown_names
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.reviewing import Question
+    from pipelines.night.manual_review import Question
     from pipelines.settings import Settings
 
 

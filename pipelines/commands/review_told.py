@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.reviewing import Question
+    from pipelines.night.manual_review import Question
     from pipelines.store.item import Item
 
 _SHOWN = 12

@@ -15,22 +15,20 @@ from pipelines.commands.output import dollars, on_terminal, say, say_json, warn
 from pipelines.commands.progress import watch_for_people
 from pipelines.context.cache import keep_cache
 from pipelines.errors import UsageFault
-from pipelines.nights.journal import in_journal
-from pipelines.nights.pings import Pings
-from pipelines.planning import Night, plan_night
+from pipelines.night.plan import Night, plan_night
+from pipelines.night.progress import Watch
+from pipelines.night.unattended import Pings, curate_unattended, in_journal
 from pipelines.settings import load_settings
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, LOGS, REPLIES, day_of_log, log_day, log_path
 from pipelines.store.user_layout import names_of, real_path
-from pipelines.unattended import curate_unattended
-from pipelines.watch import Watch
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.llm.replies import Replies
-    from pipelines.report import RunReport
+    from pipelines.night.report import RunReport
 
 
 @click.command()
@@ -118,7 +116,7 @@ def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Nigh
         night = replace(night, reviewer=reviewer_of(extractor))
     night = replace(night, rules_from=user.rules_from, vectors=Vectors(local, kept_in(root)))
     if user.push.remote_of(root):
-        from pipelines.sharing.syncing import sharing  # noqa: PLC0415  as above
+        from pipelines.night.sync import sharing  # noqa: PLC0415  as above
 
         night = replace(night, sharing=sharing(night.settings, user.push, root, when))
     return night, replies

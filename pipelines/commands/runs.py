@@ -8,14 +8,14 @@ import click
 
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import dollars, say, say_json, say_table
-from pipelines.runs import Ended, all_runs, named, whole
+from pipelines.night.run_history import Ended, all_runs, named, whole
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pipelines.runs import Run, RunDetail
+    from pipelines.night.run_history import Run, RunDetail
     from pipelines.store.change_set import ItemChange, Standing
 
 SHOWN: Final = 20

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-    from pipelines.schedule.daemon import Daemon
+    from pipelines.night.schedule import Daemon
 
 
 @click.command("schedule")
@@ -26,9 +26,8 @@ def command(*, memory: Path | None) -> None:
     For containers and servers; elsewhere a timer does (`curate install`). The times are in curate.toml, [schedule].
     SIGTERM and SIGINT end it, SIGHUP lets it read the settings again. What it does goes to standard error, a line each.
     """
-    from pipelines.schedule.daemon import Daemon, World  # noqa: PLC0415  as above
-    from pipelines.schedule.jobs import Children  # noqa: PLC0415  as above
-    from pipelines.schedule.lines import log  # noqa: PLC0415  as above
+    from pipelines.night.schedule import Daemon, World  # noqa: PLC0415  as above
+    from pipelines.night.schedule_jobs import Children, log  # noqa: PLC0415  as above
     from pipelines.store.lock import schedule_lock  # noqa: PLC0415  the verb's work, not its help
 
     root = memory_root(memory)

@@ -16,10 +16,10 @@ from pipelines.commands.passed_over import passed_over
 from pipelines.commands.searchable import search_facts, search_lines
 from pipelines.errors import EXPECTED, FINE
 from pipelines.extract.extract_days import days_to_read
-from pipelines.report import last_report
+from pipelines.night.fold_logs import capture
+from pipelines.night.report import last_report
 from pipelines.search.indexed_files import unread
 from pipelines.settings import load_settings
-from pipelines.stages.capture import capture
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, PROGRESS

@@ -11,14 +11,14 @@ from pipelines.commands.diff import diff_of
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import say
 from pipelines.errors import UsageFault
+from pipelines.night.undo import Wish, plan_undo, take_back
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
-from pipelines.undo import Wish, plan_undo, take_back
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.undo import UndoPlan
+    from pipelines.night.undo import UndoPlan
 
 
 @click.command()

@@ -10,10 +10,10 @@ from pipelines.clock import day_of
 from pipelines.doctor.findings import look, ok, wrong
 from pipelines.extract.choose_models import probe
 from pipelines.extract.extract_days import days_to_read
+from pipelines.night.fold_logs import capture
 from pipelines.nights.health import health
 from pipelines.nights.signs import signs_of
 from pipelines.settings import load_settings
-from pipelines.stages.capture import capture
 from pipelines.store.layout import PROGRESS
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import not_reached, push_state, read_progress

@@ -7,7 +7,7 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pipelines.context.health import OVERDUE_HOURS
-from pipelines.report import left_pending
+from pipelines.night.report import left_pending
 from pipelines.store.days import moment_of
 
 if TYPE_CHECKING:

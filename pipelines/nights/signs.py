@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipelines.night.report import read_reports
 from pipelines.nights.health import Signs
-from pipelines.report import read_reports
 from pipelines.store.git_history import nights_elsewhere
 from pipelines.store.journal import is_unfinished
 

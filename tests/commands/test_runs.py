@@ -10,12 +10,12 @@ import pytest
 
 from pipelines.errors import BUG, INTERRUPTED, BadFile, CurateError, ModelFailed, UnknownRun
 from pipelines.extract.rules import RulesExtractor
-from pipelines.nightly import curate_night
-from pipelines.planning import Night
-from pipelines.report import KEPT, RunReport, last_report, read_reports, save_failure, save_report
+from pipelines.night.plan import Night
+from pipelines.night.progress import Watch
+from pipelines.night.report import KEPT, RunReport, last_report, read_reports, save_failure, save_report
+from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.git_history import named_run
-from pipelines.watch import Watch
 
 if TYPE_CHECKING:
     from pathlib import Path

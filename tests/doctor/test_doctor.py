@@ -14,7 +14,7 @@ import pytest
 from pipelines.commands import run_command
 from pipelines.doctor import machine
 from pipelines.errors import NotWritable
-from pipelines.report import save_failure
+from pipelines.night.report import save_failure
 from pipelines.store.lock import schedule_lock
 from tests.install.outside import SYSTEMCTL, system
 

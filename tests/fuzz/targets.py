@@ -13,11 +13,11 @@ from pipelines.extract.llm.images import read_description
 from pipelines.extract.llm.operations import Neighbour, Posed, operations_on, read_operations
 from pipelines.extract.llm.reply_schema import Asked, candidates_of, read_items
 from pipelines.extract.rules.rules_extractor import RulesExtractor
-from pipelines.importing import read_export
+from pipelines.night.answers import apply_answers
+from pipelines.night.import_items import read_export
 from pipelines.review.trust.attacks import attack_in
 from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
-from pipelines.stages.answers import apply_answers
 from pipelines.store.document import Block, Document, commented, edited, with_front_matter
 from pipelines.store.item import Item, ItemType, Status, parse_item, render_item
 from pipelines.store.log import parse_entries

@@ -10,10 +10,10 @@ from pipelines.agents.adopt_days import moment_pattern
 from pipelines.extract import grounded_values as dates
 from pipelines.extract import grounded_values as figures
 from pipelines.extract import grounding as names
+from pipelines.night import shelves as filing
 from pipelines.review.judging import values
 from pipelines.review.trust.attacks import load_attacks
 from pipelines.search import hits as marks
-from pipelines.stages import filing
 from pipelines.store.document import Document
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import load_rules

@@ -10,7 +10,7 @@ import pytest
 from pipelines.agents.adopt_source import read_source
 from pipelines.agents.capture import transcripts_below
 from pipelines.errors import BadFile
-from pipelines.schedule.stamp import stamp_of
+from pipelines.night.schedule_jobs import stamp_of
 from pipelines.search.indexed_files import Skipped, scan
 from pipelines.store import files, snapshot
 from pipelines.store.files import list_files

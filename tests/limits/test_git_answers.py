@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import GitFault, TooMuchFromGit
-from pipelines.sharing import trees
+from pipelines.night import sync as trees
 from pipelines.store import git as git_module
 from pipelines.store import git_process as git_answers
 from pipelines.store import git_remote

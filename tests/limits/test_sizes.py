@@ -13,7 +13,7 @@ from pipelines.commands import run_command
 from pipelines.commands.log import MAX_BYTES as MOST_LOGGED
 from pipelines.errors import MAX_BYTES as MOST_SETTINGS
 from pipelines.errors import BadFile, BadSettings, read_toml
-from pipelines.importing import MAX_LINE, MOST_RECORDS, read_export
+from pipelines.night.import_items import MAX_LINE, MOST_RECORDS, read_export
 from pipelines.store.files import MAX_BYTES, read_bytes
 from pipelines.store.jsonl import header_record
 from pipelines.store.snapshot import MAX_DOCUMENT_BYTES, MAX_LOG_BYTES

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pipelines.errors import BadFile, CurateError, NotWritable
-from pipelines.report import last_report
+from pipelines.night.report import last_report
 from pipelines.store import rename_exchange as swap
 from pipelines.store.append_log import append_line
 from pipelines.store.atomic_replace import carry_over, put, settle

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import GitFault
+from pipelines.night.report import save_failure
 from pipelines.nights.health import Signs, health
-from pipelines.report import save_failure
 from pipelines.settings import Settings
 from pipelines.store.lock import schedule_lock
 from pipelines.store.state import spent

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.nights.journal import INFO, in_journal, journal_line
+from pipelines.night.unattended import INFO, in_journal, journal_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def test_a_night_that_fails_says_its_kind_and_no_word(memory: Memory, journal: P
     assert MARKER not in said
     memory.git("checkout", "-q", "-")
     broken = (
-        f"import pipelines.nightly as n\nfrom pipelines.errors import BadFile\n"
+        f"import pipelines.night.run_night as n\nfrom pipelines.errors import BadFile\n"
         f"def f(*_):\n raise BadFile('Projects/{MARKER}.md', 'cannot be read')\nn.plan_night = f\n"
     )
     (tmp_path / "sitecustomize.py").write_text(broken)
@@ -73,7 +73,7 @@ def test_a_night_that_fails_says_its_kind_and_no_word(memory: Memory, journal: P
 
 
 def test_a_bug_says_where_and_not_what(memory: Memory, journal: Path, tmp_path: Path) -> None:
-    broken = f"import pipelines.nightly as n\ndef f(*_):\n raise ValueError('{MARKER}')\nn.plan_night = f\n"
+    broken = f"import pipelines.night.run_night as n\ndef f(*_):\n raise ValueError('{MARKER}')\nn.plan_night = f\n"
     (tmp_path / "sitecustomize.py").write_text(broken)
     code, said = run(memory, journal, "--now", "2026-03-20T02:00", PYTHONPATH=str(tmp_path))
     assert code == 3
@@ -85,7 +85,8 @@ def test_a_bug_says_where_and_not_what(memory: Memory, journal: Path, tmp_path: 
 def test_a_night_that_a_signal_ended_says_its_exit_code(
     memory: Memory, journal: Path, tmp_path: Path, number: str, code: int
 ) -> None:
-    struck = f"import os, signal\nimport pipelines.nightly as n\ndef f(*_):\n os.kill(os.getpid(), signal.{number})\n"
+    struck = "import os, signal\nimport pipelines.night.run_night as n\n"
+    struck += f"def f(*_):\n os.kill(os.getpid(), signal.{number})\n"
     (tmp_path / "sitecustomize.py").write_text(f"{struck}n.plan_night = f\n")
     ended, said = run(memory, journal, "--now", "2026-03-20T02:00", PYTHONPATH=str(tmp_path))
     assert ended == code

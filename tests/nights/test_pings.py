@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.nights import pings
+from pipelines.night import unattended as pings
 from pipelines.store.lock import run_lock
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ NOW = ("--now", "2026-03-29T02:00")
 def late(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
     for name in ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("pipelines.nights.telling._SENDMAIL", ())
+    monkeypatch.setattr("pipelines.night.unattended._SENDMAIL", ())
     memory.write("Logs/2026-03-18.md", f"project: {MARKER}\n\n- Decision: {MARKER} is the word.\n")
     return memory
 

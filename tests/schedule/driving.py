@@ -11,7 +11,7 @@ import apscheduler.executors.base
 import apscheduler.schedulers.base
 from apscheduler.executors.debug import DebugExecutor
 
-from pipelines.schedule.daemon import Daemon, World
+from pipelines.night.schedule import Daemon, World
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pipelines.schedule.jobs import Job
+    from pipelines.night.schedule_jobs import Job
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.schedule.jobs import Children, Job, capture_job, night_job
+from pipelines.night.schedule_jobs import Children, Job, capture_job, night_job
 
 if TYPE_CHECKING:
     from pathlib import Path

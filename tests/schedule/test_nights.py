@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.schedule.nights import NightTrigger
+from pipelines.night.schedule_jobs import NightTrigger
 
 ODD = (
     "Europe/Zurich", "America/New_York", "Australia/Lord_Howe", "America/Havana", "Africa/Cairo", "Asia/Beirut",

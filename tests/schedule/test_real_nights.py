@@ -21,7 +21,7 @@ from tests.test_missed_nights import DECIDED
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.schedule.jobs import Job
+    from pipelines.night.schedule_jobs import Job
     from tests.conftest import Memory
     from tests.models.wire import Body, Prepared
     from tests.nights.test_pings import Monitor

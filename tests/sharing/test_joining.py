@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.sharing.edits import with_edits_understood
-from pipelines.sharing.joining import join
-from pipelines.sharing.logs import join_logs, join_rows
+from pipelines.night.sync_merge import join, join_logs, join_rows, with_edits_understood
 from pipelines.store.document import Document
 from pipelines.store.git import Git
 from pipelines.store.log import parse_entries

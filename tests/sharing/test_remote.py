@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import BadSettings, GitFault
+from pipelines.night.sync import Sharing
 from pipelines.settings import Settings
-from pipelines.sharing.syncing import Sharing
 from pipelines.store.git import Git
 from pipelines.store.git_remote import Refused, Remote, address_of
 from pipelines.user_settings import PushTable, load_user_settings

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.stages.answers import apply_answers
+from pipelines.night.answers import apply_answers
 from pipelines.store.document import Document
 from pipelines.store.review_queue import TWICE, read_queue, with_remarks
 from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night, tick

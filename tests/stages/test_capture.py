@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.stages.capture import capture
+from pipelines.night.fold_logs import capture
 
 LOG = "Logs/2026-03-12.md"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.stages.filing import Shelves, home_of, named_document
+from pipelines.night.shelves import Shelves, home_of, named_document
 from pipelines.store.document import Document
 from pipelines.store.item import Confidence, ItemType
 from tests.stages.making import candidate, entry

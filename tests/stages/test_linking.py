@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from pipelines.extract.extraction import Candidate
+from pipelines.night.file_items import promote
+from pipelines.night.shelves import Shelves
 from pipelines.review.item_links import Tie, find_ties, linkable
 from pipelines.review.review import Verdict, VerdictKind
-from pipelines.stages.filing import Shelves
-from pipelines.stages.promote import promote
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType, Status
 from tests.stages.making import candidate, entry

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pipelines.night.reread import settle
 from pipelines.review.review import Filed
-from pipelines.stages.rereading import settle
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
 from tests.stages.making import candidate, entry
 

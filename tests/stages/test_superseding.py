@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pipelines.night.file_items import superseded
 from pipelines.review.item_links import with_link
-from pipelines.stages.superseding import superseded
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType, Status
 

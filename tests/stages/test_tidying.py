@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines.night.briefing import tidied
 from pipelines.settings import load_settings
-from pipelines.stages.tidying import tidied
 from pipelines.store.snapshot import read_snapshot
 
 if TYPE_CHECKING:

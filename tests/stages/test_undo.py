@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.stages.promote import new_document
-from pipelines.stages.undo import RunSides, undo
+from pipelines.night.file_items import new_document
+from pipelines.night.undo_items import RunSides, undo
 from pipelines.store.document import Block, Document, block_of, edited
 from pipelines.store.item import Item, ItemType, Status, Trust, render_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pipelines.stages.undo import Undone
+    from pipelines.night.undo_items import Undone
 
     Documents = dict[str, Document]
 

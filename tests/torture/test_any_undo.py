@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pipelines.extract.rules import RulesExtractor
-from pipelines.nightly import curate_night
-from pipelines.planning import Night
+from pipelines.night.plan import Night
+from pipelines.night.progress import Watch
+from pipelines.night.run_night import curate_night
+from pipelines.night.undo import Wish, take_back
 from pipelines.settings import Caps, Settings
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
@@ -22,11 +24,9 @@ from pipelines.store.snapshot import read_documents
 from pipelines.store.state import read_tombstones
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
-from pipelines.undo import Wish, take_back
-from pipelines.watch import Watch
 
 if TYPE_CHECKING:
-    from pipelines.report import RunReport
+    from pipelines.night.report import RunReport
 
     Log = list[tuple[str, str, bool]]
     Edits = list[tuple[str, int]]

@@ -1,0 +1,249 @@
+"""Answers: what a person decided about the entries of Review.md is applied, each once.
+
+    gone        retract · restore                      items that left their documents all at once
+    contradict  keep new · keep old · keep both · drop  a new item that cannot hold beside an old one
+    quarantine  keep · drop                            items that instruct, and rest on words that are not trusted
+    archive     archive · keep                         a project of which nothing is left to do
+    done        close · keep                           a todo that a line of less trust says is done
+
+What was let in stands in a document, and what was not has a tombstone, so that neither is asked about again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.night.briefing import archived
+from pipelines.night.file_items import SUPERSEDABLE, new_document, superseded
+from pipelines.night.projects import archived_project, kept, named_in
+from pipelines.review.close_todos import named_todo, with_todo_done
+from pipelines.review.item_links import with_link
+from pipelines.store.document import Block, commented, edited
+from pipelines.store.item import Confidence, Trust
+from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
+from pipelines.store.review_queue import read_queue, released, with_remarks, without_answered
+from pipelines.store.state import Reason, tombstone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from pipelines.store.document import Document, Placed
+    from pipelines.store.item import Item
+    from pipelines.store.review_queue import QueueEntry
+    from pipelines.store.state import Tombstone
+
+
+AGAINST: Final = "against"
+"""The key of a waiting item that names the one that it contradicts."""
+ACCEPTED: Final = "accepted"
+"""The key of an item that a person let in, with the day. Its trust stays what its evidence makes it: a person's yes to
+one sentence is no reason to believe its source, and a later candidate of the same trust may supersede it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person decided about one entry.
+
+    Args:
+        entry: the entry.
+        choice: one of its choices' words.
+        items: the items of the entry that it is about; the others go on waiting.
+    """
+
+    entry: QueueEntry
+    choice: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The documents after the answers.
+
+    Args:
+        documents: every document by path.
+        retracted: tombstones of what was retracted.
+        restored: ids of what was put back, or let in.
+        notes: a sentence for each entry whose boxes cannot be meant, and for each answer that came too late.
+    """
+
+    documents: dict[str, Document]
+    retracted: tuple[Tombstone, ...] = ()
+    restored: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def apply_answers(documents: Mapping[str, Document], today: str, theirs: Collection[str] = ()) -> Answered:
+    """Apply the ticked boxes of Review.md; an entry without one, or with two, stays.
+
+    Args:
+        documents: every document by path.
+        today: the memory's day.
+        theirs: documents that are a person's own files.
+    """
+    queue = documents.get(REVIEW)
+    if queue is None:
+        return Answered(dict(documents))
+    answers, notes = [], []
+    for entry in read_queue(queue):
+        place = f"{REVIEW} line {entry.first + 1}"
+        if len(entry.ticked) > 1:
+            notes.append(f"{place} has two boxes ticked, so nothing was done; untick one of them.")
+        elif entry.ticked and entry.ticked[0] not in choices_of(entry.kind):
+            notes.append(f"{place}: there is nothing that “{entry.ticked[0]}” could mean here, so nothing was done.")
+        elif entry.ticked:
+            answers.append(Answer(entry, entry.ticked[0], entry.items))
+    answered = answer(documents, answers, today, theirs)
+    answered.documents[REVIEW] = with_remarks(answered.documents[REVIEW])
+    return replace(answered, notes=(*notes, *answered.notes))
+
+
+def answer(
+    documents: Mapping[str, Document], answers: Iterable[Answer], today: str, theirs: Collection[str] = ()
+) -> Answered:
+    """Apply what a person decided, in order.
+
+    Args:
+        documents: every document by path, Review.md among them.
+        answers: the decisions; each one's choice is one of `choices_of` its entry's kind.
+        today: the memory's day.
+        theirs: documents that are a person's own files: only lines of items change in them.
+    """
+    work, done = _Work(dict(documents), today, theirs), []
+    for one in answers:
+        if one.entry.kind in _WHOLE and one.items:  # whoever put them there would lose them with the question
+            work.notes.append(f"Items stand under “{one.entry.title}”, so nothing was done there; move them elsewhere.")
+            continue
+        done.append(one)
+        if one.entry.kind in _WHOLE:
+            _WHOLE[one.entry.kind][one.choice](work, one.entry)
+        for item in one.items:
+            _ITEM[one.entry.kind][one.choice](work, item)
+    queue = work.documents[REVIEW]
+    work.documents[REVIEW] = without_answered(queue, [(one.entry, [item.id for item in one.items]) for one in done])
+    return Answered(work.documents, tuple(work.stones), tuple(work.filed), tuple(work.notes))
+
+
+def choices_of(kind: str) -> tuple[str, ...]:
+    """Return the choices that entries of a kind have."""
+    return tuple(_WHOLE.get(kind, ()) or _ITEM.get(kind, ()))
+
+
+# ------------------------------------------------------------ one answer
+
+
+@dataclass(slots=True)
+class _Work:
+    """The memory while answers are applied to it."""
+
+    documents: dict[str, Document]
+    today: str
+    theirs: Collection[str]
+    stones: list[Tombstone] = field(default_factory=list)
+    filed: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def file(self, item: Item) -> Item:
+        """Put a waiting item into its home, or into Areas/general where that is no place for one; return it so."""
+        home, was = released(item)
+        own = kind_of(home) not in {None, Kind.REVIEW} and ".." not in home.split("/")
+        own = own and (home in self.documents or not home.startswith(f"{NOTES}/"))  # no run makes a person's file
+        path = home if own else GENERAL
+        was = replace(was, extra=tuple(pair for pair in was.extra if pair[0] != AGAINST))
+        filed = archived(was) if kind_of(path) is Kind.ARCHIVE else was
+        document = self.documents.get(path) or new_document(path, "", filed.since)
+        self.documents[path] = edited(document, add=[Block(filed)])
+        self.filed.append(filed.id)
+        return filed
+
+    def let_in(self, item: Item) -> Item:
+        """File a waiting item that a person accepted."""
+        extra = tuple(pair for pair in item.extra if pair[0] != ACCEPTED)
+        return self.file(replace(item, extra=(*extra, (ACCEPTED, self.today))))
+
+    def bury(self, item: Item) -> None:
+        self.stones.append(tombstone(item, self.today, Reason.DELETED))
+
+    def note(self, told: str, change: Callable[[Item], Item]) -> None:
+        """Change what the comment of an item says, wherever it stands."""
+        if found := self.placed(told):
+            path, placed = found
+            self.documents[path] = commented(self.documents[path], {placed.line: change(placed.item)})
+
+    def placed(self, ident: str) -> tuple[str, Placed] | None:
+        for path, document in self.documents.items():
+            for placed in document.items:
+                if placed.item.id == ident and path != REVIEW:
+                    return path, placed
+        return None
+
+    def opponent(self, item: Item) -> Item | None:
+        """Return what a waiting item contradicts, or what stands in its place by now; None where that is closed."""
+        ident, seen = dict(item.extra).get(AGAINST, ""), set[str]()
+        while ident and ident not in seen and (found := self.placed(ident)):
+            old = found[1].item
+            if old.status in SUPERSEDABLE:
+                return old
+            seen.add(ident)
+            ident = old.superseded_by or old.merged_into
+        return None
+
+
+def _keep_new(work: _Work, item: Item) -> None:
+    old, new = work.opponent(item), work.let_in(item)
+    if old:
+        work.documents = superseded(work.documents, old.id, new, work.today)
+    else:
+        work.notes.append(f"{new.id} was filed, and there was nothing left for it to supersede.")
+
+
+def _keep_old(work: _Work, item: Item) -> None:
+    work.bury(item)
+    if old := work.opponent(item):
+        own = replace(old, trust=Trust.OWNER, confidence=Confidence.HIGH, confirmed=work.today)
+        work.note(old.id, lambda _: own)
+    else:
+        work.notes.append(f"{item.id} was dropped; what it contradicted holds no longer, so nothing was confirmed.")
+
+
+def _keep_both(work: _Work, item: Item) -> None:
+    old, new = work.opponent(item), work.let_in(item)
+    if old:
+        work.note(new.id, lambda one: with_link(one, "related", old.id))
+        work.note(old.id, lambda one: with_link(one, "related", new.id))
+
+
+def _archive(work: _Work, entry: QueueEntry) -> None:
+    path = named_in(entry.title, work.documents)
+    if not path:
+        work.notes.append(f"The project of “{entry.title}” is not there any more, so nothing was archived.")
+        return
+    work.documents = archived_project(work.documents, path, work.theirs)
+
+
+def _keep(work: _Work, entry: QueueEntry) -> None:
+    if path := named_in(entry.title, work.documents):
+        work.documents[path] = kept(work.documents[path], work.today)
+
+
+def _close(work: _Work, entry: QueueEntry) -> None:
+    try:
+        work.documents = with_todo_done(work.documents, named_todo(entry.title), work.today)
+    except KeyError:
+        work.notes.append(f"The todo of “{entry.title}” is open no more, so nothing was closed.")
+
+
+def _leave_open(work: _Work, entry: QueueEntry) -> None:
+    """Do nothing: the line that claimed it was read, and is not read again."""
+
+
+_ITEM: Final[Mapping[str, Mapping[str, Callable[[_Work, Item], object]]]] = {
+    "gone": {"retract": _Work.bury, "restore": _Work.file},
+    "contradict": {"keep new": _keep_new, "keep old": _keep_old, "keep both": _keep_both, "drop": _Work.bury},
+    "quarantine": {"keep": _Work.let_in, "drop": _Work.bury},
+}
+_WHOLE: Final[Mapping[str, Mapping[str, Callable[[_Work, QueueEntry], object]]]] = {
+    "archive": {"archive": _archive, "keep": _keep},
+    "done": {"close": _close, "keep": _leave_open},
+}
+"""Of what has no item of its own in the queue: the heading names what it is about."""

@@ -1,0 +1,342 @@
+"""Promote: what the review lets in becomes lines of documents; what it knows already is confirmed where it stands.
+
+What takes the place of an item stands in its document, and the older one moves to the History.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+
+from pipelines.extract.extract_days import evidence_lines
+from pipelines.night.shelves import home_of
+from pipelines.review.item_links import following, history_of, last_of, leaving, succeeded, successor, with_link
+from pipelines.review.questions import Held, Question
+from pipelines.review.review import VerdictKind, trust_of
+from pipelines.store.document import Block, Document, commented, edited
+from pipelines.store.item import Evidence, Item, ItemType, Status, fold, folded, new_id, quote_digest
+from pipelines.store.layout import REVIEW, document_id, kind_of
+from pipelines.templating import render
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping
+
+    from pipelines.extract.extraction import Candidate
+    from pipelines.night.shelves import Shelves
+    from pipelines.review.item_links import Tie
+    from pipelines.review.review import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """The documents after promotion.
+
+    Args:
+        documents: every document by path, the changed ones anew.
+        added: path and item of each one that is new.
+        confirmed: the ids of items that gained evidence.
+        made: paths of documents that were made.
+        superseded: id of each item that holds no longer → id of the one in its place.
+        questions: what Review.md is to ask; its items are among no others.
+        held: what Review.md is to hold until a person says so; likewise.
+        claims: Todos that were said to be done by words that are trusted less, each as it would stand.
+    """
+
+    documents: Mapping[str, Document]
+    added: tuple[tuple[str, Item], ...]
+    confirmed: tuple[str, ...]
+    made: tuple[str, ...]
+    superseded: Mapping[str, str] = field(default_factory=dict)
+    questions: tuple[Question, ...] = ()
+    held: tuple[Held, ...] = ()
+    claims: tuple[Item, ...] = ()
+
+
+@dataclass(slots=True)
+class _Books:
+    """What the verdicts come to, one after the other."""
+
+    shelves: Shelves
+    places: Mapping[str, tuple[str, Item]]
+    taken: set[str]
+    added: dict[str, tuple[str, Item]] = field(default_factory=dict)
+    changed: dict[str, Item] = field(default_factory=dict)
+    confirmed: dict[str, None] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    born: dict[Candidate, str] = field(default_factory=dict)
+    became: dict[Candidate, str] = field(default_factory=dict)
+    newest: dict[tuple[ItemType, str], str] = field(default_factory=dict)
+    followed: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, tuple[str, Item, str, str]] = field(default_factory=dict)
+    claims: dict[str, Item] = field(default_factory=dict)
+
+    def take(self, verdict: Verdict) -> None:
+        """Do what a verdict says."""
+        candidate = verdict.candidate
+        meant = verdict.known or self.born.get(verdict.earlier or candidate, "")
+        if verdict.kind is VerdictKind.ADD:
+            self._add(candidate, self._home(verdict))
+        elif verdict.kind is VerdictKind.SUPERSEDE and self.item(meant):
+            self._supersede(candidate, meant)
+        elif verdict.kind is VerdictKind.CONTRADICT and self.item(meant):
+            self._ask(verdict, meant)
+        elif verdict.kind is VerdictKind.QUARANTINE:
+            self._ask(verdict, "")
+        elif verdict.kind is VerdictKind.DUPLICATE:
+            key = (candidate.type, folded(candidate.text))
+            self._confirm(candidate, meant or self.newest.get(key, ""))
+
+    def item(self, ident: str) -> Item | None:
+        """Return an item as it stands now."""
+        if ident in self.added:
+            return self.added[ident][1]
+        if ident in self.asked:
+            return self.asked[ident][1]
+        return self.changed.get(ident) or (self.places[ident][1] if ident in self.places else None)
+
+    def put(self, item: Item) -> None:
+        """Let an item stand anew where it stood."""
+        if item.id in self.added:
+            self.added[item.id] = (self.added[item.id][0], item)
+        elif item.id in self.asked:
+            self.asked[item.id] = (self.asked[item.id][0], item, *self.asked[item.id][2:])
+        else:
+            self.changed[item.id] = item
+
+    def _home(self, verdict: Verdict) -> str:
+        one = verdict.candidate
+        return verdict.document or home_of(one.type, one.text, one.confidence, self.shelves)
+
+    def _born(self, candidate: Candidate, path: str) -> Item:
+        item = _born(candidate, path, self.taken)
+        self.taken.add(item.id)
+        self.born[candidate] = self.newest[candidate.type, folded(candidate.text)] = item.id
+        self.became[candidate] = item.id
+        return item
+
+    def _add(self, candidate: Candidate, path: str) -> Item:
+        item = self._born(candidate, path)
+        self.added[item.id] = (path, item)
+        self.titles.setdefault(path, candidate.entry.project or candidate.new_project)
+        return item
+
+    def _confirm(self, candidate: Candidate, ident: str) -> None:
+        if item := self.item(ident):
+            self.became[candidate] = ident
+            after = _confirmed(item, candidate)
+            if after.status is not item.status and not trust_of(candidate).reaches(item.trust):
+                self.claims.setdefault(ident, after)
+            elif after != item:
+                self.put(after)
+                self.confirmed |= {ident: None} if ident in self.places else {}
+
+    def _supersede(self, candidate: Candidate, old: str) -> None:
+        """Let a new item stand where the old one stood, which is history from its day on."""
+        path = self.added[old][0] if old in self.added else self.places[old][0]
+        item = self._add(candidate, path)
+        self.put(successor(item, old))
+        if before := self.item(old):
+            self.put(succeeded(before, item.id, candidate.entry.day))
+        self.followed[old] = item.id
+
+    def _ask(self, verdict: Verdict, rival: str) -> None:
+        path = self._home(verdict)
+        item = self._born(verdict.candidate, path)
+        self.asked[item.id] = (path, item, rival, verdict.reason)
+
+    def tie(self, ties: Iterable[Tie]) -> None:
+        """Link what is new, also to what is new or was confirmed in this run."""
+        for one in ties:
+            mine = self.item(self.born.get(one.source, ""))
+            meant = one.target if isinstance(one.target, str) else self.became.get(one.target, "")
+            if mine and self.item(meant):
+                self.put(with_link(mine, one.kind, meant))
+
+    def follow(self) -> None:
+        """Let links lead to what stands now."""
+        for ident in [*self.places, *self.added]:
+            item = self.item(ident)
+            if item and (after := following(item, self.followed)) != item:
+                self.put(after)
+
+    def held(self) -> tuple[Held, ...]:
+        """Return what waits for a person because nobody vouches for it."""
+        return tuple(Held(item, home, why) for home, item, rival, why in self.asked.values() if not rival)
+
+    def questions(self) -> tuple[Question, ...]:
+        """Return what is to be asked, of what stands now."""
+        rows = [
+            (item, home, self.item(last_of(rival, self.followed)), why)
+            for home, item, rival, why in self.asked.values()
+            if rival
+        ]
+        return tuple(Question(item, home, rival, why) for item, home, rival, why in rows if rival)
+
+
+def promote(verdicts: Iterable[Verdict], shelves: Shelves, ties: Iterable[Tie] = ()) -> Promoted:
+    """Add, confirm and supersede items in their documents, each once; a project that is named and not there is made.
+
+    What contradicts an item is in no document: it is a question.
+
+    Args:
+        verdicts: in the order in which they were given.
+        shelves: the documents.
+        ties: links of the candidates that their words tell.
+    """
+    documents = dict(shelves.documents)
+    places = {p.item.id: (path, p.item) for path, doc in documents.items() for p in doc.items if p.item.id}
+    books = _Books(shelves, places, set(places))
+    for verdict in verdicts:
+        books.take(verdict)
+    books.tie(ties)
+    if books.followed:
+        books.follow()
+    changed = {i: (places[i][0], item) for i, item in books.changed.items() if item != places[i][1]}
+    made = _write(documents, books.added, changed, books.titles)
+    return Promoted(
+        documents, tuple(books.added.values()), tuple(books.confirmed), tuple(made), books.followed, books.questions(),
+        books.held(), tuple(books.claims.values()),
+    )  # fmt: skip
+
+
+def _write(
+    documents: dict[str, Document],
+    added: Mapping[str, tuple[str, Item]],
+    changed: Mapping[str, tuple[str, Item]],
+    titles: Mapping[str, str],
+) -> list[str]:
+    """Put items into `documents`, making those that are missing, and return the paths that were made."""
+    made: list[str] = []
+    histories: dict[str, list[Block]] = {}
+    for path in sorted({path for path, _ in (*added.values(), *changed.values())}):
+        document = _home_for(path, documents, titles, _first_day(path, added), made)
+        mine = {ident: item for ident, (place, item) in changed.items() if place == path}
+        ended = {ident: item for ident, item in mine.items() if item.status is Status.SUPERSEDED}
+        document, gone = leaving(document, ended)
+        young = [Block(item) for place, item in added.values() if place == path]
+        gone += [block for block in young if block.item.status is Status.SUPERSEDED]
+        histories.setdefault(history_of(path), []).extend(gone)
+        kept = [block for block in young if block.item.status is not Status.SUPERSEDED]
+        documents[path] = edited(document, add=kept, replace={i: item for i, item in mine.items() if i not in ended})
+    for path, blocks in histories.items():
+        if blocks:
+            days = [block.item.since for block in blocks]
+            documents[path] = edited(_home_for(path, documents, titles, min(days), made), add=blocks)
+    return made
+
+
+def _home_for(
+    path: str, documents: Mapping[str, Document], titles: Mapping[str, str], day: str, made: list[str]
+) -> Document:
+    """Return the document at `path`, made where it is missing."""
+    if path in documents:
+        return documents[path]
+    made.append(path)
+    return new_document(path, titles.get(path, ""), day)
+
+
+def _first_day(path: str, added: Mapping[str, tuple[str, Item]]) -> str:
+    return min((item.since for place, item in added.values() if place == path), default="")
+
+
+def new_document(path: str, title: str, day: str) -> Document:
+    """Return a document made from the template of its kind."""
+    title = document_title(title) or path.rpartition("/")[2].removesuffix(".md").replace("-", " ").capitalize()
+    kind = kind_of(path)
+    template = "project.md" if path.startswith("Projects/") else "area.md"
+    return Document(path, render(template, title=title, day=day, kind=kind))
+
+
+def document_title(name: str) -> str:
+    """Return a name as one line that is safe in front matter and in a heading: no marks that would be structure."""
+    plain = "".join(c for c in fold(name) if c not in "<>\"'`#\\").strip(" -:|[]{}&*!%@")
+    return plain[:80].strip()
+
+
+def _born(candidate: Candidate, path: str, taken: Container[str]) -> Item:
+    todo = candidate.type is ItemType.TODO
+    item = Item(
+        type=candidate.type,
+        text=candidate.text,
+        status=(Status.DONE if candidate.closed else Status.OPEN) if todo else Status.LIVE,
+        since=candidate.entry.day,
+        trust=trust_of(candidate),
+        confidence=candidate.confidence,
+        evidence=(_evidence(candidate),),
+        by=candidate.by,
+    )
+    item = replace(item, id=new_id(item, document_id(path), taken))
+    return reduce(lambda linked, link: with_link(linked, *link), candidate.links, item)
+
+
+def _confirmed(item: Item, candidate: Candidate) -> Item:
+    """Return the item with one more place of evidence: the first and the last are kept, and a count."""
+    place = _evidence(candidate)
+    if place in item.evidence:
+        return item
+    done = candidate.closed and item.status is Status.OPEN
+    return replace(
+        item,
+        status=Status.DONE if done else item.status,
+        until=candidate.entry.day if done else item.until,
+        confirmed=max(item.confirmed, candidate.entry.day),
+        evidence=(*item.evidence[:1], place),
+        seen=max(item.seen, len(item.evidence)) + 1,
+    )
+
+
+def _evidence(candidate: Candidate) -> Evidence:
+    digest = quote_digest("\n".join(evidence_lines(candidate)))
+    return Evidence(candidate.entry.path, candidate.start_line, candidate.end_line, digest)
+
+
+# ---------------------------------------- superseding
+# one item takes another's place; the old one goes to its document's History, and links to it follow.
+
+
+SUPERSEDABLE: Final = frozenset({Status.LIVE, Status.OPEN, Status.ARCHIVED})
+"""What is still believed, in a document or in an archive. What is closed already has its end, and keeps it."""
+
+
+def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, day: str) -> dict[str, Document]:
+    """Return the documents in which one item has taken another's place.
+
+    The old one is struck, gets `until` and `superseded-by`, and moves with the notes under it to `## History` of its
+    document, or of Areas/general where every session loads its own. The new one is linked `supersedes`; what named the
+    old one by `because`, `supports`, `related`, `part-of` or `next` names the new one. Nothing changes where that
+    cannot be meant: the old one stands nowhere, or is closed already (an item is superseded once), or both are the
+    same, or the new one stands nowhere.
+
+    Args:
+        documents: every document by path; the new item stands in one of them.
+        old_id: the item that holds no longer.
+        new_item: the one that holds now.
+        day: from which day on, `YYYY-MM-DD`.
+    """
+    after = dict(documents)
+    places = {p.item.id: (path, p) for path, document in documents.items() for p in document.items if p.item.id}
+    if old_id == new_item.id or old_id not in places or new_item.id not in places:
+        return after
+    path, placed = places[old_id]
+    if placed.item.status not in SUPERSEDABLE or path == REVIEW:
+        return after
+    ended = succeeded(placed.item, new_item.id, day)
+    after[path], blocks = leaving(after[path], {old_id: ended})
+    target = history_of(path)
+    history = after.get(target) or new_document(target, "", placed.item.since)
+    after[target] = edited(history, add=blocks)
+    for place, document in sorted(after.items()):
+        after[place] = _following(document, old_id, new_item.id)
+    return after
+
+
+def _following(document: Document, old: str, new: str) -> Document:
+    """Return a document whose items name the new one where they named the old one; lines keep their words' bytes."""
+    changed = {}
+    for placed in document.items:
+        item = placed.item
+        told = successor(item, old) if item.id == new else following(item, {old: new}) if item.id else item
+        if told != item:
+            changed[placed.line] = told
+    return commented(document, changed) if changed else document

@@ -1,0 +1,201 @@
+"""Capture: what was said outside the day's log is folded into it, in time order, once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.layout import PARTIAL, log_day, log_path
+from pipelines.store.secrets import told
+from pipelines.store.secrets.redact import log_without_private
+from pipelines.store.state import file_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pipelines.store.secrets import Found, Redactor
+    from pipelines.store.state import LogProgress
+
+
+_TIMED: Final = re.compile(r"[-*+][ \t]+(?:\*\*)?(\d{1,2}):(\d{2})\b")
+_TITLE: Final = re.compile(r"#[ \t]")
+_DAY_TITLE: Final = re.compile(r"#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """The logs after capture.
+
+    Args:
+        logs: every log by path, in order of days.
+        folded: the partial logs that went into them, and so go.
+        odd: partial logs whose names tell no day; they stay where they are.
+    """
+
+    logs: Mapping[str, bytes]
+    folded: tuple[str, ...] = ()
+    odd: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    """A timed entry of a flat log: minutes of the day, and its lines with their ends."""
+
+    minute: int
+    lines: list[str] = field(default_factory=list)
+
+
+def capture(
+    logs: Mapping[str, bytes], partials: Mapping[str, bytes], today: str, closed: frozenset[str] = frozenset()
+) -> Captured:
+    """Fold the partial logs of days up to `today` into the logs of their days.
+
+    Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`. Where the day's log and its partial logs are flat
+    lists of timed lines, the entries are merged by their time; a log with headings keeps its lines as they are, and
+    each partial log is appended under a heading of its own. A day whose log is in `closed` (it is there and cannot be
+    read) keeps its partial logs as they are.
+    """
+    by_day: dict[str, list[str]] = {}
+    odd = []
+    for path in sorted(partials):
+        name = path.removeprefix(f"{PARTIAL}/")
+        if day := log_day(f"{name[:10]}.md") if re.fullmatch(r".{10}(?:\.md|-.*\.md)", name) else "":
+            by_day.setdefault(day, []).append(path)
+        else:
+            odd.append(path)
+    out, folded = dict(logs), []
+    for day, paths in sorted(by_day.items()):
+        if day <= today and log_path(day) not in closed:
+            current = out.get(log_path(day), f"# {day}\n\n".encode()).decode()
+            out[log_path(day)] = _fold(current, [(path, partials[path].decode()) for path in paths]).encode()
+            folded += paths
+    return Captured(dict(sorted(out.items())), tuple(folded), tuple(odd))
+
+
+def _fold(log: str, partials: Sequence[tuple[str, str]]) -> str:
+    head, timed = _flat(log)
+    parts = [_flat(text) for _, text in partials]
+    if timed is None or any(entries is None or _says_something(lines) for lines, entries in parts):
+        return _append(log, partials)
+    merged = [*timed, *(entry for _, entries in parts for entry in entries or ())]
+    merged.sort(key=lambda entry: entry.minute)
+    return "".join([*head, *(line for entry in merged for line in entry.lines)])
+
+
+def _says_something(head: Sequence[str]) -> bool:
+    """Whether what stands above a partial log's first entry is more than blank lines and its day as a title."""
+    return any(line.strip() and not _DAY_TITLE.fullmatch(line) for line in head)
+
+
+def _flat(text: str) -> tuple[list[str], list[_Timed] | None]:
+    """Return a log's head lines and its timed entries, or None for the entries where it is no flat list."""
+    head: list[str] = []
+    entries: list[_Timed] = []
+    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
+        ended = line if line.endswith("\n") else f"{line}\n"
+        if found := _TIMED.match(line):
+            entries.append(_Timed(int(found[1]) * 60 + int(found[2]), [ended]))
+        elif not line.strip() or line[:1] in " \t":
+            (entries[-1].lines if entries else head).append(ended)
+        elif not entries and _TITLE.match(line):
+            head.append(ended)
+        else:
+            return head, None
+    return head, entries
+
+
+def _append(log: str, partials: Sequence[tuple[str, str]]) -> str:
+    out = log if not log or log.endswith("\n") else f"{log}\n"
+    for path, text in partials:
+        name = path.removeprefix(f"{PARTIAL}/").removesuffix(".md")
+        out += f"\n## {name}\n\n{text if text.endswith(chr(10)) else text + chr(10)}"
+    return out
+
+
+# ---------------------------------------- redact
+# Redact: what is secret or private in a log that was not read yet goes from it before anything else is done.
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """The logs as they may be read.
+
+    Args:
+        logs: every log by path.
+        partials: every partial log by path.
+        redacted: path → the secrets that were taken out.
+        hidden: paths of logs that held something private.
+        told: sentences on what was left in place.
+    """
+
+    logs: Mapping[str, bytes]
+    partials: Mapping[str, bytes]
+    redacted: Mapping[str, Sequence[Found]] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+    def notes(self, committed: frozenset[str]) -> list[str]:
+        """Return what was done, a sentence a log.
+
+        Args:
+            committed: paths of logs whose secrets a commit holds already.
+        """
+        purge = "; git holds it still, and `curate check --secrets --history` says how to purge that"
+        notes = [
+            f"{path}: {told(found)} redacted{purge if path in committed else ''}."
+            for path, found in sorted(self.redacted.items())
+        ]
+        notes += [f"{path}: what was marked as private is gone from it." for path in self.hidden]
+        return [*notes, *self.told]
+
+
+def clean_logs(
+    logs: Mapping[str, bytes],
+    partials: Mapping[str, bytes],
+    progress: Mapping[str, Sequence[LogProgress]],
+    redactor: Redactor,
+) -> Clean:
+    """Return the logs without what is secret or private; lines keep their places.
+
+    A log that was read to its end as it stands was cleaned then, and costs nothing more.
+
+    Args:
+        logs: path → bytes.
+        partials: likewise.
+        progress: what earlier runs have read.
+        redactor: takes out secrets.
+    """
+    redacted: dict[str, Sequence[Found]] = {}
+    hidden = []
+
+    def cleaned(path: str, data: bytes) -> bytes:
+        text = data.decode()
+        shown = log_without_private(text)
+        if shown != text:
+            hidden.append(path)
+            data = shown.encode()
+        clean, found = redactor.redact_bytes(data)
+        if found:
+            redacted[path] = found
+        return clean
+
+    return Clean(
+        {path: data if _was_read(progress.get(path, ()), data) else cleaned(path, data) for path, data in logs.items()},
+        {path: cleaned(path, data) for path, data in partials.items()},
+        redacted,
+        tuple(hidden),
+    )
+
+
+def left_in_place(clean: Clean, shown: Callable[[str], str]) -> Clean:
+    """Return the logs as they may be read where they are a person's own files, which keep what they hold.
+
+    A file with a secret is held uncommitted, and named when the run is over; one with something private is named here.
+    """
+    why = "has something marked as private in it; it is left as it is and not committed, and that is not read"
+    return Clean(clean.logs, clean.partials, told=tuple(f"{shown(path)} {why}." for path in clean.hidden))
+
+
+def _was_read(records: Sequence[LogProgress], data: bytes) -> bool:
+    return bool(records) and file_hash(data) in {record.file for record in records}

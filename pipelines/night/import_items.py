@@ -1,0 +1,346 @@
+"""`curate import`: the JSONL of `curate export` is read back, all of it or nothing."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import dataclass
+from dataclasses import replace as replaced
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import BadFile, UsageFault
+from pipelines.night.manual import Deed, by_hand
+from pipelines.store.conservation import buried_ids
+from pipelines.store.document import HISTORY, SECTIONS, Document, edited, insert_rows, section_of
+from pipelines.store.item import fold, parse_item, render_item
+from pipelines.store.jsonl import check_header, from_record, placement_of
+from pipelines.store.layout import FOLDERS, NOTES, can_stand, kind_of
+from pipelines.store.markdown import line_end
+from pipelines.store.user_layout import names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.night.manual import Held
+    from pipelines.settings import Settings
+    from pipelines.store.item import Item
+
+
+# ---------------------------------------- import: items of another memory
+# or of an earlier state of this one, are put where their records say they stood.
+
+
+_ORDER: Final = (*SECTIONS.values(), HISTORY)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A document as a record tells of it."""
+
+    path: str
+    title: str
+    kind: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """An item as a record tells of it.
+
+    Args:
+        line: the record's line in its file, from 1.
+        path: its document.
+        item: the item.
+        section: the title of the section that it stood in; may be empty.
+        notes: the lines under it, without their ends.
+    """
+
+    line: int
+    path: str
+    item: Item
+    section: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The documents after an import.
+
+    Args:
+        documents: every document by path.
+        added: ids of items that are new; those of lines without an id are empty.
+        replaced: ids of items that say something else now.
+        skipped: how many were there already.
+        made: paths of documents that were made.
+    """
+
+    documents: dict[str, Document]
+    added: tuple[str, ...]
+    replaced: tuple[str, ...]
+    skipped: int
+    made: tuple[str, ...]
+
+
+def clashing(documents: Mapping[str, Document], incoming: Iterable[Incoming]) -> list[Incoming]:
+    """Return the records whose ids stand already and say something else."""
+    there = _there(documents)
+    return [one for one in incoming if one.item.id in there and not _same(there[one.item.id][1], one.item)]
+
+
+def imported(documents: Mapping[str, Document], homes: Sequence[Home], incoming: Sequence[Incoming]) -> Imported:
+    """Return the documents with the items in them; what stands already and says the same is passed over.
+
+    Args:
+        documents: every document by path.
+        homes: documents that may have to be made.
+        incoming: the items, in the order in which they stood.
+    """
+    after, there = dict(documents), _there(documents)
+    plain = {(path, p.item.type, p.item.text) for path, one in documents.items() for p in one.items}
+    known = [one for one in incoming if one.item.id in there or (_bare(one) in plain and not one.item.id)]
+    changed = [one for one in known if one.item.id and not _same(there[one.item.id][1], one.item)]
+    for one in changed:
+        path = there[one.item.id][0]
+        after[path] = edited(after[path], replace={one.item.id: one.item})
+    fresh: dict[str, list[Incoming]] = {}
+    for one in incoming:
+        if one not in known:
+            fresh.setdefault(one.path, []).append(one)
+    told = {home.path: home for home in homes}
+    made = [path for path in fresh if path not in after] + [path for path in told if path not in {**after, **fresh}]
+    for path in made:
+        after[path] = _made(told.get(path) or Home(path, "", "", "active"), fresh.get(path, ()))
+    for path, rows in fresh.items():
+        if path not in made:
+            after[path] = _filled(after[path], rows)
+    added = tuple(one.item.id for rows in fresh.values() for one in rows)
+    return Imported(after, added, tuple(one.item.id for one in changed), len(known) - len(changed), tuple(made))
+
+
+def _there(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]]:
+    return {p.item.id: (path, p.item) for path, document in documents.items() for p in document.items if p.item.id}
+
+
+def _same(there: Item, item: Item) -> bool:
+    return (there.type, there.text) == (item.type, item.text)
+
+
+def _bare(one: Incoming) -> tuple[str, object, str]:
+    return one.path, one.item.type, one.item.text
+
+
+def _rows(one: Incoming, end: str) -> list[str]:
+    return [render_item(one.item) + end, *(note + end for note in one.notes)]
+
+
+def _made(home: Home, incoming: Sequence[Incoming]) -> Document:
+    """Return a document that holds just these items, in their order, under the headings that they stood under."""
+    title = home.title or home.path.rpartition("/")[2].removesuffix(".md")
+    front = [
+        "---",
+        f"title: {title}",
+        f"kind: {home.kind or 'resource'}",
+        f"status: {home.status}",
+        "source: logs",
+        "---",
+    ]
+    lines = [
+        *(front if home.status else []),
+        *(row.rstrip() for one in incoming if not one.section for row in _rows(one, "")),
+    ]
+    lines += [f"# {title}"]
+    section = title
+    for one in incoming:
+        if one.section and one.section != section:
+            section = one.section
+            lines += ["", f"## {section}"]
+        if one.section:
+            lines += ([""] if lines[-1].startswith("#") else []) + _rows(one, "")
+    return Document(home.path, "\n".join(lines) + "\n")
+
+
+def _filled(document: Document, incoming: Sequence[Incoming]) -> Document:
+    """Return a document with these items at the end of the sections that they stood in."""
+    lines, end = list(document.lines), line_end(document.lines)
+    sections: dict[str, list[str]] = {}
+    for one in incoming:
+        sections.setdefault(one.section or section_of(one.item), []).extend(_rows(one, end))
+    for title, rows in sections.items():
+        lines = insert_rows(lines, title, rows, _ORDER)
+    return document.with_text("".join(lines))
+
+
+_SHOWN: Final = 20
+MAX_LINE: Final = 1024 * 1024
+MOST_RECORDS: Final = 500_000
+_LONGEST_SHOWN: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What a file of records holds: documents, and items in the order in which they stood."""
+
+    homes: tuple[Home, ...]
+    items: tuple[Incoming, ...]
+
+
+def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
+    """Return what a file holds.
+
+    Args:
+        name: what the file is called, for messages.
+        lines: its lines; None for one that is longer than `MAX_LINE`.
+
+    Raises:
+        BadFile: a line cannot be read; each such line is named by its number.
+    """
+    homes: list[Home] = []
+    items: list[Incoming] = []
+    faults: list[str] = []
+    ids: dict[str, int] = {}
+    number = 0
+    for number, record in _records(lines, faults):
+        try:
+            if number == 1:
+                check_header(record)
+            elif record.get("record") == "document":
+                homes.append(_home(record))
+            elif record.get("record") == "item":
+                one = _item(number, record)
+                if one.item.id and (first := ids.setdefault(one.item.id, number)) != number:
+                    raise ValueError(f"{one.item.id} stands in line {first} already")  # noqa: TRY301  one way to tell
+                items.append(one)
+        except ValueError as error:
+            faults.append(f"line {number}: {error}")
+    if not (number or faults):
+        faults.append("line 1: there is no header; the file is empty")
+    if faults:
+        shown = "".join(f"\n  {fault}" for fault in faults[:_SHOWN])
+        more = f"\n  and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
+        raise BadFile(name, f"cannot be imported, and nothing was:{shown}{more}\n", "Mend the file and import it again")
+    return Export(tuple(homes), tuple(items))
+
+
+def _records(lines: Iterable[bytes | None], faults: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(lines, 1):
+        if number > MOST_RECORDS:
+            faults.append(f"line {number}: there are more than the {MOST_RECORDS:,} lines that are read at once")
+            return
+        if line is None:
+            faults.append(f"line {number}: it has more than the {MAX_LINE:,} bytes that are read")
+            continue
+        if not line.strip() and number > 1:
+            continue
+        try:
+            record = json.loads(line.decode())
+        except (ValueError, RecursionError):
+            faults.append(f"line {number}: it is no JSON")
+            continue
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            faults.append(f"line {number}: it is no record")
+
+
+def _home(record: dict[str, Any]) -> Home:
+    told = [record.get(key) or "" for key in ("path", "title", "kind", "status")]
+    if not all(isinstance(one, str) for one in told):
+        raise ValueError("a document's path, title, kind and status must be texts")
+    path, title, kind, status = map(str, told)
+    return Home(_checked(path), fold(title), fold(kind), fold(status))
+
+
+def _checked(path: str) -> str:
+    """Return the path of a document, if one may stand there.
+
+    Raises:
+        ValueError: it may not.
+    """
+    plain = all(can_stand(part) and can_stand(part.removesuffix(".md")) for part in path.split("/"))
+    if kind_of(path) is None or not plain or not path.isprintable() or not unicodedata.is_normalized("NFC", path):
+        shown = path if len(path) <= _LONGEST_SHOWN else f"{path[:_LONGEST_SHOWN]}…"
+        raise ValueError(f"{shown!r} is no place for a document")
+    return path
+
+
+def _item(number: int, record: dict[str, Any]) -> Incoming:
+    path, item = from_record(record)
+    section, notes = placement_of(record)
+    if parse_item(render_item(item)) != item:
+        raise ValueError("the item would not read back as itself")
+    if any(not note[:1].isspace() or not note.strip() for note in notes):
+        raise ValueError("a note under an item must be indented")
+    return Incoming(number, _checked(path), item, fold(section), notes)
+
+
+def import_items(root: Path, settings: Settings, when: datetime, export: Export, *, replace: bool) -> Imported:
+    """Put the items of an export into a memory, in one commit; where all of them are there already, nothing is written.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the moment at which it is done.
+        export: what to import.
+        replace: whether an item that stands already, and says something else, is replaced.
+
+    Raises:
+        UsageFault: ids stand already and say something else.
+        CurateError: what a verb by hand raises.
+    """
+    done: list[Imported] = []
+    export = _placed(root, export)
+
+    def decide(held: Held) -> Deed | None:
+        if not replace and (clash := clashing(held.documents, export.items)):
+            _refuse(clash)
+        told = imported(held.documents, export.homes, export.items)
+        done[:] = [told]
+        if not (told.added or told.replaced or told.made):
+            return None
+        count = len(told.added)
+        return Deed(
+            told.documents,
+            f"Import {count} {'item' if count == 1 else 'items'}",
+            added=[ident for ident in told.added if ident],
+            changed=len(told.replaced),
+            absent=_absent(held, export),
+        )
+
+    by_hand(root, settings, when, "curate import", decide)
+    return done[0]
+
+
+def _placed(root: Path, export: Export) -> Export:
+    """Return an export as it fits this memory: what stood in a person's own file that runs may not write stands beside.
+
+    Such a file has a path in Notes, where no folder of that name is. In another memory, or one that does not have the
+    file opted in, its items go into the document of the same path, or below Resources.
+    """
+    names = names_of(root)
+
+    def here(path: str) -> str:
+        if not path.startswith(f"{NOTES}/") or (names is not None and names.is_writable(path)):
+            return path
+        bare = path.removeprefix(f"{NOTES}/")
+        return bare if bare.partition("/")[0] in FOLDERS else f"Resources/{bare}"
+
+    homes = (replaced(one, path=here(one.path)) for one in export.homes)
+    return Export(tuple(homes), tuple(replaced(one, path=here(one.path)) for one in export.items))
+
+
+def _refuse(clash: Sequence[Incoming]) -> None:
+    shown = "".join(f"\n  line {one.line}: {one.item.id}" for one in clash[:_SHOWN])
+    more = f"\n  and {len(clash) - _SHOWN} more" if len(clash) > _SHOWN else ""
+    raise UsageFault(
+        f"These ids stand already and say something else, so nothing was imported:{shown}{more}",
+        "\n--replace takes the words of the file.",
+    )
+
+
+def _absent(held: Held, export: Export) -> list[str]:
+    """Return the ids that an item of the export names and that stand nowhere: the memory it came from had lost them."""
+    known = {p.item.id for document in held.documents.values() for p in document.items}
+    known |= {one.item.id for one in export.items} | buried_ids(held.snapshot)
+    return sorted({ident for one in export.items for ident in one.item.linked} - known)

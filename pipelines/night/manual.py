@@ -1,0 +1,250 @@
+"""What a person does by hand: one verb, one checked change set, one commit, in the same order and care as a night.
+
+The lock is held, what was left is finished, people's edits are committed and understood, the verb decides on the
+documents as they then are, caps and quality follow, all is checked, and the journal writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pipelines.clock import day_of
+from pipelines.errors import BrokenChangeSet
+from pipelines.night.briefing import tidied
+from pipelines.night.file_items import new_document
+from pipelines.night.reconcile import reconcile
+from pipelines.night.reindex import reindex
+from pipelines.night.shelves import home_of
+from pipelines.store.change_set import Change, check_documents, document_changes
+from pipelines.store.document import Block, edited
+from pipelines.store.edits import commit_edits
+from pipelines.store.git import Author, Git
+from pipelines.store.git_history import BY_HAND, last_run_baseline, run_id
+from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, folded, new_id
+from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.layout import TOMBSTONES, document_id
+from pipelines.store.lock import run_lock
+from pipelines.store.secrets.scan import without_held
+from pipelines.store.snapshot import read_snapshot
+from pipelines.store.state import read_tombstones, render_tombstones
+from pipelines.store.user_layout import told
+from pipelines.templating import render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.night.shelves import Shelves
+    from pipelines.settings import Settings
+    from pipelines.store.document import Document
+    from pipelines.store.snapshot import Snapshot
+    from pipelines.store.state import Tombstone
+
+
+@dataclass(frozen=True)
+class Held:
+    """The memory as a verb finds it, under the run lock.
+
+    Args:
+        documents: every document by path, people's edits understood.
+        snapshot: the files as they were read.
+        git: the memory's git.
+        today: the memory's day.
+        settings: the memory's settings.
+    """
+
+    documents: Mapping[str, Document]
+    snapshot: Snapshot
+    git: Git
+    today: str
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What a verb decided.
+
+    Args:
+        documents: every document as it shall be.
+        summary: the commit's first line; it holds ids and names of documents, and no words of an item.
+        added: ids of items that are new.
+        changed: how many items that stood already are different now, elsewhere or gone.
+        stones: tombstones of what goes for good.
+        further: changes of files that are no documents.
+        notes: sentences for the person.
+        absent: ids that may be named though they stand nowhere.
+    """
+
+    documents: Mapping[str, Document]
+    summary: str
+    added: Sequence[str] = ()
+    changed: int = 0
+    stones: Sequence[Tombstone] = ()
+    further: Sequence[Change] = ()
+    notes: Sequence[str] = field(default=())
+    absent: Sequence[str] = ()
+
+
+def by_hand(
+    root: Path, settings: Settings, when: datetime, holder: str, decide: Callable[[Held], Deed | None]
+) -> Deed | None:
+    """Do one thing by hand and commit it; where the verb decides on nothing, nothing is written.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the moment at which it is done.
+        holder: the verb, for whoever finds the lock held.
+        decide: the verb itself, from the memory as it is to what it shall be.
+
+    Returns:
+        What was done, the documents as they were written; None where there was nothing to do.
+
+    Raises:
+        LockHeld: a run works on the memory.
+        BrokenChangeSet: the verb would break a promise; nothing was written.
+        ChangedUnderRun: a file is no longer what was read; nothing was written.
+        CurateError: what `decide` raises.
+    """
+    with direct_change(root, settings, when, holder) as found:
+        direct, documents = _understood(found)
+        snapshot = without_held(direct.snapshot)
+        deed = decide(Held(documents, snapshot, direct.git, day_of(when, settings), settings))
+        if deed is None:
+            return None
+        written = _write(direct, snapshot, deed)
+    return replace(deed, documents=written)
+
+
+def _understood(direct: DirectChange) -> tuple[DirectChange, Mapping[str, Document]]:
+    """Return the memory once what people edited since the last run is understood, and committed where it says more.
+
+    It has a commit of its own, so that an undo of the verb leaves it alone.
+    """
+    snapshot, today = without_held(direct.snapshot), day_of(direct.when, direct.settings)
+    baseline = last_run_baseline(direct.git, snapshot.documents).without(snapshot.unreadable())
+    people = reconcile(snapshot.documents, baseline, today, snapshot.shown)
+    edits = len(people.edited) + len(people.numbered) + len(people.retracted) + len(people.asked)
+    if not edits:
+        return direct, people.documents
+    after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.retracted)
+    _write(direct, snapshot, after, by="people")
+    return _understood(replace(direct, snapshot=read_snapshot(snapshot.root)))
+
+
+def _write(direct: DirectChange, snapshot: Snapshot, deed: Deed, by: str = BY_HAND) -> Mapping[str, Document]:
+    after = tidied(deed.documents, snapshot, direct.settings, snapshot.unreadable()).documents
+    gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
+    cap = direct.settings.caps.briefing
+    if faults := check_documents(snapshot.documents, after, cap, added=deed.added, gone=gone):
+        raise BrokenChangeSet(faults)
+    changes = [*document_changes(snapshot.documents, after), *deed.further]
+    if deed.stones:
+        before = snapshot.state.get(TOMBSTONES)
+        changes.append(Change(TOMBSTONES, before, render_tombstones({*read_tombstones(before), *deed.stones})))
+    if changes:
+        direct.apply(changes, told(snapshot.root, deed.summary), added=len(deed.added), changed=deed.changed, by=by)
+    return after
+
+
+# ---------------------------------------- direct changes
+# what a person asks for at once, outside a night, in the same order and with the same care.
+
+
+@dataclass(frozen=True)
+class DirectChange:
+    """The memory as a direct change finds it, under the run lock."""
+
+    git: Git
+    snapshot: Snapshot
+    settings: Settings
+    when: datetime
+
+    def apply(self, changes: Sequence[Change], summary: str, *, added: int, changed: int, by: str = BY_HAND) -> None:
+        """Write and commit a change set, and bring the index up to date.
+
+        Args:
+            changes: the change set, checked.
+            summary: the commit's first line.
+            added: items that are new.
+            changed: items that stood already and are different now.
+            by: who decided, as the commit's `Extractor` says: a verb, and an undo takes it back whole; or people's
+                edits, which no undo takes back.
+
+        Raises:
+            ChangedUnderRun: a file is no longer what was read; nothing was written.
+        """
+        message = render(
+            "commit.txt",
+            summary=summary,
+            lines=[],
+            run_id=run_id(self.when, self.git.head()),
+            added=added,
+            changed=changed,
+            extractor=by,
+        )
+        name, mail = self.git.identity() or self.settings.author
+        apply_changes(self.snapshot.root, self.git, changes, Signature(message, name, mail, self.when))
+        reindex(self.snapshot.root)
+
+
+@contextlib.contextmanager
+def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[DirectChange]:
+    """Hold the memory for a direct change: what was left is finished, and people's edits are committed first.
+
+    Raises:
+        LockHeld: another run works on the memory.
+        GitFault: git is in a state in which a commit would be wrong.
+    """
+    git = Git(root)
+    git.check()
+    with run_lock(root, holder):
+        recover(root, git)
+        author = Author(*(git.identity() or settings.author), when)
+        commit_edits(root, git, f"Edits by hand\n\nCommitted as they stood before {holder}.\n", author)
+        yield DirectChange(git, read_snapshot(root), settings, when)
+
+
+# ---------------------------------------- what a person files by hand
+# one item of the owner's, put into its document at once.
+
+
+@dataclass(frozen=True, slots=True)
+class OwnItem:
+    """An item of the owner's and where it stands; no changes where the memory held it already."""
+
+    item: Item
+    path: str
+    changes: tuple[Change, ...]
+
+
+def file_own_item(  # noqa: PLR0913, PLR0917  what the person said, and what it is filed into
+    kind: ItemType, text: str, path: str, today: str, snapshot: Snapshot, shelves: Shelves, settings: Settings
+) -> OwnItem:
+    """Return the item and the changes that file it.
+
+    Args:
+        kind: its type.
+        text: its sentence.
+        path: the document's path, or empty for the one where it belongs.
+        today: the memory's day.
+        snapshot: the memory as it is.
+        shelves: its documents.
+        settings: their caps; what the new item pushes out is moved as in a run.
+    """
+    path = path or home_of(kind, text, Confidence.HIGH, shelves)
+    for place, document in shelves.documents.items():
+        for placed in document.items:
+            if placed.item.active and placed.item.type is kind and folded(placed.item.text) == folded(text):
+                return OwnItem(placed.item, place, ())
+    status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
+    item = Item(kind, text, status=status, since=today, trust=Trust.OWNER)
+    taken = {placed.item.id for document in shelves.documents.values() for placed in document.items}
+    item = Item(kind, text, new_id(item, document_id(path), taken), status, today, trust=Trust.OWNER)
+    home = shelves.documents.get(path) or new_document(path, "", today)
+    documents = {**shelves.documents, path: edited(home, add=[Block(item)])}
+    after = tidied(documents, snapshot, settings, shelves.closed).documents
+    return OwnItem(item, path, tuple(document_changes(snapshot.documents, after)))

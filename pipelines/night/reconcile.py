@@ -1,0 +1,161 @@
+"""Reconcile: people's edits between runs are seen, and they win.
+
+An item whose text was changed keeps its id and becomes the owner's; a labelled line without an id gets one, and so does
+a copied line; a deleted item leaves a tombstone, so that it is never proposed again. When so many are gone at once that
+it looks like a bad checkout, nothing is retracted: Review.md asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.night.projects import kept, named_in
+from pipelines.store.document import Document, commented
+from pipelines.store.item import Confidence, Status, Trust, new_id
+from pipelines.store.layout import REVIEW, document_id
+from pipelines.store.review_queue import read_queue, waiting, with_entry
+from pipelines.store.state import Reason, tombstone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pipelines.store.document import Placed
+    from pipelines.store.git_history import Baseline
+    from pipelines.store.item import Item
+    from pipelines.store.state import Tombstone
+
+
+MANY_GONE: Final = 5
+"""More items than this gone at once look like a bad checkout."""
+SMALL: Final = 4
+"""A document with fewer items than this may lose half of them without a question."""
+CHOICES: Final = (
+    "retract: they were deleted on purpose, and are never proposed again",
+    "restore: put them back where they stood",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """The documents with people's edits understood.
+
+    Args:
+        documents: every document by path.
+        edited: ids of items that a person reworded.
+        numbered: ids given to lines that had none of their own.
+        retracted: tombstones of deleted items.
+        asked: ids of items about which Review.md asks.
+    """
+
+    documents: dict[str, Document]
+    edited: tuple[str, ...] = ()
+    numbered: tuple[str, ...] = ()
+    retracted: tuple[Tombstone, ...] = ()
+    asked: tuple[str, ...] = ()
+
+
+def reconcile(
+    documents: Mapping[str, Document], baseline: Baseline, today: str, shown: Callable[[str], str] = str
+) -> Reconciled:
+    """Return the documents as people's edits mean them.
+
+    Args:
+        documents: every document as it is now.
+        baseline: the documents as the last run left them.
+        today: the memory's day.
+        shown: what people call the file at a path.
+    """
+    before = {p.item.id: (path, p.item) for path, doc in baseline.changed.items() for p in doc.items if p.item.id}
+    after = dict(documents)
+    edited, numbered = [], []
+    taken = set(before) | {p.item.id for document in documents.values() for p in document.items}
+    keepers = _keepers(documents, before, baseline.same)
+    for path, document in sorted(documents.items()):
+        new: dict[int, Item] = {}
+        for placed in document.items:
+            item = placed.item
+            if not item.id or keepers[item.id] != (path, placed.line):
+                item = _numbered(item, path, today, taken)
+                numbered.append(item.id)
+            elif item.id in before and _reworded(before[item.id][1], item):
+                item = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
+                edited.append(item.id)
+            if item != placed.item:
+                new[placed.line] = item
+        if new:
+            after[path] = commented(document, new)
+    gone = {ident: where for ident, where in before.items() if ident not in keepers}
+    asked = _too_many(gone, baseline.changed)
+    stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
+    for path in sorted({gone[ident][0] for ident in asked}):
+        items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
+        after[REVIEW] = _ask(after.get(REVIEW) or Document(REVIEW, "# Review\n"), shown(path), items, today)
+    after |= _kept_projects(after, baseline, today)
+    return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(sorted(asked)))
+
+
+def _kept_projects(documents: Mapping[str, Document], baseline: Baseline, today: str) -> dict[str, Document]:
+    """Return the projects of which a person deleted the question whether they go to the archive: that is a no."""
+    was, now = baseline.changed.get(REVIEW), documents.get(REVIEW)
+    asked = {entry.title for entry in read_queue(was) if entry.kind == "archive"} if was else set()
+    asked -= {entry.title for entry in read_queue(now)} if now else set()
+    paths = {path for title in asked if (path := named_in(title, documents))}
+    return {path: kept(documents[path], today) for path in sorted(paths)}
+
+
+def _keepers(
+    documents: Mapping[str, Document], before: Mapping[str, tuple[str, Item]], same: frozenset[str]
+) -> dict[str, tuple[str, int]]:
+    """Return id → (path, line) of the one place that keeps it: of copies, the one where it stood, else the first."""
+    places: dict[str, list[tuple[str, Placed]]] = {}
+    for path, document in sorted(documents.items()):
+        for placed in document.items:
+            if placed.item.id:
+                places.setdefault(placed.item.id, []).append((path, placed))
+
+    def unlike(ident: str, place: tuple[str, Placed]) -> tuple[bool, bool]:
+        path, item = before.get(ident, ("", None))
+        stayed = place[0] in same
+        return (not stayed and place[1].item != item, not stayed and place[0] != path)
+
+    keepers = {}
+    for ident, found in places.items():
+        path, placed = min(found, key=lambda place: unlike(ident, place)) if len(found) > 1 else found[0]
+        keepers[ident] = (path, placed.line)
+    return keepers
+
+
+def _numbered(item: Item, path: str, today: str, taken: set[str]) -> Item:
+    """Return the owner's item that a hand-written or copied line is, with an id of its own."""
+    own = replace(item, id="", since=item.since or today, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
+    own = replace(own, id=new_id(own, document_id(path), taken))
+    taken.add(own.id)
+    return own
+
+
+def _reworded(before: Item, now: Item) -> bool:
+    return (before.type, before.text) != (now.type, now.text) and bool(now.by or now.trust is not Trust.OWNER)
+
+
+def _too_many(gone: Mapping[str, tuple[str, Item]], baseline: Mapping[str, Document]) -> frozenset[str]:
+    """Return the ids that are asked about: all, when too many are gone at once; else those of a document half gone.
+
+    What already waited in Review.md is not asked about again.
+    """
+    fresh = {ident: path for ident, (path, item) in gone.items() if item.status is not Status.WAITING}
+    if len(fresh) > MANY_GONE:
+        return frozenset(fresh)
+    asked = set()
+    for path in set(fresh.values()):
+        lost = [ident for ident, home in fresh.items() if home == path]
+        held = sum(bool(placed.item.id) for placed in baseline[path].items)
+        if held >= SMALL and len(lost) * 2 >= held:
+            asked |= set(lost)
+    return frozenset(asked)
+
+
+def _ask(queue: Document, path: str, items: list[Item], today: str) -> Document:
+    count = "1 item is" if len(items) == 1 else f"{len(items)} items are"
+    why = "So many gone at once may be a bad checkout, so nothing was retracted. Until you tick a box they wait here."
+    return with_entry(queue, "gone", today, f"{count} gone from {path}", why, CHOICES, items)

@@ -1,0 +1,252 @@
+"""A run repeated: from the commit that it began with and the replies that it rests on, aside, without a network.
+
+Nothing in here could call a model: where no reply is kept, the call fails. The memory itself is only read.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.errors import ModelFailed, NotReplayable
+from pipelines.extract.choose_models import local_embedder
+from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.model_extractor import ModelExtractor
+from pipelines.extract.llm.model_reviewer import reviewer_of
+from pipelines.extract.llm.replies import Replies
+from pipelines.extract.rules import RulesExtractor
+from pipelines.night.plan import Night, plan_night
+from pipelines.night.progress import Watch
+from pipelines.night.run_night import run_signature
+from pipelines.review.existing_items import Vectors, kept_in
+from pipelines.settings import load_settings
+from pipelines.store.change_set import Change
+from pipelines.store.git import Git
+from pipelines.store.git_history import read_blobs
+from pipelines.store.journal import apply_changes
+from pipelines.store.layout import REPLIES
+from pipelines.store.template import make_missing_folders
+from pipelines.usage import FailureKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
+    from pipelines.extract.llm.call import Answer, Call, Model
+    from pipelines.extract.llm.model_reviewer import ModelReviewer
+    from pipelines.extract.llm.replies import Kept
+    from pipelines.night.run_history import Run
+    from pipelines.search.embedders.embedder import Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a replay came to.
+
+    Args:
+        run: the run.
+        commit: the commit that stands in the memory, or the one that the run began with where it changed nothing.
+        replayed: the same, of the replay.
+        changes: each file that differs, as the run left it and as the replay did.
+        messages: the two commits as git has them, where they differ though the files do not; else empty.
+        without_reply: calls to which no reply is kept.
+    """
+
+    run: str
+    commit: str
+    replayed: str
+    changes: tuple[Change, ...]
+    messages: tuple[str, str] | tuple[()]
+    without_reply: int
+
+    @property
+    def same(self) -> bool:
+        """Whether the replay came to the same commit, and so to the same bytes."""
+        return self.commit == self.replayed
+
+
+def replay(root: Path, git: Git, run: Run) -> Replayed:
+    """Repeat a run in a folder of its own, and compare.
+
+    Raises:
+        NotReplayable: the run left no report here that says what it was given, or is no run of the night.
+    """
+    if run.undoes or not isinstance(run.told("given"), dict):
+        why = "it took a run back" if run.undoes else "no report of it that says what it was given is on this machine"
+        raise NotReplayable(run.id, why)
+    base = run.commit.parent if run.commit else str(run.told("base") or "")
+    if not base:
+        raise NotReplayable(run.id, "its report does not say which commit it began with")
+    reader = _Reader(root, run)
+    with tempfile.TemporaryDirectory(prefix="curate-replay-") as folder:
+        memory = lay_out(git, base, Path(folder).resolve())
+        own = Git(memory)
+        made = _curate(memory, own, run, reader) or base
+        before = run.commit.commit if run.commit else base
+        changes = _changes(own, before, made)
+        messages = _messages(own, before, made) if before != made and not changes else ()
+    return Replayed(run.id, before, made, changes, messages, reader.without_reply)
+
+
+def lay_out(git: Git, commit: str, folder: Path) -> Path:
+    """Lay a memory down as a commit has it, byte for byte, in a repository that borrows the objects of the first.
+
+    Returns:
+        The memory below `folder`; its repository stands on that commit.
+    """
+    made = Git(folder)
+    kind = git.run("rev-parse", "--show-object-format").decode().strip()
+    made.run("init", "--quiet", "--initial-branch=main", "--template=", f"--object-format={kind}")
+    borrowed = folder / ".git" / "objects" / "info"
+    borrowed.mkdir(exist_ok=True)
+    (borrowed / "alternates").write_bytes(os.fsencode(git.repository.common_dir.resolve() / "objects") + b"\n")
+    made.run("update-ref", "HEAD", commit)
+    memory = folder / git.prefix
+    memory.mkdir(parents=True, exist_ok=True)
+    tree = git.tree(commit)
+    blobs = read_blobs(git, {blob for mode, blob in tree.values()})
+    for path, (mode, blob) in tree.items():
+        if blob in blobs:
+            _put(memory / git.real(path), mode, blobs[blob])
+    return memory
+
+
+def _put(target: Path, mode: str, data: bytes) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if mode == "120000":
+        target.symlink_to(os.fsdecode(data))
+        return
+    target.write_bytes(data)
+    target.chmod(0o755 if mode == "100755" else 0o644)
+
+
+def _curate(memory: Path, git: Git, run: Run, reader: _Reader) -> str | None:
+    """Curate as the run did, and return the commit, or None where nothing changed."""
+    make_missing_folders(memory)
+    now = datetime.fromisoformat(str(run.told("now")))
+    again = str(run.told("again") or "")
+    given = run.told("given")
+    rules_from = str(given.get("rules_from", "self")) if isinstance(given, dict) else "self"
+    night = Night(
+        memory, load_settings(memory), reader.extractor, now, again, rereads=reader.has_models, embedder=reader.embedder
+    )
+    night = replace(night, reviewer=reader.reviewer)
+    night = replace(night, rules_from=rules_from, vectors=reader.vectors)
+    plan = plan_night(night, git, Watch())
+    if not plan.changes:
+        return None
+    return apply_changes(memory, git, plan.changes, run_signature(night, replace(plan.report, run=run.id))).commit
+
+
+def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:
+    old, new = git.tree(before), git.tree(after)
+    paths = [path for path in sorted(old.keys() | new.keys()) if old.get(path) != new.get(path)]
+    blobs = read_blobs(git, {tree[path][1] for tree in (old, new) for path in paths if path in tree})
+    return tuple(
+        Change(path, *(blobs.get(tree[path][1]) if path in tree else None for tree in (old, new))) for path in paths
+    )
+
+
+def _messages(git: Git, before: str, after: str) -> tuple[str, str]:
+    one, other = (git.run("cat-file", "commit", commit).decode(errors="replace") for commit in (before, after))
+    return one, other
+
+
+# ------------------------------------------------------------ who reads
+
+
+class _Reader:
+    """Who reads in a replay: the rules, or the kept replies of the models that read then."""
+
+    def __init__(self, root: Path, run: Run) -> None:
+        given: Any = run.told("given")
+        names = _words(given.get("models"))
+        self.has_models = bool(names)
+        self._silent = [_Silent(name, int(given.get("input_tokens") or 1)) for name in names]
+        self.embedder = _local_as(str(given.get("meaning") or ""))
+        self.vectors = Vectors(self.embedder, kept_in(root), most=None) if given.get("nearest") else Vectors()
+        self.extractor: Extractor = RulesExtractor()
+        self.reviewer: ModelReviewer | None = None
+        if names:
+            replies = Replies(root / REPLIES, datetime.fromisoformat(str(run.told("now"))))
+            kept = [found for key in _words(run.told("model", "replies")) if (found := replies.read(key))]
+            model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)))
+            self.reviewer = reviewer_of(model) if run.told("review") else None
+            by_rules = frozenset(_words(run.told("model", "fallback_days")))
+            self.extractor = _AsThen(model, RulesExtractor(), by_rules)
+
+    @property
+    def without_reply(self) -> int:
+        """How many calls had no reply."""
+        return self._silent[0].asked if self._silent else 0
+
+
+def _local_as(name: str) -> Callable[[], Embedder | None]:
+    """Return how to get the local model that the run could ask; none where it had none, or where another is here."""
+
+    @cache
+    def find() -> Embedder | None:
+        found = local_embedder() if name else None
+        return found if found and found.name == name else None
+
+    return find
+
+
+def _words(found: object) -> list[str]:
+    return [str(word) for word in found] if isinstance(found, list) else []
+
+
+class _AsThen:
+    """An extractor for which the rules read the days that they read then; of the others kept replies tell.
+
+    A day that stayed pending has none among the replies that the run rests on, so it stays pending again.
+    """
+
+    def __init__(self, models: ModelExtractor, rules: RulesExtractor, by_rules: Collection[str]) -> None:
+        self.name = models.name
+        self._models, self._rules, self._by_rules = models, rules, by_rules
+
+    def extract(self, request: ExtractionRequest) -> Extraction:
+        """Return what was read of a day.
+
+        Raises:
+            ModelFailed: a reply is not kept.
+        """
+        if request.day in self._by_rules:
+            return replace(self._rules.extract(request), fallback=True)
+        return self._models.extract(request)
+
+
+class _Silent:
+    """A model that answers nothing: in a replay only kept replies speak."""
+
+    source, output_tokens, retries = "", 0, 0
+
+    def __init__(self, name: str, input_tokens: int) -> None:
+        self.name, self.input_tokens, self.asked = name, input_tokens, 0
+
+    def ask(self, call: Call) -> Answer:  # noqa: ARG002  whatever is asked
+        """Count the call.
+
+        Raises:
+            ModelFailed: always.
+        """
+        self.asked += 1
+        raise ModelFailed(self.name, "is not asked in a replay", FailureKind.REFUSED)
+
+
+class _OnlyKept(Replies):
+    """The replies of one run, found by what was asked; none is added."""
+
+    def __init__(self, kept: Sequence[Kept]) -> None:
+        super().__init__(Path(os.devnull), datetime.min)  # noqa: DTZ901  nothing is read or written by it
+        self._kept_replies: Mapping[tuple[str, str], Kept] = {(one.answer.model, one.digest): one for one in kept}
+
+    def find(self, model: Model, call: Call) -> Kept | None:
+        """Return what a model said to a call in that run, or None."""
+        return self._kept_replies.get((model.name, call.digest))

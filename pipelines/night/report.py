@@ -1,0 +1,343 @@
+"""The run report: what a night read, decided, wrote and spent, for people, scripts and the status command."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
+from pipelines.store.files import making, read_bytes, write_synced, writing
+from pipelines.store.folders import holding
+from pipelines.store.layout import PRIVATE
+from pipelines.store.lock import private
+from pipelines.store.secrets import veil
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.extract.extraction import Failure
+    from pipelines.usage import Spent
+
+
+KEPT: Final = 400
+"""Reports that stay: more than a year of nights. What a run changed is in git for good."""
+_RUNS: Final = f"{PRIVATE}/runs"
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """One run. Counts are of this run alone; `seconds` is wall time by stage.
+
+    Args:
+        run: the run's id.
+        now: the moment at which it acted, ISO 8601.
+        day: the memory's day at that moment.
+        extractor: who read the logs.
+        logs_read: logs with something new in them.
+        entries_read: entries that no run had read before.
+        entries_pending: entries that stay for the next run because a model failed.
+        candidates: items proposed, each with a quote that stands.
+        ungrounded: items dropped because the log does not say what they say.
+        verdicts: verdict → count.
+        types: item type → items added.
+        documents: document path → items added.
+        confirmed: items that gained evidence.
+        made: documents that were made.
+        edited: items that people reworded since the last run.
+        numbered: hand-written or copied lines that got an id.
+        retracted: items that people deleted; they never come back.
+        restored: items that were put back as Review.md was told.
+        asked: items about which Review.md asks.
+        briefing_bytes: size of MEMORY.md after the run.
+        briefing_cap: its cap.
+        evicted: id, from and to of each item that a cap moved.
+        folded: partial logs that were folded into their day.
+        redacted: log → secrets that were taken out of it.
+        spent: what each model was used for in this run, calls that failed included.
+        failures: how often which provider failed in which way, whether another stood in for it or not.
+        fallback: days that the rules read because no model could.
+        reread: days that a model read that only the rules could read before.
+        replies: the keys of the kept replies that the run rests on.
+        again: the day that was read anew, or empty.
+        base: the commit that the run began with, people's edits included, or empty.
+        given: which models were there to be asked, and the most log text that a call held; what a replay needs.
+        pending_days: the days that stay pending.
+        failure: why days stay pending, a sentence for each way in which the models failed, or empty.
+        over_budget: which of the user's caps left days pending, or empty.
+        warnings: what was odd, a sentence each; what leaves something pending first.
+        pending: whether something stays unread that should not.
+        index: what reindexing did.
+        seconds: stage → wall seconds.
+        edits_commit: the commit of people's edits before the run, or empty.
+        recovered: whether an earlier, interrupted run was finished first.
+        merged: files in which somebody's edit during the run was merged.
+        commit: the run's commit, or empty where nothing changed.
+        review: what models said of the candidates, where they were asked.
+        superseded: items that another took the place of.
+        closed: Todos that the log says are done.
+        meaning: the local model that the rules and the review could ask what sentences mean; empty where there is none.
+    """
+
+    run: str
+    now: str
+    day: str
+    extractor: str
+    logs_read: int = 0
+    entries_read: int = 0
+    entries_pending: int = 0
+    candidates: int = 0
+    ungrounded: int = 0
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    types: Mapping[str, int] = field(default_factory=dict)
+    documents: Mapping[str, int] = field(default_factory=dict)
+    confirmed: int = 0
+    made: Sequence[str] = ()
+    edited: int = 0
+    numbered: int = 0
+    retracted: int = 0
+    restored: int = 0
+    asked: int = 0
+    briefing_bytes: int = 0
+    briefing_cap: int = 0
+    evicted: Sequence[Mapping[str, str]] = ()
+    folded: Sequence[str] = ()
+    redacted: Mapping[str, int] = field(default_factory=dict)
+    spent: Sequence[Spent] = ()
+    failures: Sequence[Failure] = ()
+    fallback: Sequence[str] = ()
+    reread: Sequence[str] = ()
+    replies: Sequence[str] = ()
+    again: str = ""
+    base: str = ""
+    given: Mapping[str, object] = field(default_factory=dict)
+    pending_days: Sequence[str] = ()
+    failure: str = ""
+    over_budget: str = ""
+    warnings: Sequence[str] = ()
+    pending: bool = False
+    index: Mapping[str, object] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    edits_commit: str = ""
+    recovered: bool = False
+    merged: Sequence[str] = ()
+    commit: str = ""
+    review: Mapping[str, int] = field(default_factory=dict)
+    superseded: int = 0
+    closed: int = 0
+    meaning: str = ""
+
+    @property
+    def added(self) -> int:
+        """How many items are new."""
+        return sum(self.types.values())
+
+    @property
+    def changed(self) -> int:
+        """How many items that stood already are different now, or elsewhere, or gone."""
+        return (
+            self.confirmed
+            + len(self.evicted)
+            + self.edited
+            + self.numbered
+            + self.retracted
+            + self.restored
+            + (self.superseded + self.closed)
+        )
+
+    @property
+    def usd(self) -> float | None:
+        """What the run cost, in USD, as far as prices are known; None where none is, and something was spent."""
+        known = [one.usd for one in self.spent if one.usd is not None]
+        return _rounded(sum(known)) if known or not self.spent else None
+
+    @property
+    def exit_code(self) -> int:
+        """1 when a failure left something pending; 0 also where only the user's own caps did."""
+        return EXPECTED if self.failure or self.pending else FINE
+
+    def to_json(self) -> dict[str, object]:
+        """Return the report as `--json` prints it."""
+        return {
+            "run": self.run,
+            "now": self.now,
+            "day": self.day,
+            "logs": {"read": self.logs_read, "folded": list(self.folded), "redacted": dict(self.redacted)},
+            "again": self.again or None,
+            "pending_days": list(self.pending_days),
+            "entries": {"read": self.entries_read, "pending": self.entries_pending},
+            "candidates": self.candidates,
+            "ungrounded": self.ungrounded,
+            "verdicts": dict(self.verdicts),
+            "review": dict(self.review),
+            "items": {
+                "added": self.added,
+                "confirmed": self.confirmed,
+                "superseded": self.superseded,
+                "closed": self.closed,
+                "by_type": dict(self.types),
+                "by_document": dict(self.documents),
+            },
+            "documents_made": list(self.made),
+            "people": {
+                "edited": self.edited,
+                "numbered": self.numbered,
+                "retracted": self.retracted,
+                "restored": self.restored,
+                "asked": self.asked,
+            },
+            "briefing": {"bytes": self.briefing_bytes, "cap": self.briefing_cap},
+            "evicted": [dict(row) for row in self.evicted],
+            "model": self._model(),
+            "given": dict(self.given),
+            "index": dict(self.index),
+            "seconds": {stage: round(spent, 3) for stage, spent in self.seconds.items()},
+            "warnings": list(self.warnings),
+            "recovered": self.recovered,
+            "merged": list(self.merged),
+            "edits_commit": self.edits_commit or None,
+            "base": self.base or None,
+            "commit": self.commit or None,
+            "exit_code": self.exit_code,
+        }
+
+    def _model(self) -> dict[str, object]:
+        failures: dict[str, dict[str, int]] = {}
+        for one in self.failures:
+            failures.setdefault(one.provider, {})[str(one.kind)] = one.count
+        return {
+            "extractor": self.extractor,
+            "calls": sum(one.calls for one in self.spent),
+            "input_tokens": sum(one.usage.input_tokens for one in self.spent),
+            "output_tokens": sum(one.usage.output_tokens for one in self.spent),
+            "usd": self.usd,
+            "spent": {
+                one.model: {"calls": one.calls, **asdict(one.usage), "usd": _rounded(one.usd)} for one in self.spent
+            },
+            "failure": self.failure or None,
+            "over_budget": self.over_budget or None,
+            "failures": failures,
+            "fallback_days": list(self.fallback),
+            "reread_days": list(self.reread),
+            "replies": list(self.replies),
+        }
+
+    def summary(self) -> str:
+        """Return the run in one line: what cron mails, and the first line of the commit."""
+        if not (self.added or self.confirmed or self.commit or self.entries_read):
+            return f"Nothing new as of {self.day}"
+        parts = [f"{self.added} {'item' if self.added == 1 else 'items'} added"]
+        parts += [f"{self.confirmed} confirmed"] if self.confirmed else []
+        parts += [f"{self.superseded} superseded"] if self.superseded else []
+        parts += [f"{self.closed} closed"] if self.closed else []
+        parts += [f"{len(self.evicted)} moved out"] if self.evicted else []
+        parts += [f"{self.edited + self.numbered} by hand"] if self.edited + self.numbered else []
+        parts += [f"{self.retracted} retracted"] if self.retracted else []
+        parts += [f"{self.restored} restored"] if self.restored else []
+        return f"Curated up to {self.day}: {', '.join(parts)}"
+
+
+def _rounded(usd: float | None) -> float | None:
+    return None if usd is None else round(usd, 6)
+
+
+def save_report(root: Path, report: RunReport) -> None:
+    """Keep the report under `.curate/runs/`, for `curate status` and `curate runs`; the oldest age out.
+
+    Raises:
+        NotWritable: the disk refused.
+    """
+    _save(root, report.run, report.to_json())
+
+
+def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> None:
+    """Keep a record of a run that failed, where its report would be, so that the failure is seen later.
+
+    It holds the error's sentence where that is one of ours, which names paths and facts and no text of the memory; of
+    any other error just its kind. It never fails: where the disk refuses, the run's own error is what is told.
+
+    Args:
+        root: the memory.
+        run: the run's id.
+        now: the moment at which it acted.
+        error: what ended it.
+    """
+    record = {
+        "run": run,
+        "now": now.isoformat(timespec="seconds"),
+        "commit": None,
+        "error": {"kind": type(error).__name__, "sentence": _sentence(error)},
+        "exit_code": ending_code(error),
+    }
+    with contextlib.suppress(CurateError, OSError):
+        _save(root, run, record)
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, CurateError):
+        return veil(error.sentence)
+    if isinstance(error, Ended):
+        return f"It was ended by {error.name}."
+    return "It was interrupted." if isinstance(error, KeyboardInterrupt) else "It ended with a bug."
+
+
+def _save(root: Path, run: str, record: Mapping[str, object]) -> None:
+    with private(root), writing(_RUNS), making(root, _RUNS) as folder:
+        file = f"{run}.json"
+        write_synced(folder, file, json.dumps(record, indent=1).encode(), 0o600)
+        for old in [name for name in reversed(folder.names()) if name.endswith(".json")][KEPT:]:
+            if old != file:
+                folder.unlink(old)
+
+
+def read_reports(root: Path) -> dict[str, dict[str, object]]:
+    """Return run id → report of each run that left one here, oldest first; those that cannot be read are passed over.
+
+    A report is detail of this machine: another one, or a cleaned folder, has none, and a run that failed or found
+    nothing new has a report and no commit.
+    """
+    found = {}
+    for name in _names(root):
+        if (report := _read(root, name)) is not None:
+            found[str(report.get("run") or name.removesuffix(".json"))] = report
+    return found
+
+
+def last_report(root: Path) -> dict[str, object] | None:
+    """Return the newest report that can be read, or None before the first run."""
+    return next((report for name in reversed(_names(root)) if (report := _read(root, name)) is not None), None)
+
+
+def left_pending(report: Mapping[str, object]) -> str:
+    """Return why a run left something pending, a sentence; empty where it left nothing, or failed as a whole."""
+    if report.get("exit_code") != EXPECTED or report.get("error"):
+        return ""
+    model, warnings = report.get("model"), report.get("warnings")
+    failure = model.get("failure") if isinstance(model, dict) else None
+    first = warnings[0] if isinstance(warnings, list) and warnings else "it does not say why"
+    return str(failure or first)
+
+
+def was_cut_short(report: Mapping[str, object]) -> bool:
+    """Whether a signal ended the run, which then neither failed nor came to its end."""
+    error = report.get("error")
+    return isinstance(error, dict) and error.get("kind") in {Ended.__name__, KeyboardInterrupt.__name__}
+
+
+def _names(root: Path) -> list[str]:
+    try:
+        with holding(root, _RUNS) as folder:
+            return [name for name in folder.names() if name.endswith(".json")]
+    except (BadFile, FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _read(root: Path, name: str) -> dict[str, object] | None:
+    try:
+        found = json.loads(read_bytes(root, f"{_RUNS}/{name}") or b"")
+    except (BadFile, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,179 @@
+"""The runs, as a question that changes nothing: what git's history tells of them, with the reports that are here.
+
+Git is the truth: a run that changed something has a commit with its id. A report is local detail: it may be missing,
+and a run that failed or found nothing new has nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from pipelines.night.report import left_pending, read_reports
+from pipelines.store.change_set import item_changes, understood
+from pipelines.store.git_history import changed_documents, named_run, run_commits, undone_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pipelines.store.change_set import ItemChange, Standing
+    from pipelines.store.git import Git
+    from pipelines.store.git_history import RunCommit
+
+
+class Ended(StrEnum):
+    """How a run ended."""
+
+    WELL = "well"
+    PENDING = "pending"
+    FAILED = "failed"
+    UNDONE = "undone"
+    COMMITTED = "committed"
+    ASTRAY = "astray"
+    BY_HAND = "by-hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run.
+
+    Args:
+        id: its id.
+        when: the moment at which it acted, ISO 8601.
+        ended: how it ended.
+        why: why, the end of a sentence; empty where it ended well.
+        added: items that it added.
+        changed: items that stood already and that it changed, or moved.
+        commit: its commit, as git's history has it, or None.
+        report: what it reported on this machine, or None.
+    """
+
+    id: str
+    when: str
+    ended: Ended
+    why: str
+    added: int
+    changed: int
+    commit: RunCommit | None
+    report: Mapping[str, object] | None
+
+    def told(self, *keys: str) -> object:
+        """Return what the report says under these keys, one inside the other, or None."""
+        here: object = self.report
+        for key in keys:
+            here = here.get(key) if isinstance(here, dict) else None
+        return here
+
+    def number(self, *keys: str) -> int:
+        """Return a count of the report, or 0 where it tells none."""
+        found = self.told(*keys)
+        return found if isinstance(found, int) else 0
+
+    @property
+    def undoes(self) -> str:
+        """The run that it took back, and the one item where it was only that; or empty."""
+        return f"{self.commit.undoes} {self.commit.item}".strip() if self.commit else ""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the run as `--json` lists it; what only a report tells is null without one."""
+        known = self.report is not None and "items" in self.report
+        model = self.told("model")
+        cost = ("extractor", "calls", "input_tokens", "output_tokens", "usd")
+        evicted = self.told("evicted")
+        return {
+            "run": self.id,
+            "date": self.when,
+            "ended": self.ended,
+            "why": self.why or None,
+            "added": self.added,
+            "changed": self.changed,
+            "confirmed": self.number("items", "confirmed") if known else None,
+            "moved": len(evicted) if isinstance(evicted, list) else None,
+            "model": {key: model.get(key) for key in cost} if isinstance(model, dict) else None,
+            "commit": self.commit.commit if self.commit else None,
+            "undoes": self.commit.undoes or None if self.commit else None,
+            "item": self.commit.item or None if self.commit else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetail:
+    """One run whole: what it did to each item, as its commit tells, and what it warned of."""
+
+    run: Run
+    items: tuple[ItemChange, ...]
+    warnings: tuple[str, ...]
+
+
+def all_runs(root: Path, git: Git) -> list[Run]:
+    """Return the runs of a memory, newest first: those of git's history, and those that left only a report here."""
+    commits, reports = run_commits(git), read_reports(root)
+    gone = undone_by(commits)
+    runs = [_committed(one, reports.pop(one.run, None), gone.get(one.run, "")) for one in commits]
+    runs += [_reported(ident, report) for ident, report in reversed(reports.items())]
+    return sorted(runs, key=lambda run: _moment(run.when), reverse=True)
+
+
+def named(runs: Sequence[Run], prefix: str) -> Run:
+    """Return the one run whose id, or whose commit, begins so.
+
+    Raises:
+        UnknownRun: there is none, or more than one.
+    """
+    ident = named_run(prefix, ((run.id, run.commit.commit if run.commit else "") for run in runs))
+    return next(run for run in runs if run.id == ident)
+
+
+def whole(run: Run, git: Git) -> RunDetail:
+    """Return a run with what it did to each item."""
+    changes: list[ItemChange] = []
+    if run.commit:
+        before, after = changed_documents(git, run.commit)
+        changes = item_changes(understood(before, after), after)
+        changes = [replace(one, before=_shown(git, one.before), after=_shown(git, one.after)) for one in changes]
+    warnings = run.told("warnings")
+    return RunDetail(run, tuple(changes), tuple(map(str, warnings)) if isinstance(warnings, list) else ())
+
+
+def _shown(git: Git, one: Standing | None) -> Standing | None:
+    """Return where an item stands by what people call the file."""
+    return replace(one, path=git.real(one.path)) if one else None
+
+
+def _committed(commit: RunCommit, report: Mapping[str, object] | None, undone: str) -> Run:
+    ended, why = _ending(report) if report else (Ended.COMMITTED, "no report is on this machine")
+    if commit.undoes:
+        ended, why = Ended.WELL, ""  # an undo leaves no report: its commit says everything
+    elif commit.by_hand:
+        ended, why = Ended.BY_HAND, commit.subject
+    if undone:
+        ended, why = Ended.UNDONE, undone
+    return Run(commit.run, commit.when, ended, why, commit.added, commit.changed, commit, report)
+
+
+def _reported(ident: str, report: Mapping[str, object]) -> Run:
+    ended, why = _ending(report)
+    run = Run(ident, str(report.get("now") or ""), ended, why, 0, 0, None, report)
+    if report.get("commit"):
+        why = f"its commit {str(report['commit'])[:10]} is not in the history of this branch"
+        return Run(ident, run.when, Ended.ASTRAY, why, 0, 0, None, report)
+    return run
+
+
+def _ending(report: Mapping[str, object]) -> tuple[Ended, str]:
+    error = report.get("error")
+    if isinstance(error, dict):
+        return Ended.FAILED, str(error.get("sentence") or error.get("kind") or "it does not say why")
+    why = left_pending(report)
+    return (Ended.PENDING, why) if why else (Ended.WELL, "")
+
+
+def _moment(when: str) -> float:
+    """Return a moment as a number to sort by; one that cannot be read comes last."""
+    try:
+        return datetime.fromisoformat(when).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0

@@ -1,0 +1,195 @@
+"""The night: hold the lock, finish what was left, commit people's edits, plan, apply, reindex, report."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import ChangedUnderRun, ModelFailed
+from pipelines.extract.extraction import all_failures
+from pipelines.night.plan import plan_night
+from pipelines.night.reindex import reindex
+from pipelines.night.report import save_failure, save_report
+from pipelines.store.edits import commit_edits, find_edits
+from pipelines.store.git import Author, Git
+from pipelines.store.git_history import run_id
+from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.lock import run_lock
+from pipelines.store.secrets.scan import still_held
+from pipelines.store.template import make_missing_folders
+from pipelines.store.user_layout import real_path
+from pipelines.templating import render
+from pipelines.usage import total
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor, Failure
+    from pipelines.night.plan import Night
+    from pipelines.night.progress import Watch
+    from pipelines.night.report import RunReport
+    from pipelines.store.edits import Edits
+    from pipelines.usage import Spent
+
+
+ATTEMPTS: Final = 3
+_ALLOCATIONS: Final = 100_000
+STAGES: Final = ("capture", "extract", "review", "promote", "prune", "reindex", "commit")
+
+
+def curate_night(night: Night, watch: Watch) -> RunReport:
+    """Run one night.
+
+    Raises:
+        LockHeld: another run works on the memory.
+        GitFault: git is in a state in which a commit would be wrong.
+        ChangedUnderRun: files kept changing while the run was about to write them; nothing was written.
+        NotWritable: the disk refused.
+    """
+    git = Git(night.root)
+    git.check()
+    with _seldom_collected(), run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"):
+        recovered = recover(night.root, git) is not None
+        if night.sharing:
+            night.sharing.pull(git)
+        run = run_id(night.now, git.head())
+        try:
+            report = _curate(night, git, run, watch, recovered=recovered)
+        except BaseException as error:
+            save_failure(night.root, run, night.now, error)
+            raise
+        if night.sharing:
+            night.sharing.push(git)
+        return report
+
+
+@contextlib.contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Let the collector of garbage look seldom: what a night makes is very much, small, and alive to its end."""
+    before = gc.get_threshold()
+    gc.set_threshold(_ALLOCATIONS, 50, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:
+    make_missing_folders(night.root)
+    found = find_edits(night.root, git)
+    edits = _commit_edits(night, git, run, found)
+    report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
+    given = {**_given(night.extractor), "meaning": report.meaning}
+    given |= {"nearest": "vectors"} if night.vectors.used else {}
+    given |= {"rules_from": night.rules_from} if night.rules_from != "self" else {}
+    with watch.stage("reindex"):
+        index, warnings = reindex(night.root)
+    warnings += still_held(night.root, found.held, report.warnings)
+    report = replace(
+        report,
+        index=index,
+        warnings=(*warnings, *report.warnings),
+        pending=report.pending or bool(warnings),
+        recovered=recovered,
+        given=given,
+        edits_commit=edits or "",
+        commit=commit,
+        seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
+    )
+    save_report(night.root, report)
+    return report
+
+
+def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, str]:
+    """Plan and apply; where somebody changed a file meanwhile, plan anew on what is there now.
+
+    A day is asked about once, however often the run plans anew; what each plan paid for is in the report.
+    """
+    spent: tuple[Spent, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    for attempt in range(1, ATTEMPTS + 1):
+        base = git.head() or ""
+        plan = plan_night(night, git, watch)
+        spent = total(spent, tuple(plan.report.spent))
+        failures = all_failures(failures, plan.report.failures)
+        report = replace(plan.report, run=run, base=base, spent=spent, failures=failures)
+        if not plan.changes:
+            return report, ""
+        try:
+            with watch.stage("commit"):
+                applied = apply_changes(night.root, git, plan.changes, run_signature(night, report))
+        except ChangedUnderRun:
+            if attempt == ATTEMPTS:
+                raise
+            _commit_edits(night, git, run)
+        else:
+            merged = tuple(real_path(night.root, path) for path in applied.merged)
+            told = [f"{path} was changed while the run wrote it; both are in it." for path in merged]
+            report = replace(report, merged=merged, warnings=(*report.warnings, *told))
+            return report, applied.commit or ""
+    raise AssertionError  # the loop returns or raises
+
+
+def _given(extractor: Extractor) -> dict[str, object]:
+    """Return what a replay must know of who was to read; the rules need nothing."""
+    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  a night of the rules alone has no need of it
+
+    if not isinstance(extractor, ModelExtractor):
+        return {"models": []}
+    return {"models": [model.name for model in extractor.chain.models], "input_tokens": extractor.chain.input_tokens}
+
+
+class Remembering:
+    """An extractor that is asked about the same entries once: planning anew asks no model twice.
+
+    Kept replies alone would not do: a document that was made or renamed under the run changes the question.
+    """
+
+    def __init__(self, inner: Extractor) -> None:
+        self.name = inner.name
+        self._inner = inner
+        self._answers: dict[ExtractionRequest, Extraction | ModelFailed] = {}
+
+    def extract(self, request: ExtractionRequest) -> Extraction:
+        """Return the answer to a request, from memory and at no cost where it was asked before.
+
+        Raises:
+            ModelFailed: it failed, now or then.
+        """
+        asked = replace(request, documents=())
+        if (known := self._answers.get(asked)) is None:
+            return self._ask(request, asked)
+        if isinstance(known, ModelFailed):
+            raise ModelFailed(known.provider, known.why, known.kind)
+        return replace(known, spent=(), failures=())
+
+    def _ask(self, request: ExtractionRequest, asked: ExtractionRequest) -> Extraction:
+        try:
+            answer = self._inner.extract(request)
+        except ModelFailed as fault:
+            self._answers[asked] = fault
+            raise
+        self._answers[asked] = answer
+        return answer
+
+
+def _commit_edits(night: Night, git: Git, run: str, found: Edits | None = None) -> str | None:
+    """Commit what people changed, apart from what the run will write, so that an undo can tell the two apart."""
+    message = f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
+    return commit_edits(night.root, git, message, Author(*(git.identity() or night.settings.author), night.now), found)
+
+
+def run_signature(night: Night, report: RunReport) -> Signature:
+    """Return how a run's commit is signed: a summary, where items were added, and the trailers."""
+    message = render(
+        "commit.txt",
+        summary=report.summary(),
+        lines=[f"{path}: {count} added" for path, count in sorted(report.documents.items())],
+        run_id=report.run,
+        added=report.added,
+        changed=report.changed,
+        extractor=report.extractor,
+    )
+    return Signature(message, *night.settings.author, night.now)

@@ -1,0 +1,240 @@
+"""What the daemon starts: `curate` itself, as processes of their own.
+
+A job in the daemon's own process could take it along: a crash in a library, memory that is never given back, a model's
+client that hangs. A child can be told to end, and killed where it does not, and the next one starts afresh.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from datetime import time as time_of_day
+from typing import TYPE_CHECKING, Final
+
+from apscheduler.triggers.base import BaseTrigger
+
+from pipelines.agents.capture import sessions_folder
+from pipelines.errors import INTERRUPTED
+from pipelines.store import files
+from pipelines.store.files import replace_synced, writing
+from pipelines.store.layout import PRIVATE
+from pipelines.store.lock import private
+from pipelines.store.state import read_record
+from pipelines.text import plain_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+    from pathlib import Path
+    from zoneinfo import ZoneInfo
+
+
+AGENTS: Final = ("claude-code", "codex", "openclaw")
+_LOOK_SECONDS: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One kind of work: its name in the log, and what `curate` is told, once or several times."""
+
+    name: str
+    commands: tuple[tuple[str, ...], ...]
+
+
+def night_job() -> Job:
+    """Return the nightly curation."""
+    return Job("night", (("run",),))
+
+
+def index_job() -> Job:
+    """Return the refreshing of the index."""
+    return Job("index", (("index",),))
+
+
+def capture_job(environ: Mapping[str, str]) -> Job:
+    """Return the capture of the sessions of every agent that keeps some here; none where no agent does."""
+    there = [agent for agent in AGENTS if sessions_folder(agent, environ).is_dir()]
+    return Job("capture", tuple(("capture", "--from", agent) for agent in there))
+
+
+class Children:
+    """The processes that the daemon started and that have not ended."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._closing = False
+
+    def run(self, job: Job) -> int:
+        """Do a job, and return its exit code: the first that is not 0, else 0."""
+        codes = [self._run(command) for command in job.commands]
+        return next((code for code in codes if code), 0)
+
+    def _run(self, command: tuple[str, ...]) -> int:
+        with self._lock:
+            if self._closing:
+                return INTERRUPTED
+            # What a run says may quote the memory; what an operator needs of it is in its report (`curate runs`).
+            child = subprocess.Popen(
+                [sys.executable, "-P", "-m", "pipelines.commands", *command, "--memory", str(self._root)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # a Ctrl-C at the daemon's terminal reaches it through the daemon alone
+            )
+            self._running.add(child)
+        try:
+            code = child.wait()
+        finally:
+            with self._lock:
+                self._running.discard(child)
+        return code if code >= 0 else 128 - code
+
+    def stop(self, seconds: float) -> int:
+        """End what runs: ask, wait so long at the most, then kill. Returns how many had to be killed.
+
+        A run that is killed at whatever point leaves a memory that the next one finishes or puts right.
+        """
+        with self._lock:
+            self._closing = True
+            running = list(self._running)
+        for child in running:
+            _signal(child, signal.SIGTERM)
+        until = time.monotonic() + seconds
+        while any(child.poll() is None for child in running) and time.monotonic() < until:
+            time.sleep(_LOOK_SECONDS)
+        left = [child for child in running if child.poll() is None]
+        for child in left:
+            _signal(child, signal.SIGKILL)
+        return len(left)
+
+
+def _signal(child: subprocess.Popen[bytes], number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, number)
+
+
+# ---------------------------------------- what the daemon leaves behind for others to read
+# and how it sees that files changed.
+
+
+NEXT: Final = "schedule.json"
+BEGUN: Final = "begun.json"
+_DERIVED: Final = frozenset({".git", PRIVATE})
+
+
+def stamp_of(root: Path) -> str:
+    """Return a hash of what the disk tells of the memory's files without reading them: names, sizes, times.
+
+    Of more names than a memory may have, those that come later are left out; a night over so many is refused.
+    """
+    told, seen = hashlib.sha256(), 0
+    for folder, below, names in os.walk(root):
+        below[:] = sorted(set(below) - _DERIVED)
+        seen += len(below) + len(names)
+        if seen > files.MOST_SEEN:
+            break
+        for name in sorted(names):
+            path = os.path.join(folder, name)  # noqa: PTH118  ten thousand files are looked at every few minutes
+            try:
+                stat = os.lstat(path)
+            except FileNotFoundError:
+                continue
+            told.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode(errors="surrogateescape"))
+    return told.hexdigest()
+
+
+def write_next(root: Path, due: datetime | None, now: datetime) -> None:
+    """Leave word in `.curate/schedule.json` of when the next night is due, in which process, and since when it is."""
+    row = {"process": os.getpid(), "next": due.isoformat(timespec="seconds") if due else ""}
+    _write(root, NEXT, row | {"at": now.isoformat(timespec="seconds")})
+
+
+def note_begun(root: Path, due: datetime) -> None:
+    """Leave word in `.curate/begun.json` that the night that was due then is begun, before it is."""
+    _write(root, BEGUN, {"due": due.isoformat(), "times": times_begun(root, due) + 1})
+
+
+def times_begun(root: Path, due: datetime) -> int:
+    """Return how often the night that was due then was begun."""
+    told = read_record(root, BEGUN)
+    times = told.get("times")
+    return times if told.get("due") == due.isoformat() and isinstance(times, int) else 0
+
+
+def _write(root: Path, name: str, row: Mapping[str, object]) -> None:
+    with private(root) as folder, writing(name):
+        replace_synced(folder, name.rpartition("/")[2], json.dumps(row).encode())
+
+
+# ---------------------------------------- when a night is due
+# once a calendar day, also when the hour is skipped or comes twice.
+#
+# APScheduler's own CronTrigger fires twice where the clocks go back over its time, so the days are counted here.
+
+
+_DAY: Final = timedelta(days=1)
+
+
+class NightTrigger(BaseTrigger):  # type: ignore[misc]  # APScheduler tells no types
+    """Fires at a time of day, in a zone, exactly once for each calendar day.
+
+    A time that the change to summer time skips fires when the clocks have gone forward. One that the change back makes
+    come twice fires at its first coming alone, also where the program was started between the two.
+
+    Args:
+        clock: the time of day, `HH:MM`.
+        zone: the memory's time zone.
+    """
+
+    def __init__(self, clock: str, zone: ZoneInfo) -> None:
+        self._clock, self._zone = time_of_day.fromisoformat(clock), zone
+
+    def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
+        """Return, in UTC, the first moment at which a night is due: after the previous one, else from `now` on."""
+        if previous_fire_time:
+            return self._on(previous_fire_time.astimezone(self._zone).date() + _DAY)
+        day = now.astimezone(self._zone).date()
+        due = self._on(day)
+        return due if due.timestamp() >= now.timestamp() else self._on(day + _DAY)
+
+    def last_due(self, now: datetime) -> datetime:
+        """Return the last moment up to `now` at which a night was due."""
+        day = now.astimezone(self._zone).date()
+        due = self._on(day)
+        return due if due.timestamp() <= now.timestamp() else self._on(day - _DAY)
+
+    def _on(self, day: date) -> datetime:
+        """Return when a day's night is due; a skipped time is read as if the clocks had not gone forward."""
+        named = datetime.combine(day, self._clock, self._zone)
+        return named.astimezone(UTC)  # times of two zones do not compare in the hour that comes twice
+
+
+# ---------------------------------------- the daemon's log
+# a line an event on standard error, `key=value`, without a word of the memory.
+
+
+_PRIORITIES: Final = {"error": 3, "warning": 4, "info": 6}
+
+
+def log(event: str, *, level: str = "info", **values: object) -> None:
+    """Write one line. Under systemd it begins with the priority by which the journal files it."""
+    pairs = {"event": event, "level": level} | values
+    mark = f"<{_PRIORITIES[level]}>" if os.environ.get("JOURNAL_STREAM") else ""
+    print(mark + " ".join(f"{key}={_value(value)}" for key, value in pairs.items()), file=sys.stderr, flush=True)  # noqa: T201  the daemon's voice
+
+
+def _value(value: object) -> str:
+    text = plain_line(str(value))
+    return text if re.fullmatch(r"[^\s\"=]+", text) else '"' + re.sub(r"[\"\\\x00-\x1f]", " ", text) + '"'

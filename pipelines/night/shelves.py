@@ -1,0 +1,138 @@
+"""Filing: which document an item belongs in. Tracked files and log dates alone decide, so that a replay files alike."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.document import aliases_of
+from pipelines.store.item import Confidence, ItemType, content_words, folded
+from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, slug
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.extract.extraction import Candidate
+    from pipelines.store.document import Document
+    from pipelines.store.log import Entry
+
+
+SHARED_WORDS: Final = 2
+_NAMED_KINDS: Final = (Kind.PROJECT, Kind.AREA, Kind.RESOURCE)
+
+_OF_THE_PERSON: Final = re.compile(
+    r"^(?:the )?(?:user|owner|my human)\b|^(?:i|we)(?: (?:strongly|really))? (?:prefer|like|use|work|live|speak|am)\b|"
+    r"^(?:she|he|they) (?:prefers?|works? (?:from|until|only)|likes?)\b|"
+    r"^my (?:name|role|job|time ?zone|schedule|preference|preferred|working hours|editor|shell|terminal|birthday|"
+    r"language|email|phone|address|team|manager|tools?)\b|"
+    r"\b(?:prefers?|dislikes?|hates?|would rather|time ?zone|working hours|favou?rite)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Shelves:
+    """The documents that an item can be filed in, and what each is known by."""
+
+    documents: Mapping[str, Document]
+    closed: frozenset[str] = frozenset()
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Folded title or file name → path, projects before areas before resources; former names after all of them."""
+        found: dict[str, str] = {}
+        former: dict[str, str] = {}
+        for kind in _NAMED_KINDS:
+            for path, document in sorted(self.documents.items()):
+                if document.kind is kind:
+                    for name in (document.title, document.id.rpartition("/")[2]):
+                        found.setdefault(slug(name), path)
+                    for name in aliases_of(document):
+                        former.setdefault(slug(name), path)
+        return {**former, **found}
+
+    @cached_property
+    def telling_words(self) -> dict[str, str]:
+        """Content word → path, for words that stand in the items and titles of exactly one project or area."""
+        homes: dict[str, set[str]] = {}
+        for path, document in self.documents.items():
+            if document.kind in {Kind.PROJECT, Kind.AREA} and path != GENERAL:
+                texts = [document.title, *(placed.item.text for placed in document.items if placed.item.active)]
+                for word in content_words(" ".join(texts)):
+                    homes.setdefault(word, set()).add(path)
+        return {word: next(iter(paths)) for word, paths in homes.items() if len(paths) == 1}
+
+    @cached_property
+    def title_words(self) -> dict[str, frozenset[str]]:
+        """Path → the content words of a project's title."""
+        projects = {p: d for p, d in self.documents.items() if d.kind is Kind.PROJECT}
+        return {path: words for path, doc in sorted(projects.items()) if (words := content_words(doc.title))}
+
+    @cached_property
+    def person(self) -> str:
+        """The folded name of the memory's owner, as USER.md tells it, or empty."""
+        user = self.documents.get(USER)
+        named = r"^[-*+ \t]*+name\**:\**[ \t]*+(\S.*)"
+        found = re.search(named, user.text if user else "", re.IGNORECASE | re.MULTILINE)
+        return folded(found[1]) if found else ""
+
+
+def named_document(candidate: Candidate, shelves: Shelves) -> str:
+    """Return the path of the document that the candidate or its entry names, made or not, or an empty string.
+
+    In order: the document that the extractor chose; the project that it, or `project:`, names, which may be new; a
+    heading or `#tag` that is the name of a document, innermost first. A heading or tag never creates one.
+    """
+    if candidate.document and document_path(candidate.document) in shelves.documents:
+        return document_path(candidate.document)
+    if name := candidate.entry.project or candidate.new_project:
+        return shelves.names.get(slug(name)) or project_path(name, shelves)
+    return _mentioned(candidate.entry, shelves)
+
+
+def project_path(name: str, shelves: Shelves) -> str:
+    """Return the path that a project of this name has or would have; Areas/general where that file cannot be used."""
+    path = f"Projects/{slug(name)}.md"
+    return GENERAL if path in shelves.closed else path
+
+
+def _mentioned(entry: Entry, shelves: Shelves) -> str:
+    for name in (*reversed(entry.headings), *entry.tags):
+        if path := shelves.names.get(slug(name.strip().rstrip(":"))):
+            return path
+    return ""
+
+
+def home_of(kind: ItemType, text: str, confidence: Confidence, shelves: Shelves) -> str:
+    """Return the path of the document for an item that names none: by its words, then by what it is about."""
+    if path := _by_words(text, shelves):
+        return path
+    if kind in {ItemType.FACT, ItemType.RULE}:
+        if _describes_person(text, shelves) and USER not in shelves.closed:
+            return USER
+        if confidence in {Confidence.HIGH, Confidence.MEDIUM} and BRIEFING not in shelves.closed:
+            return BRIEFING
+    return GENERAL
+
+
+def _by_words(text: str, shelves: Shelves) -> str:
+    """Return the document that the text shares its words with, where exactly one stands out."""
+    words = content_words(text)
+    titled = [path for path, title in shelves.title_words.items() if title <= words]
+    if titled:
+        return max(titled, key=lambda path: (len(shelves.title_words[path]), path))
+    votes = Counter(shelves.telling_words[word] for word in words if word in shelves.telling_words)
+    ranked = sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))
+    if not ranked or ranked[0][1] < SHARED_WORDS:
+        return ""
+    stands_out = len(ranked) == 1 or ranked[0][1] > ranked[1][1]
+    return ranked[0][0] if stands_out and ranked[0][1] * 3 >= len(words) else ""
+
+
+def _describes_person(text: str, shelves: Shelves) -> bool:
+    if shelves.person and re.match(rf"{re.escape(shelves.person.split(' ')[0])}\b", folded(text)):
+        return True
+    return bool(_OF_THE_PERSON.search(text))

@@ -1,0 +1,295 @@
+"""A night that nobody watches: it pings a monitor, and says to the journal how it began and ended."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import json
+import os
+import re
+import shutil
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit, urlunsplit
+
+from pipelines.agents.timers import call
+from pipelines.errors import BUG, CurateError, DetachedHead, GitMissing, LockHeld, NotARepository, ending_code
+from pipelines.night.report import save_report
+from pipelines.night.run_night import curate_night
+from pipelines.search.embedders.remote import opened
+from pipelines.text import plain_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    from types import TracebackType
+
+    from pipelines.night.plan import Night
+    from pipelines.night.progress import Watch
+    from pipelines.night.report import RunReport
+
+
+_SAYABLE = (LockHeld, NotARepository, DetachedHead, GitMissing)  # their sentences name the memory's folder at the most
+
+
+class ToldAlready(CurateError):
+    """Raised in place of what ended a night whose journal has its line: the sentence itself may name documents."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__("The night did not end well.", "`curate runs` says why.")
+        self.exit_code = exit_code
+
+
+def curate_unattended(night: Night, watch: Watch, pings: Pings) -> RunReport:
+    """Run one night, pinging at its beginning and its end; under systemd, log it.
+
+    A ping that nobody took is a warning in the report, and changes neither the night nor its exit code.
+
+    Raises:
+        ToldAlready: under systemd, whatever of these ended the night; the journal has its kind.
+        LockHeld: another run works on the memory, and pings for itself.
+        CurateError: as `curate_night` raises.
+    """
+    pings.begin()
+    began = time.monotonic()
+    logs = in_journal(os.environ)
+    with _logged(began) if logs else contextlib.nullcontext():
+        try:
+            report = curate_night(night, watch)
+        except LockHeld:
+            raise
+        except BaseException:
+            pings.end(well=False)
+            raise
+        if faults := pings.end(well=not report.exit_code):
+            report = replace(report, warnings=(*report.warnings, *faults))
+            with contextlib.suppress(CurateError):  # the report is there already, without the pings
+                save_report(night.root, report)
+    if logs:
+        write(ended(report, time.monotonic() - began))
+    return report
+
+
+@contextlib.contextmanager
+def _logged(began: float) -> Iterator[None]:
+    """Say to the journal how a night begins and fails; what would be said of it elsewhere may name documents."""
+    write(journal_line(INFO, "night-begins"))
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as fault:
+        code = ending_code(fault)
+        write(
+            journal_line(
+                WARNING if isinstance(fault, LockHeld | KeyboardInterrupt) else ERROR,
+                "night-failed",
+                kind=type(fault).__name__,
+                why=str(fault) if isinstance(fault, _SAYABLE) else None,
+                at=_place(fault.__traceback__) if code == BUG else None,
+                seconds=round(time.monotonic() - began, 1),
+                exit=code,
+            )
+        )
+        if isinstance(fault, KeyboardInterrupt):
+            raise
+        raise ToldAlready(code) from None
+
+
+def _place(traceback: TracebackType | None) -> str:
+    """Return where the code broke: file and line, and no value that it held."""
+    while traceback and traceback.tb_next:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return ""
+    file = traceback.tb_frame.f_code.co_filename
+    return f"{os.path.basename(file)}:{traceback.tb_lineno}"  # noqa: PTH119  a name and no path
+
+
+# ---------------------------------------- telling a person that a night went wrong
+# on the desktop where there is one, else by the machine's own mail.
+#
+# What is told is the name of the memory's folder and which command says more. No word of the memory is in it.
+
+
+TITLE: Final = "memcurate"
+_DESKTOPS: Final = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY")
+_SENDMAIL: Final = ("/usr/sbin", "/usr/lib")
+
+
+def sentence(root: Path, *, overdue: bool) -> str:
+    """Return what a person is told."""
+    what = "No night ended well for more than a day and a half" if overdue else "The last night did not end well"
+    return f"{what} for the memory in {_shown(root)}. `curate status` says how it stands, `curate doctor` what to do."
+
+
+def tell(text: str) -> str:
+    """Tell a person, and return how (`notify-send`, `osascript`, `mail`, `sendmail`); empty where there was no way."""
+    for name, words, data in _ways(text):
+        if call(words, data).code == 0:
+            return name
+    return ""
+
+
+def _ways(text: str) -> list[tuple[str, tuple[str, ...], str]]:
+    ways: list[tuple[str, tuple[str, ...], str]] = []
+    if any(os.environ.get(name) for name in _DESKTOPS):
+        ways.append(("notify-send", ("notify-send", "--app-name", TITLE, "--urgency=critical", "--", TITLE, text), ""))
+    if sys.platform == "darwin":
+        script = 'on run told\ndisplay notification (item 1 of told) with title "memcurate"\nend run'
+        ways.append(("osascript", ("osascript", "-e", script, text), ""))
+    user = _user()
+    ways.append(("mail", ("mail", "-s", f"{TITLE}: a night did not end well", user), f"{text}\n"))
+    letter = f"To: {user}\nSubject: {TITLE}: a night did not end well\n\n{text}\n"
+    ways.append(("sendmail", (_sendmail(), "-i", user), letter))
+    return [way for way in ways if shutil.which(way[1][0])]
+
+
+def _sendmail() -> str:
+    """Return the program; it lies where a user's PATH seldom leads."""
+    return shutil.which("sendmail", path=os.pathsep.join((os.environ.get("PATH", ""), *_SENDMAIL))) or "sendmail"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return str(os.getuid())
+
+
+def _shown(root: Path) -> str:
+    return plain_line(str(root))
+
+
+# ---------------------------------------- pings of a monitor (healthchecks and its kind)
+# a run that begins, ends well or fails says so to the user's address.
+#
+# They never hold up a night: each has a few seconds, and one that fails is a sentence in the report and nothing else.
+
+
+SECONDS: Final = 3.0
+"""How long a ping has, from the address's name to its answer."""
+
+
+class Pings:
+    """The pings of one run.
+
+    Args:
+        url: the address, which is as good as a key and appears in no message; empty for no pings.
+        seconds: how long each has.
+    """
+
+    def __init__(self, url: str, seconds: float = SECONDS) -> None:
+        self._url, self._seconds = url, seconds
+        self._start: _Ping | None = None
+
+    def begin(self) -> None:
+        """Say that a run begins; it goes on at once."""
+        self._start = _Ping(_with_path(self._url, "/start")) if self._url else None
+
+    def end(self, *, well: bool) -> list[str]:
+        """Say that it ended, and return a sentence for each ping that nobody took; after twice the time at the most."""
+        if not self._url:
+            return []
+        faults = [f"The ping at the beginning of the run {self._start.wait(self._seconds)}."] if self._start else []
+        last = _Ping(self._url if well else _with_path(self._url, "/fail"))
+        faults.append(f"The ping at the end of the run {last.wait(self._seconds)}.")
+        return [fault for fault in faults if not fault.endswith(f" {_TAKEN}.")]
+
+
+_TAKEN: Final = "was taken"
+
+
+class _Ping:
+    """A request under way, in a thread that no run and no end of a run waits for."""
+
+    def __init__(self, url: str) -> None:
+        self._why = "got no answer in time"
+        self._url = url
+        self._thread = threading.Thread(target=self._send, name="ping", daemon=True)
+        self._thread.start()
+
+    def wait(self, seconds: float) -> str:
+        """Return how it went, the end of a sentence that begins with the ping."""
+        self._thread.join(seconds)
+        return self._why
+
+    def _send(self) -> None:
+        try:
+            request = urllib.request.Request(self._url, headers={"User-Agent": "memcurate"})  # noqa: S310  http(s) alone
+            with opened(request, SECONDS):
+                self._why = _TAKEN
+        except urllib.error.HTTPError as refusal:
+            self._why = f"was answered with status {refusal.code}"
+            refusal.close()
+        except TimeoutError:
+            return
+        except Exception as fault:  # noqa: BLE001  whatever an address on the net makes of it, the night goes on
+            timed_out = isinstance(getattr(fault, "reason", None), TimeoutError)
+            self._why = self._why if timed_out else "could not be sent: its address could not be reached"
+
+
+def _with_path(url: str, more: str) -> str:
+    """Return an address with more at the end of its path; what follows a `?` stays."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=parts.path.rstrip("/") + more))
+
+
+# ---------------------------------------- lines for the journal of systemd
+# what happened as `key=value`, with a priority, and no word of the memory.
+
+
+ERROR, WARNING, INFO = 3, 4, 6
+_BARE: Final = re.compile(r"[\w.:+/-]+", re.ASCII)
+
+
+def in_journal(environ: Mapping[str, str]) -> bool:
+    """Whether standard error is the journal. Terminals may inherit the variable, so the stream counts."""
+    try:
+        known = os.fstat(sys.stderr.fileno())
+    except (OSError, ValueError, AttributeError):
+        return False
+    return environ.get("JOURNAL_STREAM") == f"{known.st_dev}:{known.st_ino}"
+
+
+def journal_line(priority: int, event: str, **fields: object) -> str:
+    """Return a line; values that are no single word are quoted as JSON quotes them."""
+    told = [f"event={event}", *(f"{key}={_value(value)}" for key, value in fields.items() if value is not None)]
+    return f"<{priority}>{' '.join(told)}"
+
+
+def ended(report: RunReport, seconds: float) -> str:
+    """Return the line for a run that came to its end: counts, and none of what was counted."""
+    code = report.exit_code
+    return journal_line(
+        WARNING if code or report.warnings else INFO,
+        "night-ended" if not code else "night-left-pending",
+        run=report.run,
+        day=report.day,
+        logs=report.logs_read,
+        entries=report.entries_read,
+        pending=report.entries_pending,
+        added=report.added,
+        changed=report.changed,
+        asked=report.asked,
+        calls=sum(one.calls for one in report.spent),
+        tokens=sum(one.usage.input_tokens + one.usage.output_tokens for one in report.spent),
+        usd=report.usd,
+        warnings=len(report.warnings),
+        commit=report.commit[:10] or None,
+        seconds=round(seconds, 1),
+        exit=code,
+    )
+
+
+def write(line: str) -> None:
+    """Write a line to standard error, at once."""
+    print(line, file=sys.stderr, flush=True)  # noqa: T201  the journal reads this
+
+
+def _value(value: object) -> str:
+    text = str(value)
+    return text if _BARE.fullmatch(text) else json.dumps(text)

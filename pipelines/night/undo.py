@@ -1,0 +1,371 @@
+"""One undo, from the memory as it is to one change set and one commit: a run, or its change of one item, is taken back.
+
+`plan_undo` reads and decides and writes nothing; `take_back` holds the lock, applies the plan and reindexes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.clock import day_of
+from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
+from pipelines.night.briefing import prune, with_quality
+from pipelines.night.pointers import without_pointers
+from pipelines.night.reconcile import reconcile
+from pipelines.night.reindex import reindex
+from pipelines.night.undo_items import RunSides, Undone, undo
+from pipelines.store.change_set import Change, check_documents, document_changes, standings
+from pipelines.store.edits import commit_edits
+from pipelines.store.git import Author
+from pipelines.store.git_history import (
+    BY_HAND,
+    changed_documents,
+    last_run_baseline,
+    named_run,
+    run_commits,
+    run_id,
+    undone_by,
+)
+from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.layout import BRIEFING, REVIEW, TOMBSTONES
+from pipelines.store.lock import run_lock
+from pipelines.store.snapshot import read_snapshot
+from pipelines.store.state import Reason, read_tombstones, render_tombstones, tombstone
+from pipelines.store.template import named_item
+from pipelines.store.user_layout import told
+from pipelines.templating import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.night.briefing import Pruned
+    from pipelines.night.reconcile import Reconciled
+    from pipelines.settings import Settings
+    from pipelines.store.document import Document
+    from pipelines.store.git import Git
+    from pipelines.store.git_history import RunCommit
+    from pipelines.store.snapshot import Snapshot
+    from pipelines.store.state import Tombstone
+
+
+ATTEMPTS: Final = 3
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What shall be taken back.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        now: the moment at which the undo acts.
+        run: the start of a run's id or commit; empty for the newest run that changed something and still stands.
+        item: the start of an item's id, where only what the last run did to it is meant; else empty.
+    """
+
+    root: Path
+    settings: Settings
+    now: datetime
+    run: str = ""
+    item: str = ""
+
+    @property
+    def today(self) -> str:
+        """The memory's day."""
+        return day_of(self.now, self.settings)
+
+
+@dataclass(frozen=True)
+class UndoPlan:
+    """What an undo would do: the run it takes back, the item where only that is meant, and the change set."""
+
+    run: RunCommit
+    item: str
+    undone: Undone
+    changes: tuple[Change, ...]
+
+    def summary(self) -> str:
+        """Return the undo in one line: what the command prints, and the first line of the commit."""
+        told = [
+            f"{count} {'item' if count == 1 else 'items'} {what}"
+            for count, what in (
+                (len(self.undone.removed), "taken out"),
+                (len(self.undone.restored), "brought back"),
+                (len(self.undone.returned), "as before"),
+            )
+            if count
+        ]
+        what = f"{self.item} of run {self.run.run}" if self.item else f"Run {self.run.run}"
+        if self.changes and not told:
+            return f"{what} taken back"
+        return f"{what} taken back: {', '.join(told)}" if told else f"{what}: nothing could be taken back"
+
+
+def plan_undo(wish: Wish, git: Git) -> UndoPlan:
+    """Read the memory and decide everything; nothing is written.
+
+    Raises:
+        UnknownRun: no run, or more than one, is meant.
+        UnknownItem: no item, or more than one, is meant.
+        NotUndoable: there is nothing to take back, or it was taken back already.
+        BrokenChangeSet: the changes would break a promise.
+    """
+    snapshot = read_snapshot(wish.root)
+    stones = read_tombstones(snapshot.state.get(TOMBSTONES))
+    baseline = last_run_baseline(git, snapshot.documents).without(snapshot.unreadable())
+    base = reconcile(snapshot.documents, baseline, wish.today, snapshot.shown)
+    item = _item(wish.item, base.documents, stones) if wish.item else ""
+    run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
+    undone, stones = _turned(git, run, sides, item, base, snapshot, stones)
+    pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.link)
+    undone = _crowded(undone, pruned, base.documents)
+    undone = replace(undone, kept={ident: told(wish.root, why) for ident, why in undone.kept.items()})
+    changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
+    return UndoPlan(run, item, undone, changes)
+
+
+def _turned(  # noqa: PLR0913, PLR0917  what is taken back, and what it is taken back from
+    git: Git,
+    run: RunCommit,
+    sides: RunSides,
+    item: str,
+    base: Reconciled,
+    snapshot: Snapshot,
+    stones: frozenset[Tombstone],
+) -> tuple[Undone, frozenset[Tombstone]]:
+    """Return the memory with the run turned back, and the tombstones that are left then; what is new is not in it."""
+    if run.by_hand and not item:
+        left, dropped = _stones_of(git, run)
+        if fault := why_not(sides, snapshot.documents, left):
+            raise NotUndoable(
+                f"Run {run.run} {told(snapshot.root, fault)}.", f"Git has it all: `git show {run.commit[:10]}`."
+            )
+        stones = (stones - left) | dropped
+        if undone := put_back(sides, snapshot.documents, base.documents):
+            return undone, stones
+    deleted = _deleted(stones | {*base.retracted})
+    return undo(sides, base.documents, snapshot.unreadable(), deleted, item), stones
+
+
+def _stones_of(git: Git, run: RunCommit) -> tuple[frozenset[Tombstone], frozenset[Tombstone]]:
+    """Return the tombstones that a run left, and those that it took away."""
+    before = read_tombstones(git.show(run.parent, TOMBSTONES)) if run.parent else frozenset()
+    after = read_tombstones(git.show(run.commit, TOMBSTONES))
+    return after - before, before - after
+
+
+def _sides(git: Git, run: RunCommit) -> RunSides:
+    before, after = changed_documents(git, run)
+    return RunSides(before, after, whole=True) if run.by_hand else RunSides.of(before, after)
+
+
+def take_back(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
+    """Take back what is wished as a commit of its own, and return what was done, and the commit or an empty string.
+
+    Raises:
+        LockHeld: a run works on the memory.
+        ChangedUnderRun: files kept changing while they were about to be written; nothing was written.
+        CurateError: what `plan_undo` raises.
+    """
+    git.check()
+    with run_lock(wish.root, f"curate undo, since {wish.now.isoformat(timespec='seconds')}"):
+        recover(wish.root, git)
+        for attempt in range(1, ATTEMPTS + 1):
+            editor = Author(*(git.identity() or wish.settings.author), wish.now)
+            commit_edits(wish.root, git, "Edits by hand\n", editor)
+            plan = plan_undo(wish, git)
+            if not plan.changes:
+                return plan, ""
+            try:
+                applied = apply_changes(wish.root, git, plan.changes, _signature(wish, plan, git.head()))
+            except ChangedUnderRun:
+                if attempt == ATTEMPTS:
+                    raise
+            else:
+                reindex(wish.root)
+                return plan, applied.commit or ""
+    raise AssertionError  # the loop returns or raises
+
+
+# ------------------------------------------------------------ which run
+
+
+def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
+    """Return the run that is named, or the newest that stands and changed an item, and its documents."""
+    runs = run_commits(git)
+    gone = undone_by(runs)
+    if prefix:
+        named = named_run(prefix, ((one.run, one.commit) for one in runs))
+        run = next(one for one in runs if one.run == named)
+        if run.run in gone:
+            again = gone[run.run]
+            raise NotUndoable(f"Run {run.run} was taken back already.", f"`curate undo {again}` brings it back.")
+        return run, _sides(git, run)
+    for run in runs:
+        if not run.undoes and run.run not in gone:
+            sides = _sides(git, run)
+            if sides.changes() or (run.by_hand and (sides.before or sides.after)):
+                return run, sides
+    raise NotUndoable(
+        "There is no run to take back: none that stands has changed an item.", "`curate runs` lists them."
+    )
+
+
+def _item(prefix: str, documents: Mapping[str, Document], stones: Iterable[Tombstone]) -> str:
+    """Return the id of the one item that is meant: one that stands, else one that an undo took out."""
+    standing = {p.item.id for document in documents.values() for p in document.items}
+    undone = {stone.id for stone in stones if stone.reason is Reason.UNDONE}
+    return named_item(prefix, standing, undone)
+
+
+def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tuple[RunCommit, RunSides]:
+    """Return the last run whose change of the item still stands, and its documents.
+
+    For an item that an undo took out that is the undo itself, so that the same words bring it back.
+    """
+    stands = any(p.item.id == item for document in documents.values() for p in document.items)
+    runs = run_commits(git, touching=item)
+    gone = undone_by(runs)
+    taken = {}
+    for run in runs:
+        if run.item == item and run.run not in taken:
+            taken[run.undoes] = run.run
+        if stands and (run.undoes or run.run in gone or run.run in taken):
+            continue
+        sides = _sides(git, run)
+        change = next((one for one in sides.changes() if one.id == item), None)
+        if change and run.by_hand and REVIEW in {side.path for side in (change.before, change.after) if side}:
+            raise NotUndoable(f"{item} was decided on by hand.", f"`curate undo {run.run}` takes the decision back.")
+        if change and (stands or change.after is None):
+            return run, sides
+    raise NotUndoable(f"No run that stands has changed {item}.", "Edit its line by hand; the next run takes it up.")
+
+
+def _deleted(stones: Iterable[Tombstone]) -> frozenset[str]:
+    """Return the ids of items that a person took out, as against those that an undo did."""
+    reasons: dict[str, set[Reason]] = {}
+    for stone in stones:
+        reasons.setdefault(stone.id, set()).add(stone.reason)
+    return frozenset(ident for ident, told in reasons.items() if Reason.UNDONE not in told)
+
+
+# ------------------------------------------------------------ the change set
+
+
+def _crowded(undone: Undone, pruned: Pruned, now: Mapping[str, Document]) -> Undone:
+    """Return what was taken back, and say of an item that a cap sends away at once that there is no room for it."""
+    ours = {*undone.returned, *undone.restored}
+    told = {
+        moved.id: f"stands in {moved.target}: {moved.source} has no room for it"
+        for moved in pruned.moved
+        if moved.id in ours
+    }
+    if not told:
+        return undone
+    there, then = standings(now.values()), standings(pruned.documents.values())
+    returned = tuple(i for i in undone.returned if i not in told or then[i].line != there[i].line)
+    return replace(undone, returned=returned, kept={**undone.kept, **told})
+
+
+def _changes(
+    wish: Wish,
+    snapshot: Snapshot,
+    base: Reconciled,
+    undone: Undone,
+    pruned: Pruned,
+    stones: frozenset[Tombstone],
+) -> tuple[Change, ...]:
+    after = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
+    for path in undone.exact:
+        if pruned.documents[path].text == undone.documents[path].text:
+            after[path] = pruned.documents[path]  # its quality fields are as they were, too
+    gone = {*(item.id for item in undone.removed), *(stone.id for stone in base.retracted)}
+    cap = wish.settings.caps.briefing
+    if faults := check_documents(snapshot.documents, after, cap, added=undone.restored, gone=gone):
+        raise BrokenChangeSet(faults)
+    new = {tombstone(item, wish.today, Reason.UNDONE) for item in undone.removed}
+    back = {stone for stone in stones if stone.reason is Reason.UNDONE and stone.id in undone.restored}
+    told = render_tombstones((stones | new | set(base.retracted)) - back)
+    was = snapshot.state.get(TOMBSTONES)
+    state = (Change(TOMBSTONES, was, told),) if told != (was or b"") else ()
+    return (*document_changes(snapshot.documents, after), *state)
+
+
+def _signature(wish: Wish, plan: UndoPlan, head: str | None) -> Signature:
+    undone = plan.undone
+    message = render(
+        "undo.txt",
+        summary=plan.summary(),
+        lines=[f"{ident} {why}" for ident, why in sorted(undone.kept.items())],
+        run_id=run_id(wish.now, head),
+        undoes=f"{plan.run.run} {plan.item}".strip(),
+        added=len(undone.restored),
+        changed=len(undone.removed) + len(undone.returned),
+        extractor=BY_HAND if plan.run.by_hand else "",
+    )
+    return Signature(message, *wish.settings.author, wish.now)
+
+
+# ---------------------------------------- undo of what a person did by a verb
+# all that its commit changed is its doing, Review.md's entries included.
+#
+# Where nothing changed its documents since, they get the bytes again that they had. Where something did, the items
+# are turned back one by one, as those of a night are, if that is all that the verb changed.
+
+
+def put_back(sides: RunSides, found: Mapping[str, Document], now: Mapping[str, Document]) -> Undone | None:
+    """Return the memory with the verb's documents as they were, or None where one of them changed since.
+
+    Args:
+        sides: the documents that it changed.
+        found: every document as it is.
+        now: the same, with what people edited since understood.
+    """
+    if changed_since(sides, found):
+        return None
+    paths = sides.before.keys() | sides.after.keys()
+    documents = dict(now)
+    for path in paths:
+        if path in sides.before:
+            documents[path] = sides.before[path]
+        else:
+            documents.pop(path, None)
+    there, then = standings(now.values()), standings(documents.values())
+    return Undone(
+        documents,
+        frozenset(sides.before),
+        tuple(one.item for ident, one in there.items() if ident not in then),
+        tuple(ident for ident in then if ident not in there),
+        tuple(i for i, one in then.items() if i in there and (there[i].place, there[i].line) != (one.place, one.line)),
+    )
+
+
+def changed_since(sides: RunSides, found: Mapping[str, Document]) -> list[str]:
+    """Return the documents that are no longer as the verb left them."""
+    paths = sorted(sides.before.keys() | sides.after.keys())
+    return [path for path in paths if _bare(found.get(path)) != _bare(sides.after.get(path))]
+
+
+def why_not(sides: RunSides, found: Mapping[str, Document], stones: frozenset[Tombstone]) -> str:
+    """Return why a verb cannot be taken back item by item, the end of a sentence, or an empty string.
+
+    Args:
+        sides: the documents that it changed.
+        found: every document as it is.
+        stones: the tombstones that it left.
+    """
+    if any(stone.reason is Reason.FORGOTTEN for stone in stones):
+        return "had something forgotten, and that is for good"
+    changed = changed_since(sides, found)
+    whole = REVIEW in {*sides.before, *sides.after} or sides.before.keys() != sides.after.keys()
+    return f"cannot be taken back: {' and '.join(changed)} changed since" if changed and whole else ""
+
+
+def _bare(document: Document | None) -> str | None:
+    """Return a document's text, the briefing's without its pointers: every night writes them anew."""
+    if document is None:
+        return None
+    return (without_pointers(document) if document.path == BRIEFING else document).text

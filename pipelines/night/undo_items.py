@@ -1,0 +1,329 @@
+"""Undo: what one run did to each item is turned back, in the memory as it is now; what was changed since stays.
+
+The reverse of an undo is of the same kind, so an undo is taken back like any other run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.night.file_items import new_document
+from pipelines.night.pointers import DAYS, PEOPLE, PROJECTS, without_pointers
+from pipelines.store.change_set import item_changes, standing_twice, standings, understood
+from pipelines.store.document import HISTORY, SECTIONS, insert_rows, section_of
+from pipelines.store.item import Status, Trust
+from pipelines.store.layout import FOLDERS, REVIEW
+from pipelines.store.markdown import line_end
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pipelines.store.change_set import ItemChange, Standing
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
+
+
+_ORDER: Final = (*SECTIONS.values(), HISTORY)
+_SECTIONS: Final = frozenset({*_ORDER, PROJECTS, DAYS, PEOPLE})
+_OWN_KEYS: Final = frozenset({"updated", "source", "trust", "confidence", "confidence_reason"})
+
+
+@dataclass(frozen=True, slots=True)
+class RunSides:
+    """The documents that a run changed, by path, before and after it.
+
+    Args:
+        before: as they were, with what the run only understood of people's edits (`understood`).
+        after: as the run left them.
+        whole: whether all that is different is the run's doing, as in a commit of a person's verb.
+    """
+
+    before: Mapping[str, Document]
+    after: Mapping[str, Document]
+    whole: bool = False
+
+    @classmethod
+    def of(cls, before: Mapping[str, Document], after: Mapping[str, Document]) -> RunSides:
+        """Return the sides of a run, made comparable."""
+        return cls(understood(before, after), after)
+
+    def changes(self) -> list[ItemChange]:
+        """Return what the run itself did to items.
+
+        What a person wrote while it went on is in its commit, too, and is no doing of the run's; nor is the number that
+        it gave to a line of a person's, nor what a person's answer in Review.md did.
+        """
+        return [one for one in item_changes(self.before, self.after) if self.whole or not _is_persons(one)]
+
+
+def _is_persons(change: ItemChange) -> bool:
+    before, after = change.before, change.after
+    if REVIEW in {side.path for side in (before, after) if side}:
+        return True
+    if after is None:
+        return False
+    if before is None:
+        return not after.item.by and after.item.trust is Trust.OWNER
+    return _is_written(before.item, after.item)
+
+
+def _is_written(before: Item, after: Item) -> bool:
+    """Whether a person wrote what is different of an item: no run rewords, strikes, or ticks without evidence."""
+    reworded = (before.type, before.text) != (after.type, after.text)
+    struck = after.status is Status.RETRACTED and before.status is not Status.RETRACTED
+    ticked = {before.status, after.status} == {Status.OPEN, Status.DONE} and before.evidence == after.evidence
+    return reworded or struck or ticked
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The memory with a run, or its change of one item, taken back.
+
+    Args:
+        documents: every document by path; those that the run made and nobody filled are gone.
+        exact: paths whose documents have the bytes again that they had before the run.
+        removed: items that the run had added and that are gone now.
+        restored: ids that the run had taken away and that stand again.
+        returned: ids whose wording, status or place is again what it was.
+        kept: id → why it stays as it is, the end of a sentence that begins with the id.
+    """
+
+    documents: dict[str, Document]
+    exact: frozenset[str] = frozenset()
+    removed: tuple[Item, ...] = ()
+    restored: tuple[str, ...] = ()
+    returned: tuple[str, ...] = ()
+    kept: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was taken back."""
+        return bool(self.removed or self.restored or self.returned)
+
+
+def undo(
+    sides: RunSides,
+    now: Mapping[str, Document],
+    closed: frozenset[str],
+    deleted: frozenset[str] = frozenset(),
+    only: str = "",
+) -> Undone:
+    """Return the memory with what a run did taken back.
+
+    Args:
+        sides: the documents that the run changed.
+        now: every document as it is.
+        closed: files that are there and cannot be read; nothing is put into them.
+        deleted: ids of items that a person deleted; they never come back.
+        only: an item's id; just what the run did to it, and to items because of it. Empty for all.
+    """
+    changes = [one for one in sides.changes() if not only or _concerns(one, only)]
+    changes = [one for one in changes if one.after or one.id not in deleted]
+    twice = standing_twice(now.values()) | standing_twice(sides.before.values()) | standing_twice(sides.after.values())
+    there = standings(now.values())
+    turned = _Turning(sides, now, closed, there, twice)
+    for change in changes:
+        turned.turn(change)
+    turned.settle(changes)
+    final = {ident: one for ident, one in {**there, **turned.wanted}.items() if ident not in turned.removed}
+    documents = _rewritten(sides, now, final, twice, whole=not only)
+    exact = frozenset(
+        path for path in sides.before if path in documents and documents[path].text == sides.before[path].text
+    )
+    return Undone(
+        documents,
+        exact,
+        tuple(there[ident].item for ident in turned.removed),
+        tuple(ident for ident in turned.wanted if ident not in there),
+        tuple(ident for ident in turned.wanted if ident in there),
+        turned.kept,
+    )
+
+
+def _concerns(change: ItemChange, ident: str) -> bool:
+    """Whether a change is of this item, or made another one refer to it: what it superseded returns when it goes."""
+    if change.id == ident:
+        return True
+    before = _named(change.before.item) if change.before else frozenset()
+    return change.after is not None and ident in _named(change.after.item) - before
+
+
+def _named(item: Item) -> frozenset[str]:
+    """Return the ids that an item refers to."""
+    return frozenset({item.superseded_by, item.merged_into, *(i for _, ids in item.links for i in ids)} - {""})
+
+
+# ------------------------------------------------------------ what becomes of each item
+
+
+@dataclass(slots=True)
+class _Turning:
+    """The decisions, item by item: where each shall stand, which go, and which stay and why."""
+
+    sides: RunSides
+    now: Mapping[str, Document]
+    closed: frozenset[str]
+    there: Mapping[str, Standing]
+    twice: frozenset[str]
+    wanted: dict[str, Standing] = field(default_factory=dict)
+    removed: list[str] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)
+
+    def turn(self, change: ItemChange) -> None:
+        now = self.there.get(change.id)
+        if change.id in self.twice:
+            self.kept[change.id] = "stands in two places, so it stays in both"
+        elif change.after is None and change.before is not None:
+            self._bring_back(change.id, change.before, now)
+        elif change.after is None or now is None:
+            return  # a person deleted it since, and that stands
+        elif change.before is None:
+            if (now.line, now.notes) == (change.after.line, change.after.notes):
+                self.removed.append(change.id)
+            else:
+                self.kept[change.id] = "was changed since, so it stays"
+        else:
+            self._put_back(change.id, change.before, change.after, now)
+
+    def _bring_back(self, ident: str, before: Standing, now: Standing | None) -> None:
+        if now is not None:
+            self.kept[ident] = "is back already"
+        elif self._reaches(before.path):
+            self.wanted[ident] = before
+        else:
+            self.kept[ident] = f"cannot come back: {before.path} is gone or cannot be read"
+
+    def _put_back(self, ident: str, before: Standing, after: Standing, now: Standing) -> None:
+        if now.line != after.line:
+            self.kept[ident] = "was changed since, so it stays as it is"
+            return
+        path, section = now.place
+        if before.place != after.place:
+            if now.place == after.place and self._reaches(before.path):
+                path, section = before.place
+            else:
+                self.kept[ident] = f"was moved since, so it stays in {now.path}"
+        notes = now.notes or (before.notes if now.notes == after.notes else ())
+        target = replace(before, path=path, section=section, notes=notes)
+        if (target.place, target.line) != (now.place, now.line):
+            self.wanted[ident] = target
+
+    def _reaches(self, path: str) -> bool:
+        """Whether an item can be put there: the document is there, or it was the run that took it away."""
+        return path in self.now or (path not in self.closed and path not in self.sides.after)
+
+    def settle(self, changes: Sequence[ItemChange]) -> None:
+        """Keep what others rest on: no item shall refer to one that is gone, or be live beside its successor."""
+        left = {one.id: one.after.item for one in changes if one.after}
+        while True:
+            stays = {i: left[i] for i in self.wanted if i in left and self._successor(left[i]) in self.kept}
+            for ident, item in stays.items():
+                del self.wanted[ident]
+                self.kept[ident] = f"stays as it is: {self._successor(item)}, which replaced it, stays"
+            referred = self._referred()
+            needed = [ident for ident in self.removed if ident in referred]
+            for ident in needed:
+                self.removed.remove(ident)
+                self.kept[ident] = f"stays: {referred[ident]} refers to it"
+            if not stays and not needed:
+                return
+
+    @staticmethod
+    def _successor(item: Item) -> str:
+        return item.superseded_by or item.merged_into
+
+    def _referred(self) -> dict[str, str]:
+        """Return id → an item that refers to it and will stand."""
+        standing = {**self.there, **self.wanted}
+        return {
+            named: ident for ident, one in standing.items() if ident not in self.removed for named in _named(one.item)
+        }
+
+
+# ------------------------------------------------------------ the documents
+
+
+def _rewritten(
+    sides: RunSides, now: Mapping[str, Document], final: Mapping[str, Standing], twice: frozenset[str], *, whole: bool
+) -> dict[str, Document]:
+    """Return the documents in which every item stands as `final` says; those that nothing touches are the same."""
+    there = standings(now.values())
+    rows: dict[str, dict[str, Standing]] = {}
+    for ident, one in final.items():
+        if ident not in twice:
+            rows.setdefault(one.path, {})[ident] = one
+    documents = dict(now)
+    differ = {i for i in there.keys() | final.keys() if there.get(i) != final.get(i)}
+    places = {one.path for ident in differ for one in (there.get(ident), final.get(ident)) if one}
+    for path in sorted({*sides.before, *sides.after, *places} if whole else places):
+        base = _base(path, sides, now, twice, whole=whole)
+        if base is None:
+            continue
+        document = _with_rows(base, rows.get(path, {}), twice)
+        if path in sides.after and path not in sides.before and _is_unfilled(document):
+            documents.pop(path, None)
+        elif (path in now or rows.get(path)) and (path not in now or document.text != now[path].text):
+            documents[path] = document
+    return documents
+
+
+def _base(
+    path: str, sides: RunSides, now: Mapping[str, Document], twice: frozenset[str], *, whole: bool
+) -> Document | None:
+    """Return what a document starts from: its text before the run where only the run changed it since, else today's."""
+    before, after, here = sides.before.get(path), sides.after.get(path), now.get(path)
+    if here is None:
+        return before if after is None else None
+    if not whole or before is None or after is None or here.text != after.text:
+        return here
+    held = {p.item.id for side in (before, after) for p in side.items}
+    return before if not held & twice and _own_words(before) == _own_words(after) else here
+
+
+def _with_rows(document: Document, rows: Mapping[str, Standing], twice: frozenset[str]) -> Document:
+    """Return the document with just these items in it: their lines as they were, the missing ones in their sections."""
+    lines, end = list(document.lines), line_end(document.lines)
+    missing = dict(rows)
+    for placed in reversed(document.items):
+        ident, one = placed.item.id, rows.get(placed.item.id)
+        if not ident or ident in twice:
+            continue
+        if one is None or one.section != placed.section:
+            del lines[placed.line : placed.end]
+        else:
+            missing.pop(ident, None)
+            tail = lines[placed.line][len(lines[placed.line].rstrip("\r\n")) :]
+            lines[placed.line : placed.end] = [one.line + (tail or end if one.notes else tail), *one.notes]
+    titles = {h.title.casefold() for h in document.headings if h.level > 1}
+    for one in missing.values():
+        title = one.section if one.section.casefold() in titles else section_of(one.item)
+        lines = insert_rows(lines, title, [one.line + end, *one.notes], _ORDER)
+    return document.with_text("".join(lines))
+
+
+def _is_unfilled(document: Document) -> bool:
+    """Whether a document that the run made holds no item, and not a word that its template does not.
+
+    What the run committed is no measure: somebody may have written into the file while the run made it.
+    """
+    if document.path.partition("/")[0] not in FOLDERS or document.items:
+        return False
+    return _own_words(document) == _own_words(new_document(document.path, document.title, ""))
+
+
+def _own_words(document: Document) -> list[object]:
+    """Return what is neither an item, a pointer, a section made for them, a blank line nor a quality field."""
+    document = without_pointers(document)
+    rows = {number for placed in document.items for number in range(placed.line, placed.end)}
+    rows |= {heading.line for heading in document.headings if heading.level > 1 and heading.title in _SECTIONS}
+    body = [
+        line.strip()
+        for number, line in enumerate(document.lines)
+        if number >= document.front.lines and number not in rows and line.strip()
+    ]
+    return [*body, *_kept_keys(document.front.values)]
+
+
+def _kept_keys(values: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(key, value) for key, value in values if key not in _OWN_KEYS]

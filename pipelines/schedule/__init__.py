@@ -1,1 +1,0 @@
-"""`curate schedule`: the daemon that runs the nights where no cron, systemd or launchd does."""

@@ -1,1 +1,0 @@
-"""Two machines that share a memory: fetch, join item by item, push."""
