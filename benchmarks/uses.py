@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.asking import asker
+from pipelines.queries.search_settings import asker
 from pipelines.search.evaluate_search import LIMIT, read_questions, score
 from pipelines.search.filters import Filters
 from pipelines.search.query import search

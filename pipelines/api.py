@@ -22,7 +22,7 @@ from pipelines.store.user_layout import real_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pipelines.beliefs.why import Why
+    from pipelines.queries.why import Why
     from pipelines.search.hits import Hit
     from pipelines.store.item import Item
 
@@ -132,7 +132,7 @@ class Memory:
             BadSettings: curate.toml has faults.
             IndexUnusable, LockHeld, NotWritable: there is no index and none can be built.
         """
-        from pipelines.asking import searched  # noqa: PLC0415  an agent that only logs needs no index
+        from pipelines.queries.search_settings import searched  # noqa: PLC0415  an agent that only logs needs no index
         from pipelines.search.filters import Filters  # noqa: PLC0415  as above
 
         if not 1 <= limit <= MOST_HITS:
@@ -152,9 +152,8 @@ class Memory:
         Raises:
             UsageFault: the budget is too small to say anything.
         """
-        from pipelines.context.assembly import LEAST_BUDGET  # noqa: PLC0415  as above
-        from pipelines.context.quick import parts_of  # noqa: PLC0415  as above
-        from pipelines.context.rendering import as_text  # noqa: PLC0415  as above
+        from pipelines.queries.startup.context import LEAST_BUDGET, as_text  # noqa: PLC0415  as above
+        from pipelines.queries.startup.fast import parts_of  # noqa: PLC0415  as above
 
         if budget < LEAST_BUDGET:
             raise UsageFault(f"The budget is {budget} tokens.", f"Give at least {LEAST_BUDGET}.")
@@ -223,7 +222,7 @@ class Memory:
             UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
             GitFault: git cannot be asked for its history.
         """
-        from pipelines.beliefs.why import why  # noqa: PLC0415  as above
+        from pipelines.queries.why import why  # noqa: PLC0415  as above
         from pipelines.store.git import Git  # noqa: PLC0415  as above
 
         return why(self.root, Git(self.root), item)
@@ -249,7 +248,7 @@ class Memory:
         Raises:
             BadSettings: curate.toml has faults.
         """
-        from pipelines.context.cache import load_cached  # noqa: PLC0415  as above
+        from pipelines.queries.startup.cache import load_cached  # noqa: PLC0415  as above
 
         now = time.time()
         return date.fromordinal(_EPOCH + load_cached(str(self.root), now).day_number(now)).isoformat()

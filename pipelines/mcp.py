@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.api import Answer
-    from pipelines.beliefs.holdings import Holding
-    from pipelines.beliefs.why import Witness
+    from pipelines.queries.item_graph import Holding
+    from pipelines.queries.why import Witness
     from pipelines.search.hits import Hit
 
 

@@ -15,7 +15,7 @@ def main() -> None:
     """Run the command line and end the process with its exit code."""
     gc.set_threshold(_ALLOCATIONS)
     if sys.argv[1:2] == ["context"]:
-        from pipelines.context.quick import answer
+        from pipelines.queries.startup.fast import answer
 
         try:
             code = answer(sys.argv[2:])

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.beliefs.audit import Question, audit
 from pipelines.commands.files import write_out
 from pipelines.commands.narrowing import Day
 from pipelines.commands.options import memory_option, memory_root, words
 from pipelines.commands.output import say, say_json, warn
 from pipelines.commands.telling import item_line, say_heading
 from pipelines.errors import UsageFault
+from pipelines.queries.audit import Question, audit
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.beliefs.audit import Audit, Weak
-    from pipelines.beliefs.holdings import Holding
+    from pipelines.queries.audit import Audit, Weak
+    from pipelines.queries.item_graph import Holding
 
 
 @click.command()
@@ -52,7 +52,7 @@ def command(
         raise UsageFault("The topic is empty.", "Name a document, or give some words.")
     told = audit(root, Git(root), question)
     if html is not None:
-        from pipelines.beliefs.page import page_of  # noqa: PLC0415  only a page needs Jinja2
+        from pipelines.queries.audit import page_of  # noqa: PLC0415  only a page needs Jinja2
 
         write_out(html, [page_of(told)])
     if as_json:

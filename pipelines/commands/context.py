@@ -9,8 +9,8 @@ import click
 
 from pipelines.clock import day_of, moment
 from pipelines.commands.options import memory_option, memory_root, now_option
-from pipelines.context.assembly import BUDGET, LEAST_BUDGET
-from pipelines.context.quick import FORMATS, print_context
+from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET
+from pipelines.queries.startup.fast import FORMATS, print_context
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pipelines.store.secrets import veil
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.doctor.findings import Finding
+    from pipelines.queries.doctor import Finding
 
 
 @click.command()
@@ -32,8 +32,7 @@ def command(*, probe: bool, as_json: bool, memory: Path | None, now: str | None)
     Nothing is changed. Each check is ok, worth a look, or wrong; the exit code is 1 when one is wrong. What is said
     last is the one next thing to do.
     """
-    from pipelines.doctor.examine import examine  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.doctor.findings import State, next_thing  # noqa: PLC0415  as above
+    from pipelines.queries.doctor import State, examine, next_thing  # noqa: PLC0415  the verb's work, not its help
 
     root = memory_root(memory)
     findings = examine(root, _moment(root, now), probing=probe)

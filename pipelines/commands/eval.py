@@ -37,7 +37,7 @@ def search_command(file: Path, *, as_json: bool, memory: Path | None) -> None:
     words of what was found, and how many of its files among the first 5 and 10; the reciprocal rank of the first hit
     that is evidence; and how long an answer takes, the embedder's part left out.
     """
-    from pipelines.asking import asker  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.search_settings import asker  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
     from pipelines.search.evaluate_search import measure, out_of_reach, read_questions  # noqa: PLC0415  as above
     from pipelines.search.filters import Filters  # noqa: PLC0415  as above

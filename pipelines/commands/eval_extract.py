@@ -15,9 +15,8 @@ from pipelines.errors import UsageFault
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.evaluation import Score, Tally
     from pipelines.extract.extraction import Extractor
-    from pipelines.gold import GoldDay
+    from pipelines.queries.evaluate import GoldDay, Score, Tally
 
 
 @click.command("extract")
@@ -34,7 +33,7 @@ def command(folder: Path, *, provider: str, compare: str, days: int | None, as_j
     tokens, and the cost by the price table. No memory is read or written. NAME is a provider as the settings name
     them. A model is asked, and paid, for every day: --days keeps it small.
     """
-    from pipelines.gold import read_gold_days, sample  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.evaluate import read_gold_days, sample  # noqa: PLC0415  the verb's work, not its help
 
     if provider and compare:
         raise UsageFault("--provider and --compare exclude each other.", "Name all of them with --compare a,b.")
@@ -57,7 +56,7 @@ def _extractor(name: str) -> Extractor:
 
 
 def _scores(days: Sequence[GoldDay], readers: Sequence[tuple[str, Extractor]]) -> list[tuple[str, Score]]:
-    from pipelines.evaluation import evaluate  # noqa: PLC0415  as above
+    from pipelines.queries.evaluate import evaluate  # noqa: PLC0415  as above
 
     found = []
     with watch_for_people() as watch:

@@ -10,7 +10,7 @@ import click
 from pipelines.commands.output import say, say_json, say_table
 
 if TYPE_CHECKING:
-    from pipelines.pairs import PairScore
+    from pipelines.queries.pairs import PairScore
 
 
 @click.command("review")
@@ -24,7 +24,7 @@ def command(file: Path, *, wrong: bool, as_json: bool) -> None:
     two thirds to tune rules on, and one third that is held back. What was merged wrongly is counted by itself;
     "guarded" are pairs whose "why" says that they differ in a number, a date, a name or a negation.
     """
-    from pipelines.pairs import read_pairs, score_pairs  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.pairs import read_pairs, score_pairs  # noqa: PLC0415  the verb's work, not its help
 
     pairs = read_pairs(file)
     scores = {

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.beliefs.exporting import graphml, json_lines
 from pipelines.commands.files import write_out
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.errors import UsageFault
+from pipelines.queries.item_graph import graphml, json_lines
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.beliefs.holdings import Beliefs
-from pipelines.beliefs.links import all_edges
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json
 from pipelines.commands.telling import SHORT, item_line
+from pipelines.queries.item_graph import Beliefs, all_edges
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
 from pipelines.store.user_layout import real_path
@@ -19,7 +18,7 @@ from pipelines.store.user_layout import real_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.beliefs.links import Edge
+    from pipelines.queries.item_graph import Edge
 
 
 @click.command()

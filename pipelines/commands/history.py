@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.beliefs.history import history_of
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json
 from pipelines.commands.telling import safe, say_heading
+from pipelines.queries.history import history_of
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.beliefs.history import History, Version
+    from pipelines.queries.history import History, Version
 
 
 @click.command()

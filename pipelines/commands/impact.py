@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.beliefs.impact import impact
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json
 from pipelines.commands.telling import item_line, say_heading, say_steps
+from pipelines.queries.why import impact
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.beliefs.holdings import Beliefs
-from pipelines.beliefs.moments import days_updated, documents_on, first_day_note, holds_on
 from pipelines.commands.narrowing import Day
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say_json, say_table, warn
+from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
+from pipelines.queries.item_graph import Beliefs
 from pipelines.store.evidence import Quotes
 from pipelines.store.git import Git
 from pipelines.store.item import ItemType, Status

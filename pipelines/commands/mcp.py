@@ -27,7 +27,7 @@ def command(context: click.Context, memory: Path | None) -> None:
 
     An agent's client starts it; `curate install` tells the client so.
     """
-    from pipelines.asking import spare_threads  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.search_settings import spare_threads  # noqa: PLC0415  the verb's work, not its help
 
     spare_threads()
     try:

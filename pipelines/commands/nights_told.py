@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, cast
 from pipelines.clock import moment
 from pipelines.commands.output import dollars, warn
 from pipelines.night.unattended import sentence, tell
-from pipelines.nights.health import health
-from pipelines.nights.signs import signs_of
-from pipelines.nights.upcoming import installed_nights, next_run
+from pipelines.queries.health import health, installed_nights, next_run, signs_of
 from pipelines.settings import load_settings
 from pipelines.store.layout import REVIEW
 from pipelines.store.state import NIGHTS, not_reached, push_state, spent
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from pipelines.agents.timers import Found
     from pipelines.extract.choose_models import Probe
-    from pipelines.nights.health import Health
+    from pipelines.queries.health import Health
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from pipelines.commands.diff import diff_of
 from pipelines.commands.options import memory_option, memory_root, now_option
 from pipelines.commands.output import dollars, on_terminal, say, say_json, warn
 from pipelines.commands.progress import watch_for_people
-from pipelines.context.cache import keep_cache
 from pipelines.errors import UsageFault
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.progress import Watch
 from pipelines.night.unattended import Pings, curate_unattended, in_journal
+from pipelines.queries.startup.cache import keep_cache
 from pipelines.settings import load_settings
 from pipelines.store.files import list_files
 from pipelines.store.git import Git

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pipelines.asking import Asker
+    from pipelines.queries.search_settings import Asker
     from pipelines.search.build import Freshness
     from pipelines.search.filters import Filters
     from pipelines.search.query import Hit
@@ -75,7 +75,7 @@ def _search(  # noqa: PLR0913  the verb's own options
     used: bool,
 ) -> None:
     """Search a memory and print what was found; `used` counts that as a use of it."""
-    from pipelines.asking import asker, spare_threads  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.search_settings import asker, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
 
     spare_threads()
@@ -102,8 +102,7 @@ def _memory_of(root: Path, day: str) -> Iterator[Path]:
     if not day:
         yield root
         return
-    from pipelines.beliefs.aside import laid_out  # noqa: PLC0415  seldom asked for
-    from pipelines.beliefs.moments import known_on  # noqa: PLC0415  as above
+    from pipelines.queries.as_of import known_on, laid_out  # noqa: PLC0415  seldom asked for
     from pipelines.store.git import Git  # noqa: PLC0415  as above
 
     git = Git(root)

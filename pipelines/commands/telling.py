@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.beliefs.links import Mark
 from pipelines.commands.output import say, say_bold
+from pipelines.queries.item_graph import Mark
 from pipelines.store.evidence import without_pointer
 from pipelines.store.secrets import veil
 from pipelines.text import plain
@@ -13,8 +13,7 @@ from pipelines.text import plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pipelines.beliefs.holdings import Holding
-    from pipelines.beliefs.links import Step
+    from pipelines.queries.item_graph import Holding, Step
     from pipelines.store.item import Item
 
 SHORT: Final = 11

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.beliefs.why import whose, why
 from pipelines.commands.options import memory_option, memory_root
 from pipelines.commands.output import say, say_json
 from pipelines.commands.telling import item_line, say_heading, say_quote, say_steps
+from pipelines.queries.why import whose, why
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.beliefs.history import Version
-    from pipelines.beliefs.why import Why, Witness
+    from pipelines.queries.history import Version
+    from pipelines.queries.why import Why, Witness
 
 
 @click.command()

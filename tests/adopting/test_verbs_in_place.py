@@ -11,7 +11,7 @@ import pytest
 
 from pipelines import Memory as Embedded
 from pipelines import mcp as mcp_tools
-from pipelines.beliefs.moments import documents_of
+from pipelines.queries.as_of import documents_of
 from pipelines.store.git import Git
 from tests.adopting.places import TURNS, Place, changed, theirs, vault
 from tests.adopting.samples import lay, openclaw

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from pipelines.beliefs.holdings import Beliefs
+from pipelines.queries.item_graph import Beliefs
 from pipelines.store.document import Document
 
 if TYPE_CHECKING:

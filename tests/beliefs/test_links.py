@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.beliefs.holdings import Beliefs
-from pipelines.beliefs.links import Mark, all_edges, dependents, grounds, predecessors, successors, walk
 from pipelines.errors import UnknownItem
+from pipelines.queries.item_graph import Beliefs, Mark, all_edges, dependents, grounds, predecessors, successors, walk
 from pipelines.store.document import Document
 from tests.beliefs.making import LINKED, beliefs
 
 if TYPE_CHECKING:
-    from pipelines.beliefs.links import Step
+    from pipelines.queries.item_graph import Step
 
 
 def steps(found: list[Step]) -> list[tuple[int, str, str, Mark | None]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.commands import run_command
-from pipelines.pairs import Pair, score_pairs
+from pipelines.queries.pairs import Pair, score_pairs
 from pipelines.review.judging import Relation
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.clock import day_of, moment
-from pipelines.context import cache
-from pipelines.context.health import day_text, moment_of
+from pipelines.queries.startup import cache
+from pipelines.queries.startup.overdue import day_text, moment_of
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:

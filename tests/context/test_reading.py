@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.context.reading import document_entries, log_entries, read_head, read_tail
+from pipelines.queries.startup.read import document_entries, log_entries, read_head, read_tail
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, render_item
 
 if TYPE_CHECKING:

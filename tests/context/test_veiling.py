@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.context.veiling import suspicious, veiled_log
+from pipelines.queries.startup.read import suspicious, veiled_log
 from pipelines.store.secrets.secret_rules import rules_text
 from tests.planting import Planter
 
@@ -35,7 +35,7 @@ def test_no_secret_is_taken_for_harmless() -> None:
 def test_what_days_are_full_of_brings_in_no_library(text: str) -> None:
     assert not suspicious(text)
     code = (
-        "import sys\nfrom pipelines.context.veiling import veiled_log\n"
+        "import sys\nfrom pipelines.queries.startup.read import veiled_log\n"
         "veiled_log(sys.argv[1])\nassert 'pipelines.store.secrets' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code, text], check=True)

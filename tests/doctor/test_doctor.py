@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.commands import run_command
-from pipelines.doctor import machine
 from pipelines.errors import NotWritable
 from pipelines.night.report import save_failure
+from pipelines.queries import doctor as machine
 from pipelines.store.lock import schedule_lock
 from tests.install.outside import SYSTEMCTL, system
 
@@ -162,7 +162,7 @@ def test_remotes_and_models_are_asked_only_when_told(
 
 
 def test_a_check_that_breaks_hides_no_other(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.doctor.memory.items", lambda _: 1 / 0)
+    monkeypatch.setattr("pipelines.queries.doctor.items", lambda _: 1 / 0)
     found, _ = doctor(memory, exits=1)
     assert found["items"][1].startswith("This could not be looked at: ZeroDivisionError.")
     assert found["index"][0] == "ok"

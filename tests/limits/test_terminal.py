@@ -79,7 +79,7 @@ def test_nothing_but_the_voice_of_the_verbs_prints() -> None:
     spoken = re.compile(r"\bprint\(|click\.(?:s?echo|style|secho)\(|std(?:out|err)\.(?:write|buffer)|Console\(")
     found = {str(file.relative_to(folder)) for file in folder.rglob("*.py") if spoken.search(file.read_text())}
     assert found == {
-        *("commands/output.py", "commands/files.py", "commands/progress.py", "context/quick.py"),
+        *("commands/output.py", "commands/files.py", "commands/progress.py", "queries/startup/fast.py"),
         *("search/pdf_child.py", "night/unattended.py", "night/schedule_jobs.py"),
     }
 
@@ -169,7 +169,7 @@ def test_an_error_names_a_path_on_one_line(error: Exception) -> None:
 def test_the_startup_context_is_plain_where_a_person_looks_at_it(
     hostile: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipelines.context import quick
+    from pipelines.queries.startup import fast as quick
 
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     quick.print_context(str(hostile), "text", 4000, "gate", "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.doctor.nights import last_nights
+from pipelines.queries.doctor import last_nights
 from tests.install.outside import system
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.errors import GitFault
 from pipelines.night.report import save_failure
-from pipelines.nights.health import Signs, health
+from pipelines.queries.health import Signs, health
 from pipelines.settings import Settings
 from pipelines.store.lock import schedule_lock
 from pipelines.store.state import spent

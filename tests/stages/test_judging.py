@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.pairs import read_pairs, score_pairs
+from pipelines.queries.pairs import read_pairs, score_pairs
 from pipelines.review.judging import Relation, judge
 from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
-    from pipelines.pairs import Pair
+    from pipelines.queries.pairs import Pair
 
 DATA = Path(__file__).parent.parent / "data"
 PAIRS = DATA / "beliefs.jsonl"

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from pipelines.context.health import day_text, health_line
-from pipelines.context.places import Places
-from pipelines.context.project import project_path
-from pipelines.context.reading import document_entries, fitting, log_entries, newest, read_head, read_tail
-from pipelines.context.tokens import tokens
-from pipelines.context.veiling import veiled, veiled_log
+import os
+
+from pipelines.queries.startup.overdue import day_text, health_line
+from pipelines.queries.startup.read import (
+    Places,
+    document_entries,
+    fitting,
+    log_entries,
+    newest,
+    read_head,
+    read_tail,
+    tokens,
+    veiled,
+    veiled_log,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.context.reading import Entry
+    from pipelines.queries.startup.read import Entry
 
 BUDGET = 4000
 LEAST_BUDGET = 300
@@ -187,7 +196,7 @@ def _log(request: Request, name: str, day: str, most: int) -> _Found:
 
 
 def _hits(request: Request) -> _Found:
-    from pipelines.context.reading import Entry
+    from pipelines.queries.startup.read import Entry
 
     oldest = day_text(request.today - LOG_DAYS)
     try:
@@ -210,3 +219,132 @@ def _health(request: Request) -> Part:
 
 def _why(fault: Exception) -> str:
     return (str(getattr(fault, "strerror", None) or "") or str(fault) or type(fault).__name__).rstrip(".").lower()
+
+
+# ---------------------------------------- the startup context as a session gets it
+# as text, as JSON, or as a Claude Code hook answers.
+
+
+_TITLES = {
+    "SOUL.md": "Who you are",
+    "their USER.md": "Who you work for, as they wrote it",
+    "their MEMORY.md": "What you know, as it was written by hand",
+    "USER.md": "Who you work for",
+    "MEMORY.md": "What you know",
+    "project": "The project",
+    "yesterday": "Yesterday",
+    "today": "Today so far",
+    "hits": "Found for your question",
+}
+
+
+def as_text(parts: list[Part]) -> str:
+    """Return the context as text: each part under a line that names its file, and what was cut at its end."""
+    return "\n\n".join(_told(part) for part in parts)
+
+
+def _told(part: Part) -> str:
+    if part.name == "health":
+        return part.text
+    lines = [f"=== {_TITLES[part.name]}{f' ({part.path})' if part.path else ''} ==="]
+    lines += [part.text] if part.text else []
+    lines += [part.fault] if part.fault else []
+    lines += [_cut(part)] if part.cut else []
+    return "\n".join(lines)
+
+
+def _cut(part: Part) -> str:
+    entries = "1 entry was" if part.cut == 1 else f"{part.cut} entries were"
+    where = f"read {part.path} in the memory, or " if part.path else ""
+    return f"({entries} cut to fit; {where}use `curate search`.)"
+
+
+def as_json(parts: list[Part]) -> str:
+    """Return the parts as one JSON array."""
+    import json  # text needs none
+
+    return json.dumps([part.to_json() for part in parts], ensure_ascii=False, indent=1)
+
+
+# What JSON wants escaped in a string, and nothing else; its library takes longer to import than all this takes to run.
+_ESCAPES = {number: f"\\u{number:04x}" for number in range(32)} | {0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n"}
+
+
+def as_hook(text: str) -> str:
+    """Return what a SessionStart hook of Claude Code prints to put a text into the session."""
+    told = text.encode("utf-8", "replace").decode().translate(_ESCAPES)
+    return f'{{"hookSpecificOutput": {{"hookEventName": "SessionStart", "additionalContext": "{told}"}}}}'
+
+
+# ---------------------------------------- which project a session is about
+# the one it names, or the one whose name its working directory has.
+
+
+def project_path(root: str, named: str, folder: str, folders: tuple[str, ...] = ("Projects/",)) -> tuple[str, str]:
+    """Return the path of a project's document, or an empty string, and a sentence where the one named is not there.
+
+    Args:
+        root: the memory.
+        named: what the session asks for: a title or a file's name, in any case; empty for none.
+        folder: the session's working directory: its own name is looked for, then that of each folder above it.
+        folders: where the documents of projects stand, each with `/` at its end; of two alike the first one's counts.
+    """
+    paths = [f"{one}{name}" for one in reversed(folders) for name in _documents(f"{root}/{one}")]
+    there = {_plain(_name(path)): path for path in paths}
+    if named:
+        bare = next((named.removeprefix(one) for one in (*folders, "Projects/") if named.startswith(one)), named)
+        found = there.get(_plain(bare.removesuffix(".md"))) or _by_title(root, there, named)
+        known = ", ".join(sorted(map(_name, there.values()))[:20]) or "none yet"
+        return found, "" if found else f"There is no project {named}; there are: {known}."
+    if not folder:
+        return "", ""
+    inside = f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/")
+    while folder and not inside and folder != os.path.dirname(folder):
+        if path := there.get(_plain(os.path.basename(folder))):
+            return path, ""
+        folder = os.path.dirname(folder)
+    return "", ""
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+def _documents(folder: str) -> list[str]:
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(".md") and not name.startswith(".")]
+    except OSError:
+        return []
+    return [name for name in names if _can_be_told(name)]
+
+
+def _can_be_told(name: str) -> bool:
+    """Return whether a name can stand in a line; a document of another one is left alone by runs, too."""
+    if name.isascii() and name.isprintable():
+        return True
+    from pipelines.text import is_plain_line
+
+    return is_plain_line(name)
+
+
+def _by_title(root: str, there: dict[str, str], named: str) -> str:
+    """Return the path of the project with that title; files are read only where no file has the name."""
+    from pipelines.queries.startup.read import read_head
+
+    wanted = _plain(named)
+    for path in there.values():
+        try:
+            head = read_head(root, path, 2048)
+        except OSError:
+            continue
+        lines = head.split("\n")
+        titles = [line.partition(" ")[2] for line in lines if line.startswith(("title: ", "# "))]
+        if any(_plain(title) == wanted for title in titles):
+            return path
+    return ""
+
+
+def _plain(name: str) -> str:
+    """Return a name as files are named: lower case, a dash for every run of other characters."""
+    low = name.strip().casefold()
+    return "-".join("".join([one if one.isalnum() else " " for one in low]).split()) or low

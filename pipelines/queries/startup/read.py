@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from pipelines.context.tokens import tokens
-
 _BULLETS = ("- ", "* ", "+ ", "-\t", "*\t", "+\t")
 _GONE = frozenset({"superseded", "retracted", "merged", "forgotten", "archived", "waiting"})
 _CLOSED = "history"
@@ -254,3 +252,177 @@ def _headings_above(entries: list[Entry], number: int) -> list[int]:
             deepest = entries[at].heading
             found.append(at)
     return found
+
+
+# ---------------------------------------- where the files of the startup context stand
+# in most memories under their own names, in one adopted in place not.
+
+
+_BEGINS = ("-", "_", " ", ".", "T")
+
+
+class Places:
+    """The real names of what a session reads first.
+
+    Args:
+        home: the folder of what runs make, with `/` at its end; empty for the memory itself.
+        logs: how daily notes are named, as curate.toml says; empty for `Logs/{YYYY}-{MM}-{DD}.md`.
+        theirs: name → the person's own file that plays that part beside the runs' one, or in its place.
+        only_theirs: the names for which there is only the person's file.
+        more: folders with documents of the person's that can be a project's, each with `/` at its end.
+    """
+
+    __slots__ = ("home", "logs", "more", "only_theirs", "theirs")
+
+    def __init__(
+        self,
+        home: str = "",
+        logs: str = "",
+        theirs: dict[str, str] | None = None,
+        only_theirs: tuple[str, ...] = (),
+        more: tuple[str, ...] = (),
+    ) -> None:
+        self.home, self.logs, self.theirs = home, logs, theirs or {}
+        self.only_theirs, self.more = only_theirs, more
+
+    @property
+    def projects(self) -> tuple[str, ...]:
+        """The folders in which documents of projects stand."""
+        return f"{self.home}Projects/", *self.more
+
+    def documents(self, name: str) -> list[str]:
+        """Return the files that play SOUL.md, USER.md or MEMORY.md, the person's own in front."""
+        if not self.home:
+            return [name]
+        theirs = [self.theirs[name]] if name in self.theirs else []
+        return theirs if name in self.only_theirs else [*theirs, f"{self.home}{name}"]
+
+    def log(self, day: str) -> str:
+        """Return the path of the log of a day, `YYYY-MM-DD`."""
+        return f"{self._stem(day)}.md" if self.logs else f"Logs/{day}.md"
+
+    def others(self, root: str, day: str) -> list[str]:
+        """Return what else tells of a day: its partial logs, or the notes whose names begin with it."""
+        folder, slash, begin = self._stem(day).rpartition("/") if self.logs else ("Logs/partial", "/", day)
+        if self.logs and not self.logs.endswith("*.md"):
+            return []
+        try:
+            names = sorted(os.listdir(f"{root}/{folder}"))
+        except OSError:
+            return []
+        found = [name for name in names if name.startswith(begin) and name.endswith(".md")]
+        if self.logs:
+            found = [name for name in found if name[len(begin) : -3].startswith(_BEGINS)]
+        return [f"{folder}{slash}{name}" for name in found]
+
+    def _stem(self, day: str) -> str:
+        plain = self.logs.removesuffix(".md").removesuffix("*")
+        return plain.replace("{YYYY}", day[:4]).replace("{MM}", day[5:7]).replace("{DD}", day[8:])
+
+    def rows(self) -> list[str]:
+        """Return it as lines of the cache; none where every file has its own name."""
+        if not self.home:
+            return []
+        lists = [*(("only", name) for name in self.only_theirs), *(("more", folder) for folder in self.more)]
+        told = [("home", self.home), ("logs", self.logs), *self.theirs.items(), *lists]
+        return [f"={key}\t{value}" for key, value in told]
+
+
+def read_places(rows: list[str]) -> Places:
+    """Return what `Places.rows` wrote."""
+    if not rows:
+        return Places()
+    told = [row[1:].partition("\t") for row in rows]
+    plain = {key: value for key, _, value in told if key not in {"only", "more"}}
+    home, logs = plain.pop("home", ""), plain.pop("logs", "")
+    only, more = (tuple(value for key, _, value in told if key == wanted) for wanted in ("only", "more"))
+    return Places(home, logs, plain, only, more)
+
+
+# ---------------------------------------- what a session is shown holds no secret and nothing private
+# though no run has redacted the day's log yet.
+#
+# Looking for secrets takes longer to import than all the rest of the context takes; so a look that only tells where
+# there can be none comes first.
+
+
+_WORDS = ("passw", "pwd", "secret", "token", "key", "credential", "kennwort", "authoriz", "bearer")
+_AFTER = 48  # characters within which a name that is assigned something is followed by what assigns it
+_RUN = 20  # no token of a provider is shorter
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+_TABLE = bytes(byte if byte in _LETTERS else 0x20 for byte in range(256))
+
+
+def veiled(text: str) -> str:
+    """Return a document's text without secrets."""
+    if not suspicious(text):
+        return text
+    from pipelines.store.secrets import veil
+
+    return veil(text)
+
+
+def veiled_log(text: str) -> str:
+    """Return a log's text, or its end, without secrets and private parts."""
+    low = text.lower()
+    if "rivate" in low:
+        from pipelines.store.secrets.redact import log_without_private
+
+        opens, closes = low.find("<private"), low.find("</private>")
+        if closes >= 0 and (opens < 0 or closes < opens):  # what is private begins before the part that was read
+            text = f"[private]{text[closes + len('</private>') :]}"
+        text = log_without_private(text)
+    return veiled(text)
+
+
+def suspicious(text: str) -> bool:
+    """Return whether a text may hold a secret; False is certain."""
+    data = _veiling_outside_comments(text).encode("utf-8", "replace")
+    if any(len(run) >= _RUN for run in data.translate(_TABLE).split()):
+        return True
+    low = data.lower()
+    if (b"://" in low and b"@" in low) or b" -u" in low or b" -p" in low or b" -a" in low:
+        return True
+    return any(_assigned(low, word.encode()) for word in _WORDS)
+
+
+def _veiling_outside_comments(text: str) -> str:
+    """Return a text without its comments, which the context does not show; one that nothing closes is none."""
+    first, *more = text.split("<!--")
+    return first + "".join(part.partition("-->")[2] if "-->" in part else part for part in more)
+
+
+def _assigned(low: bytes, word: bytes) -> bool:
+    at = low.find(word)
+    while at >= 0:
+        after = low[at : at + _AFTER].partition(b"\n")[0]
+        if any(mark in after for mark in (b":", b"=", b">", b" is ", b" was ", b" are ")) or b"--" in low[at - 30 : at]:
+            return True
+        at = low.find(word, at + 1)
+    return False
+
+
+# ---------------------------------------- how many tokens a text is
+# without a tokenizer: never far below what the usual ones count.
+
+
+_TOKENS_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DIGITS = "0123456789"
+_WITHOUT_LETTERS = str.maketrans("", "", _TOKENS_LETTERS)
+_WITHOUT_DIGITS = str.maketrans("", "", _DIGITS)
+_WITHOUT_BLANKS = str.maketrans("", "", " \t\r")
+
+
+def tokens(text: str) -> int:
+    """Return about how many tokens a text is, rather too many than too few.
+
+    Byte-pair vocabularies of 100,000 entries and more seldom cut finer than six letters or three digits, with a rest a
+    word; any other mark, a line's end and a character of another script count as one each. That is a fifth too many
+    on English prose, and a budget that is kept is worth more than a full one.
+    """
+    blanks = text.translate(_WITHOUT_BLANKS)
+    marks = blanks.translate(_WITHOUT_LETTERS)
+    others = marks.translate(_WITHOUT_DIGITS)
+    letters, digits = len(blanks) - len(marks), len(marks) - len(others)
+    # Rounded up, so that a text is never more than its parts together.
+    return (letters + 5) // 6 + (digits + 2) // 3 + len(others) + (3 * len(text.split()) + 4) // 5

@@ -3,31 +3,92 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.beliefs.history import history_in
-from pipelines.beliefs.holdings import beliefs_of
-from pipelines.beliefs.links import grounds, predecessors, successors, walk
-from pipelines.beliefs.spoken import spoken_at
-from pipelines.errors import ItemGone
+from pipelines.errors import BadFile, ItemGone
+from pipelines.queries.history import history_in
+from pipelines.queries.item_graph import beliefs_of, dependents, grounds, predecessors, successors, walk
 from pipelines.store.days import read_days
 from pipelines.store.evidence import Quotes
-from pipelines.store.files import read_bytes
+from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import TOMBSTONES
 from pipelines.store.state import read_tombstones
+from pipelines.store.transcripts import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pipelines.beliefs.history import Version
-    from pipelines.beliefs.holdings import Beliefs, Holding
-    from pipelines.beliefs.links import Step
-    from pipelines.beliefs.spoken import Spoken
+    from pipelines.queries.history import Version
+    from pipelines.queries.item_graph import Beliefs, Holding, Step
     from pipelines.store.evidence import Found
     from pipelines.store.git import Git
     from pipelines.store.item import Item
+    from pipelines.store.transcripts import Turn
+
+
+# ---------------------------------------- the transcript behind a line of a log
+# what was said there, by whom and when, as the session's record has it.
+
+
+SHOWN: Final = 600
+"""Characters of a record that are shown; the place says where the rest is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A record of a transcript.
+
+    Args:
+        path: the transcript, relative to the memory.
+        line: the record's line, counted from 1.
+        role: user or assistant; empty where the record cannot be read.
+        text: what was said, cut where it is long.
+        time: when, ISO 8601, or empty.
+        session: the session's id, or empty.
+        tool: which program wrote it, or empty.
+        why_not: why it cannot be shown, the end of a sentence that begins with the place; else empty.
+    """
+
+    path: str
+    line: int
+    role: str = ""
+    text: str = ""
+    time: str = ""
+    session: str = ""
+    tool: str = ""
+    why_not: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        told = (("role", self.role), ("text", self.text), ("time", self.time), ("session", self.session))
+        rest = (("tool", self.tool), ("why_not", self.why_not))
+        return {"path": self.path, "line": self.line, **{key: value or None for key, value in (*told, *rest)}}
+
+
+def spoken_at(root: Path, path: str, line: int) -> Spoken:
+    """Return the record at a line of a transcript. The transcript is read up to it, and no further."""
+    try:
+        file = open_regular(root, path)
+    except BadFile as fault:
+        return Spoken(path, line, why_not=fault.why)
+    if file is None:
+        return Spoken(path, line, why_not="is not on this machine")
+    with file:
+        turn = next((one for one in Transcript(file, read_days(root).zone) if one.line >= line), None)
+    if turn is None or turn.line != line:
+        return Spoken(path, line, why_not="holds nothing that was said")
+    return _spoken(path, turn)
+
+
+def _spoken(path: str, turn: Turn) -> Spoken:
+    from pipelines.store.secrets import veil  # noqa: PLC0415  only where there are transcripts
+
+    text = turn.text if len(turn.text) <= SHOWN else f"{turn.text[:SHOWN].rstrip()} …"
+    time = turn.time.isoformat(timespec="seconds") if isinstance(turn.time, datetime) else ""
+    return Spoken(path, turn.line, turn.role.value, veil(text), time, turn.session, turn.tool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +198,45 @@ def whose(item: Item) -> str:
 
 def _witness(root: Path, found: Found) -> Witness:
     return Witness(found, spoken_at(root, *found.record) if found.record else None)
+
+
+# ---------------------------------------- what rests on an item
+# all that would come into question with it.
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What rests on an item.
+
+    Args:
+        holding: the item.
+        steps: what rests on it, what rests on that, and what it took the place of; each is gone through once.
+        known: the items that those name, by id.
+    """
+
+    holding: Holding
+    steps: tuple[Step, ...]
+    known: Mapping[str, Holding]
+
+    @property
+    def count(self) -> int:
+        """How many items those are."""
+        return len({step.id for step in self.steps} - {self.holding.item.id})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return self.holding.to_json() | {
+            "count": self.count,
+            "impact": [step.to_json(self.known) for step in self.steps],
+        }
+
+
+def impact(root: Path, prefix: str) -> Impact:
+    """Return what rests on the item whose id begins so.
+
+    Raises:
+        UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
+    """
+    beliefs = beliefs_of(root)
+    ident = named_standing(root, beliefs, prefix)
+    return Impact(beliefs.by_id[ident], tuple(walk(ident, dependents(beliefs), beliefs.by_id)), beliefs.by_id)

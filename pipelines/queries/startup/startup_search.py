@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from pipelines.asking import asker, spare_threads
+from pipelines.queries.search_settings import asker, spare_threads
 from pipelines.search.build import freshen
 from pipelines.search.filters import Filters
 from pipelines.search.query import search

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from pipelines.context.reading import read_head
+from pipelines.queries.startup.read import read_head
 
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""

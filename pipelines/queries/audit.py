@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.beliefs.holdings import Beliefs
-from pipelines.beliefs.links import all_edges, predecessors, successors
-from pipelines.beliefs.moments import days_updated, documents_on, first_day_note, holds_on
-from pipelines.beliefs.topics import by_search, by_words, of_document, with_relatives
+from pipelines.errors import UsageFault
+from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
+from pipelines.queries.drawing import LABELS, WIDTH, drawing, timeline
+from pipelines.queries.item_graph import Beliefs, all_edges, predecessors, successors
 from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes
-from pipelines.store.item import Confidence, Status, priority
+from pipelines.store.item import Confidence, Status, content_words, folded, priority
 from pipelines.store.layout import REVIEW
+from pipelines.store.template import named_documents
 from pipelines.store.user_layout import real_path
+from pipelines.templating import render_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pipelines.beliefs.holdings import Holding
-    from pipelines.beliefs.links import Edge
+    from pipelines.queries.item_graph import Edge, Holding, Steps
     from pipelines.store.document import Document
     from pipelines.store.git import Git
     from pipelines.store.item import Weights
+
 
 _UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
 _CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED, Status.DONE})
@@ -230,3 +233,129 @@ def _faded(current: Sequence[Holding], newest: str, weights: Weights) -> Iterato
         fresh = replace(item, since=newest, confirmed=newest)
         if last and last < newest and priority(item, newest, weights) <= _HALF * priority(fresh, newest, weights):
             yield Weak(one, f"last said on {last}")
+
+
+# ---------------------------------------- which items a topic is about
+# all of a document that it names, else what says its words, and what search finds.
+
+
+SHARE: Final = 0.7
+"""Of the best hit's score a hit must have this much: search by meaning finds something for every question, and what is
+about the topic thins out below this on real minutes."""
+NEAR: Final = 0.35
+"""The cosine that a hit without a word of the topic must have: on real minutes topics that nobody spoke of (`garden
+furniture`, letters that are no word) come to 0.3 at most, and other words for what was said to 0.4 and more."""
+_SHORT: Final = 3
+_ENDINGS: Final = re.compile(r"(?:ies|es|s|ed|ing)$")
+
+
+def of_document(
+    documents: Mapping[str, Document], beliefs: Beliefs, topic: str, shown: Callable[[str], str] = str
+) -> list[Holding] | None:
+    """Return the items of the documents that a topic names, with those that wait to be filed there; None for none.
+
+    Args:
+        documents: every document by path.
+        beliefs: what they hold.
+        topic: what may be a document's name.
+        shown: what people call the file at a path.
+    """
+    try:
+        paths = frozenset(named_documents(documents, topic, shown))
+    except UsageFault:
+        return None
+    return [one for one in beliefs.holdings if paths & {one.path, one.home}]
+
+
+def by_words(beliefs: Beliefs, documents: Mapping[str, Document], topic: str) -> list[Holding]:
+    """Return the items, whatever their status, whose text with their document's title holds every word of a topic."""
+    wanted = {_stem(word) for word in _words(topic)}
+    titles = {path: {_stem(word) for word in _words(document.title)} for path, document in documents.items()}
+    found = []
+    for one in beliefs.holdings:
+        said = {_stem(word) for word in _words(one.item.text)}
+        if said & wanted and wanted <= said | titles.get(one.path, set()):
+            found.append(one)
+    return found
+
+
+def by_search(root: Path, topic: str, limit: int = 100) -> tuple[list[str], tuple[str, ...]]:
+    """Return the ids of the items that search finds for a topic, best first, and what is to be said of the answer.
+
+    Raises:
+        CurateError: what a search raises.
+    """
+    from pipelines.queries.search_settings import searched  # noqa: PLC0415  only where there is an index to ask
+    from pipelines.search.filters import Filters  # noqa: PLC0415  as above
+
+    found, notes = searched(root, topic, limit, Filters(sources=("document",)), explain=True)
+    hits = [hit for hit in found if _is_near(hit.factors)]
+    best = max((hit.score for hit in hits), default=0.0)
+    return [hit.item for hit in hits if hit.item and hit.score >= SHARE * best], notes
+
+
+def _is_near(factors: Mapping[str, float]) -> bool:
+    """Whether a hit has a word of the topic, or its id, or is near it in meaning: something is always the nearest."""
+    return "named" in factors or factors.get("words", 0.0) > 0 or factors.get("meaning", 0.0) >= NEAR
+
+
+def with_relatives(beliefs: Beliefs, chosen: Iterable[Holding], steps: Sequence[Steps]) -> list[Holding]:
+    """Return items with all that can be reached from them by these steps, in order of documents and lines."""
+    found = list({one.place: one for one in chosen}.values())
+    reached = {one.item.id for one in found} - {""}
+    waiting = list(reached)
+    while waiting:
+        ident = waiting.pop()
+        for taken in steps:
+            near = [other for _, other in taken.get(ident, ()) if other in beliefs.by_id and other not in reached]
+            reached.update(near)
+            waiting += near
+    places = {one.place for one in found}
+    found += [one for one in beliefs.holdings if one.item.id in reached and one.place not in places]
+    return sorted(found, key=lambda one: (one.path, one.line))
+
+
+def _words(text: str) -> frozenset[str]:
+    words = content_words(text)
+    return words or frozenset(folded(text).split())
+
+
+def _stem(word: str) -> str:
+    """Return a word without the commonest English endings, so that `invoices` finds `invoice`."""
+    bare = _ENDINGS.sub("", word)
+    return bare if len(bare) > _SHORT else word
+
+
+# ---------------------------------------- an audit as one page of HTML
+# no script, nothing loaded, and nothing in it that a memory could forge.
+
+
+_GROUPS: Final = (
+    ("unsure", "Low confidence"),
+    ("unproven", "Without evidence"),
+    ("faded", "Not confirmed for long"),
+)
+
+
+def page_of(audit: Audit) -> str:
+    """Return the page of an audit, whole.
+
+    A policy in it forbids a browser to load or run anything, also where an escape were missing; texts are cut in the
+    drawings alone.
+    """
+    groups = [(title, getattr(audit, name)) for name, title in _GROUPS]
+    weak = {one.holding.place for _, found in groups for one in found}
+    weak |= {side.place for pair in audit.disputes for side in (pair.one, pair.other)}
+    return render_page(
+        "audit.html",
+        audit=audit,
+        question=audit.question,
+        gone={one.place for one in audit.past},
+        groups=groups,
+        weak=len(weak | {one.place for one in audit.waiting}),
+        timeline=timeline((*audit.current, *audit.past, *audit.archived), audit.newest, weak),
+        links=drawing(audit.holdings, audit.edges),
+        kinds=sorted({edge.kind for edge in audit.edges}),
+        width=WIDTH,
+        labels=LABELS,
+    )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+
 GUARDED: Final = frozenset({"number", "date", "time", "version", "name", "owner", "place", "negation"})
 """What two sentences may differ in that are never to be merged, as `why` calls it."""
 _PARTS: Final = 3

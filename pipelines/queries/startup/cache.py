@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from pipelines.context.places import Places, read_places
-from pipelines.context.reading import hold, read_head
+from pipelines.queries.startup.read import Places, hold, read_head, read_places
 
 CACHE = ".curate/context.txt"
 _VERSION = "memcurate context 1"

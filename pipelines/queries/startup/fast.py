@@ -9,11 +9,20 @@ import os
 import sys
 import time
 
-from pipelines.context.assembly import BUDGET, LEAST_BUDGET, LOG_DAYS, Part, Request, assemble
-from pipelines.context.cache import load_cached
-from pipelines.context.health import day_text
-from pipelines.context.places import Places
-from pipelines.context.rendering import as_hook, as_json, as_text
+from pipelines.queries.startup.cache import load_cached
+from pipelines.queries.startup.context import (
+    BUDGET,
+    LEAST_BUDGET,
+    LOG_DAYS,
+    Part,
+    Request,
+    as_hook,
+    as_json,
+    as_text,
+    assemble,
+)
+from pipelines.queries.startup.overdue import day_text
+from pipelines.queries.startup.read import Places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -187,7 +196,7 @@ def folder_in(data: bytes) -> str:
 
 def _search(root: str, query: str, oldest: str) -> Callable[[], list[tuple[str, str]]]:
     def hits() -> list[tuple[str, str]]:
-        from pipelines.context.searching import found
+        from pipelines.queries.startup.startup_search import found
 
         return found(root, query, oldest)
 

@@ -11,8 +11,8 @@ from pipelines.store.item import Status
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from pipelines.beliefs.holdings import Holding
-    from pipelines.beliefs.links import Edge
+    from pipelines.queries.item_graph import Edge, Holding
+
 
 WIDTH: Final = 1000
 LABELS: Final = 420

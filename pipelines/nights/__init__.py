@@ -1,1 +1,0 @@
-"""What an operator watches: whether nights happen and end well, what is to come, and who is told."""
