@@ -82,7 +82,7 @@ def night(folder: Path, days: int, concurrency: int, port: int) -> dict[str, dic
         f'providers = ["anthropic"]\n[anthropic]\nbase_url = "http://127.0.0.1:{port}"\nconcurrency = {concurrency}\n'
     )
     environ = {**os.environ, "CURATE_CONFIG": str(config)}
-    curate = [sys.executable, "-m", "pipelines.commands"]
+    curate = [sys.executable, "-m", "pipelines.cli"]
     subprocess.run([*curate, "init", str(memory), "--now", FIRST.isoformat()], check=True, env=environ)
     for number in range(days):
         day = FIRST + timedelta(days=number)

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store.secrets import Redactor, find_secrets
 from tests.planting import Planter
 

@@ -23,7 +23,7 @@ import time
 from datetime import date, timedelta
 from pathlib import Path
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 
 BARE = "python -c pass"
 

@@ -24,6 +24,6 @@ def main() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads on: a closed pipe is no failure
         if code is not None:
             sys.exit(code)
-    from pipelines.commands import main as command_line
+    from pipelines.cli import main as command_line
 
     command_line()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store.lock import run_lock
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def full_disk(memory: Memory, *arguments: str, limit: int) -> subprocess.Complet
         "import resource, signal, sys\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
-        "from pipelines.commands import run_command\n"
+        "from pipelines.cli import run_command\n"
         "sys.exit(run_command(sys.argv[1:]))\n"
     )
     command = [sys.executable, "-c", script, *arguments, "--memory", str(memory.root)]

@@ -78,7 +78,7 @@ def test_an_answer_that_a_failure_overtook_is_not_paid_twice(memory: Memory, con
 
 
 def interrupted(memory: Memory, *arguments: str) -> subprocess.Popen[bytes]:
-    curate = [sys.executable, "-m", "pipelines.commands", "run", "--memory", str(memory.root), "--now", NOW]
+    curate = [sys.executable, "-m", "pipelines.cli", "run", "--memory", str(memory.root), "--now", NOW]
     return subprocess.Popen([*curate, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # The run sends itself the signal when it comes to the place, as somebody else could at that moment.
 _CHILD = """
 import os, sys
-from pipelines.commands import main
+from pipelines.cli import main
 place, number = sys.argv.pop(1), int(sys.argv.pop(1))
 def struck(module, name):
     holder = __import__(module, fromlist=["x"])

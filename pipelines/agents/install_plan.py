@@ -103,7 +103,9 @@ NAME: Final = "memcurate"
 CONTEXT: Final = ("context", "--format", "claude-code")
 CAPTURE: Final = ("capture", "--hook")
 MCP: Final = ("mcp",)
-_MODULE: Final = ("-m", "pipelines.commands")
+_MODULE: Final = ("-m", "pipelines.cli")
+_EARLIER: Final = ("-m", "pipelines.commands")
+"""What `curate install` wrote before the module was renamed; installing again renews it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,7 @@ def is_call(words: Sequence[str], verb: Sequence[str]) -> bool:
         return False
     at = list(words).index(verb[0])
     program, rest = words[:at], list(words[at + 1 :])
-    curate = (len(program) == 1 and Path(program[0]).name == "curate") or tuple(program[-2:]) == _MODULE
+    curate = (len(program) == 1 and Path(program[0]).name == "curate") or tuple(program[-2:]) in {_MODULE, _EARLIER}
     return curate and all(word in rest for word in verb[1:]) and "--memory" in rest[:-1]
 
 

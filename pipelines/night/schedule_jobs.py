@@ -87,7 +87,7 @@ class Children:
                 return INTERRUPTED
             # What a run says may quote the memory; what an operator needs of it is in its report (`curate runs`).
             child = subprocess.Popen(
-                [sys.executable, "-P", "-m", "pipelines.commands", *command, "--memory", str(self._root)],
+                [sys.executable, "-P", "-m", "pipelines.cli", *command, "--memory", str(self._root)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

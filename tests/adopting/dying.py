@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store import journal
 from pipelines.store.git import Git
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from tests.adopting.samples import fingerprint, lay
 from tests.conftest import Memory
 

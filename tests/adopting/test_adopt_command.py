@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.agents import adopt_plan as mapping
-from pipelines.commands import adopting, run_command
+from pipelines.cli import adopt_notes as adopting
+from pipelines.cli import run_command
 from tests.adopting.samples import PNG, basic_memory, claude_code, fingerprint, lay, obsidian, openclaw
 from tests.conftest import Memory
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.commands import adopting_in_place, run_command
+from pipelines.cli import adopt_notes as adopting_in_place
+from pipelines.cli import run_command
 from tests.adopting.places import TURNS, vault
 from tests.adopting.samples import fingerprint, obsidian
 
@@ -122,7 +123,7 @@ def test_it_is_shown_first_and_nothing_is_written_without_consent(place: Place) 
 
 def test_somebody_on_a_terminal_is_asked(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     vault(place.root)
-    monkeypatch.setattr(adopting_in_place, "_agreed", lambda *_: True)
+    monkeypatch.setattr(adopting_in_place, "_adopting_in_place_agreed", lambda *_: True)
     assert "is a memory now" in place.adopt()
 
 

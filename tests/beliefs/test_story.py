@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from tests.conftest import Memory
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from pipelines.api import Memory as Api
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from tests.beliefs.making import LINKED, WAITING, asked, ids, story
 
 if TYPE_CHECKING:

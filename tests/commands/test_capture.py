@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ def test_a_hook_captures_and_never_fails_a_session(
 
 def test_captures_at_once_double_nothing(memory: Memory, tmp_path: Path) -> None:
     source = transcript(tmp_path / "a.jsonl", FIRST, SECOND, LATER)
-    command = [sys.executable, "-m", "pipelines.commands", "capture", str(source), "--memory", str(memory.root), *NOW]
+    command = [sys.executable, "-m", "pipelines.cli", "capture", str(source), "--memory", str(memory.root), *NOW]
     running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, env=dict(os.environ)) for _ in range(4)]
     assert [one.wait() for one in running] == [0, 0, 0, 0]
     assert memory.read("Logs/2026-03-17.md").count("Which database?") == 1

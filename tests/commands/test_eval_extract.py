@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.errors import ModelFailed
 from pipelines.extract import choose_models as choose
 from pipelines.extract.extraction import Candidate, Extraction

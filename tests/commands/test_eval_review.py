@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.queries.pairs import Pair, score_pairs
 from pipelines.review.judging import Relation
 

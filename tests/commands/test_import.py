@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store.jsonl import document_record, header_record, to_record
 from pipelines.store.snapshot import read_documents
 from tests.asking import ALPHA, ask_contradict, first_night, items, night

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines import start
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.commands.review_told import keys_of
+from pipelines.cli.review_command import keys_of
 from pipelines.night.answers import choices_of
 from pipelines.night.manual_review import ACCEPT, REJECT
 from pipelines.store.lock import run_lock

@@ -171,7 +171,7 @@ def test_eval_names_the_line_that_is_no_question(filled: Memory, tmp_path: Path,
 
 def test_without_vectors_a_search_brings_in_no_numpy(bare_memory: Path) -> None:
     code = (
-        "import sys; from pipelines.commands import run_command;"
+        "import sys; from pipelines.cli import run_command;"
         f"run_command(['search', 'boat', '--memory', {str(bare_memory)!r}]);"
         "print(sorted({'numpy', 'pydantic'} & set(sys.modules)))"
     )
@@ -182,7 +182,7 @@ def test_without_vectors_a_search_brings_in_no_numpy(bare_memory: Path) -> None:
 
 def test_one_question_wakes_no_thread_for_each_processor(memory: Memory) -> None:
     code = (
-        "import os, sys; from pipelines.commands import run_command;"
+        "import os, sys; from pipelines.cli import run_command;"
         " run_command(sys.argv[1:]); print(os.environ['OPENBLAS_NUM_THREADS'])"
     )
     command = [sys.executable, "-c", code, "search", "boat", "--memory", str(memory.root)]

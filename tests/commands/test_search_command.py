@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from pipelines.commands import index, search
+from pipelines.cli import index_commands as index
+from pipelines.cli import search_command as search
 from pipelines.search.hits import CLOSE, OPEN, WIDTH, snippets
 from pipelines.search.schema import INDEX
 
@@ -29,7 +30,7 @@ def memory(tmp_path: Path) -> Path:
 
 
 def run_search(root: Path, *arguments: str, stdin: bytes = b"") -> Result:
-    result = CliRunner().invoke(search.command, [*arguments, "--memory", str(root)], input=stdin)
+    result = CliRunner().invoke(search.curate_search, [*arguments, "--memory", str(root)], input=stdin)
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
@@ -129,12 +130,12 @@ def test_a_snippet_marks_a_whole_word_of_a_script_without_blanks(query: str, tex
 def test_index_tells_what_it_did(root: Path) -> None:
     runner = CliRunner()
     (root / "Logs/2026-01-03.md").write_bytes(b"\xff")
-    first = runner.invoke(index.command, ["--memory", str(root)]).stdout
+    first = runner.invoke(index.curate_index, ["--memory", str(root)]).stdout
     line = (
         r"Index: 1 files, 2 new, 0 changed, 151 units, 1 skipped in \d\.\d s\n  Logs/2026-01-03\.md is not UTF-8 .*\.\n"
     )
     assert re.fullmatch(line, first)
-    report = json.loads(runner.invoke(index.command, ["--full", "--json", "--memory", str(root)]).stdout)
+    report = json.loads(runner.invoke(index.curate_index, ["--full", "--json", "--memory", str(root)]).stdout)
     assert report | {"seconds": 0} == {
         "files": 1,
         "added": 0,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines import __version__
-from pipelines.commands import VERBS, run_command
+from pipelines.cli import VERBS, run_command
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -229,7 +229,7 @@ def test_a_bug_prints_a_report_without_the_memorys_text(memory: Memory, monkeypa
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("pipelines.commands.items.documents_on", broken)
+    monkeypatch.setattr("pipelines.cli.items_commands.documents_on", broken)
     told = memory.curate("items", exits=3)
     assert "ZeroDivisionError" in told
     assert "paste" in told
@@ -240,7 +240,7 @@ def test_an_interrupt_exits_130(memory: Memory, monkeypatch: pytest.MonkeyPatch)
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipelines.commands.items.documents_on", interrupted)
+    monkeypatch.setattr("pipelines.cli.items_commands.documents_on", interrupted)
     memory.curate("items", exits=130)
 
 

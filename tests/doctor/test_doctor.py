@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.errors import NotWritable
 from pipelines.night.report import save_failure
 from pipelines.queries import doctor as machine

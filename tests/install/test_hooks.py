@@ -15,7 +15,7 @@ from pipelines.agents.settings_files import add_hooks, edit_json, remove_hooks
 from pipelines.agents.targets import CLAUDE_HOOKS as HOOKS
 
 PROGRAM = Program(("/opt/my tools/curate",), Path("/home/ü/my memory"))
-MOVED = Program(("/usr/bin/python3", "-m", "pipelines.commands"), Path("/m"))
+MOVED = Program(("/usr/bin/python3", "-m", "pipelines.cli"), Path("/m"))
 EVENTS = st.sampled_from(["SessionStart", "SessionEnd", "PreCompact", "Stop"])
 COMMANDS = st.sampled_from(["echo hi", "curate status", "curate context", "/x/curate capture --memory /m", "it's", ""])
 ENTRIES = st.fixed_dictionaries(

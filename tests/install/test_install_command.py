@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.agents import edit_files as install_files
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -400,7 +400,7 @@ def test_the_block_of_a_project_and_marks_that_are_broken(
 def test_without_the_mcp_package_the_server_is_left_out_and_it_says_so(
     memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.commands.installing.find_spec", lambda _: None)
+    monkeypatch.setattr("pipelines.cli.install_commands.find_spec", lambda _: None)
     for target in ("claude-code", "codex", "openclaw"):
         assert "pipx inject memcurate" in memory.curate("install", target)
     assert commands(home / ".claude/settings.json", "SessionStart")
@@ -420,5 +420,5 @@ def test_mistakes_are_named(memory: Memory, tmp_path: Path, uninstall: Callable[
 
 
 def run_and_say(arguments: list[str]) -> str:
-    command = [sys.executable, "-m", "pipelines.commands", *arguments]
+    command = [sys.executable, "-m", "pipelines.cli", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False).stderr

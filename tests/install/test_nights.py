@@ -20,7 +20,7 @@ from pipelines.agents import timers_cron as cron
 from pipelines.agents import timers_cron as launchd
 from pipelines.agents.install_plan import Asked, Program
 from pipelines.agents.timers import fill
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from tests.install.outside import SYSTEMCTL, cron_command, environment, system
 
 if TYPE_CHECKING:

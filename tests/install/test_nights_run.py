@@ -19,7 +19,7 @@ from pipelines.agents import timers as systemd
 from pipelines.agents import timers_cron as cron
 from pipelines.agents import timers_cron as launchd
 from pipelines.agents.install_plan import Asked, Program
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store.lock import run_lock
 from tests.install.outside import cron_command, system
 
@@ -45,7 +45,7 @@ def asked(memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch) -> As
     keys.write_text(f"CURATE_CONFIG={keys.parent}/config.toml\n")
     (keys.parent / "config.toml").write_text("")
     memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite for the cache.\n")
-    return Asked(Program((sys.executable, "-m", "pipelines.commands"), memory.root), Path.home())
+    return Asked(Program((sys.executable, "-m", "pipelines.cli"), memory.root), Path.home())
 
 
 def start(words: list[str], **more: str) -> tuple[int, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store.git import Git
 from tests.limits.hostile import arm, canaries, lose_a_blob, sign
 

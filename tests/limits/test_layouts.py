@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pipelines.agents.adopt_days import moment_pattern, read_vault, written_pattern
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store.layout import is_matched, may_hold
 from pipelines.store.user_layout import layout_faults, layout_names
 from tests.adopting.samples import fingerprint, lay, obsidian

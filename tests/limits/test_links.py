@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from tests.conftest import Memory
 
 if TYPE_CHECKING:

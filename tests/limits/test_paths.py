@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store.jsonl import document_record, header_record, to_record
 from pipelines.store.snapshot import read_documents
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.commands import run_command
-from pipelines.commands.log import MAX_BYTES as MOST_LOGGED
+from pipelines.cli import run_command
+from pipelines.cli.log_commands import MAX_BYTES as MOST_LOGGED
 from pipelines.errors import MAX_BYTES as MOST_SETTINGS
 from pipelines.errors import BadFile, BadSettings, read_toml
 from pipelines.night.import_items import MAX_LINE, MOST_RECORDS, read_export

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import pipelines
-from pipelines.commands import output, run_command
+from pipelines.cli import output, run_command
 from pipelines.errors import BadFile, NotWritable
 from pipelines.text import plain, plain_json, plain_line, plain_xml
 
@@ -79,7 +79,7 @@ def test_nothing_but_the_voice_of_the_verbs_prints() -> None:
     spoken = re.compile(r"\bprint\(|click\.(?:s?echo|style|secho)\(|std(?:out|err)\.(?:write|buffer)|Console\(")
     found = {str(file.relative_to(folder)) for file in folder.rglob("*.py") if spoken.search(file.read_text())}
     assert found == {
-        *("commands/output.py", "commands/files.py", "commands/progress.py", "queries/startup/fast.py"),
+        *("cli/output.py", "cli/output.py", "cli/progress_line.py", "queries/startup/fast.py"),
         *("search/pdf_child.py", "night/unattended.py", "night/schedule_jobs.py"),
     }
 

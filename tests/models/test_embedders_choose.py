@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.errors import BadSettings
 from pipelines.search.embedders.choose_embedder import choose_embedder
 from pipelines.search.embedders.fetch import MINILM

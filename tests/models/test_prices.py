@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.commands.output import dollars
+from pipelines.cli.output import dollars
 from pipelines.provider_settings import DEFAULT_MODELS, Price, price_of, price_table
 from pipelines.usage import Spent, Tally, Usage
 from pipelines.user_settings import load_user_settings

@@ -31,7 +31,7 @@ def run(memory: Memory, journal: Path, *more: str, **environ: str) -> tuple[int,
     """Run a night as systemd does: both streams lead to the journal, which the environment names."""
     with journal.open("wb") as stream:
         known = os.fstat(stream.fileno())
-        words = [sys.executable, "-m", "pipelines.commands", "run", "--memory", str(memory.root), *more]
+        words = [sys.executable, "-m", "pipelines.cli", "run", "--memory", str(memory.root), *more]
         named = {**os.environ, "JOURNAL_STREAM": f"{known.st_dev}:{known.st_ino}", **environ}
         done = subprocess.run(words, stdout=stream, stderr=stream, env=named, check=False, timeout=60)
     return done.returncode, journal.read_text()

@@ -27,7 +27,7 @@ WORDS = "the cache keeps 40 entries"
 
 @contextmanager
 def daemon(memory: Memory) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "pipelines.commands", "schedule", "--memory", str(memory.root)]
+    command = [sys.executable, "-m", "pipelines.cli", "schedule", "--memory", str(memory.root)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, bufsize=1, env={**os.environ}) as process:
         patience = threading.Timer(60, process.kill)
         patience.start()

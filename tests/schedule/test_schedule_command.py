@@ -29,7 +29,7 @@ class Started(NamedTuple):
 
 @pytest.fixture
 def started(memory: Memory) -> Iterator[Started]:
-    command = [sys.executable, "-m", "pipelines.commands", "schedule", "--memory", str(memory.root)]
+    command = [sys.executable, "-m", "pipelines.cli", "schedule", "--memory", str(memory.root)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, bufsize=1, env={**os.environ})
     with process:
         one = Started(process)

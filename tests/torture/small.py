@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ def curate(root: Path, *verb: str, prefix: tuple[str, ...] = (), path: str = "")
     if path:
         told["PATH"] = f"{path}{os.pathsep}{told['PATH']}"
     words = verb or ("run", "--now", NOW)
-    command = [*prefix, sys.executable, "-m", "pipelines.commands", *words, "--memory", str(root)]
+    command = [*prefix, sys.executable, "-m", "pipelines.cli", *words, "--memory", str(root)]
     done = subprocess.run(command, capture_output=True, env=told, timeout=SECONDS, check=False, cwd=root.parent)
     return Ended(done.returncode, (done.stdout + done.stderr).decode(errors="replace"), fired=False)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from pipelines.commands import run_command
+from pipelines.cli import run_command
 from pipelines.store import atomic_replace as place
 from pipelines.store import folders, git, journal, snapshot
 from pipelines.store.snapshot import read_documents

@@ -28,7 +28,7 @@ SMALL_CAPS = "timezone = 'UTC'\n[caps]\nbriefing = 2048\nuser = 1024\ndocument =
 
 def killed_run(root: Path, now: str, chance: random.Random) -> None:
     """Start a run and kill its whole process group after a random time; it may have ended before."""
-    command = [sys.executable, "-m", "pipelines.commands", "run", "--memory", str(root), "--now", now]
+    command = [sys.executable, "-m", "pipelines.cli", "run", "--memory", str(root), "--now", now]
     run = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, env={**os.environ}
     )

@@ -30,7 +30,7 @@ def start(root: Path, *words: str, log: Path | None = None) -> subprocess.Popen[
     """Start a `curate` of its own; with `log`, when it holds the run lock is noted there."""
     told = {**os.environ, "PYTHONPATH": str(Path(pipelines.__file__).parents[1])}
     traced = [STRACE, "-ttt", "-y", "-o", str(log), "-e", "trace=flock,close"] if log else []
-    command = [*traced, sys.executable, "-m", "pipelines.commands", *words, "--memory", str(root)]
+    command = [*traced, sys.executable, "-m", "pipelines.cli", *words, "--memory", str(root)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=told)
 
 

@@ -44,7 +44,7 @@ def bounded(root: Path, *verb: str) -> subprocess.CompletedProcess[str]:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
-    command = [sys.executable, "-m", "pipelines.commands", *verb, "--memory", str(root)]
+    command = [sys.executable, "-m", "pipelines.cli", *verb, "--memory", str(root)]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=SECONDS, check=False, preexec_fn=limit, env={**os.environ}
     )

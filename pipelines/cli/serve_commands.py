@@ -1,0 +1,128 @@
+"""`curate mcp`: the memory as tools of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import os
+import signal
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from pipelines.cli.options import memory_option, memory_root, now_option
+from pipelines.clock import day_of, moment
+from pipelines.errors import CurateError
+from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET
+from pipelines.queries.startup.fast import FORMATS, print_context
+from pipelines.settings import load_settings
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from pipelines.night.schedule import Daemon
+
+
+_SDK: Final = frozenset({"mcp", "mcp_types"})
+_MISSING: Final = "The MCP server needs the package `mcp`, version 2.3 or newer, which is not installed."
+_ADVICE: Final = (
+    "Add it where memcurate is installed: `pipx inject memcurate 'mcp>=2.3,<3'`, or from a checkout"
+    " `pip install '.[mcp]'`."
+)
+
+
+@click.command()
+@memory_option
+@click.pass_context
+def curate_mcp(context: click.Context, memory: Path | None) -> None:
+    """Serve the memory to an agent over standard input and output (MCP): search, read, context, log.
+
+    An agent's client starts it; `curate install` tells the client so.
+    """
+    from pipelines.queries.search_settings import spare_threads  # noqa: PLC0415  the verb's work, not its help
+
+    spare_threads()
+    try:
+        from pipelines.mcp import serve  # noqa: PLC0415  an extra, and slow to import
+    except ImportError as fault:
+        if (fault.name or "").partition(".")[0] not in _SDK:
+            raise
+        raise CurateError(_MISSING, _ADVICE) from fault
+
+    named = memory or context.find_root().params.get("memory") or os.environ.get("CURATE_MEMORY")
+    serve(Path(named).expanduser().absolute() if named else None)
+
+
+# ---------------------------------------- `curate schedule`
+# stay, and run the nights.
+
+
+@click.command("schedule")
+@memory_option
+def curate_schedule(*, memory: Path | None) -> None:
+    """Stay in the foreground and run each night at its time, capture sessions, and keep the index fresh.
+
+    For containers and servers; elsewhere a timer does (`curate install`). The times are in curate.toml, [schedule].
+    SIGTERM and SIGINT end it, SIGHUP lets it read the settings again. What it does goes to standard error, a line each.
+    """
+    from pipelines.night.schedule import Daemon, World  # noqa: PLC0415  as above
+    from pipelines.night.schedule_jobs import Children, log  # noqa: PLC0415  as above
+    from pipelines.store.lock import schedule_lock  # noqa: PLC0415  the verb's work, not its help
+
+    root = memory_root(memory)
+    settings = load_settings(root)
+    with schedule_lock(root):
+        children = Children(root)
+        daemon = Daemon(root, settings, World(lambda: datetime.now(UTC), children.run, log))
+        _listen(daemon)
+        due = daemon.next_night()
+        log("started", zone=settings.timezone, next=due.isoformat(timespec="minutes") if due else "")
+        daemon.run()
+        daemon.close()
+        killed = children.stop(settings.schedule.stop_seconds)
+        log("stopped", level="warning" if killed else "info", killed=killed)
+
+
+def _listen(daemon: Daemon) -> None:
+    """Let signals reach the daemon; one that comes in the middle of a turn is acted on after it."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        daemon.stop()
+
+    def reread(_number: int, _frame: FrameType | None) -> None:
+        daemon.reread()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGHUP, reread)
+
+
+# ---------------------------------------- `curate context`
+# what a new session should start with.
+
+
+@click.command()
+@click.option(
+    "--budget", type=click.IntRange(min=LEAST_BUDGET), default=BUDGET, show_default=True, help="The most tokens."
+)
+@click.option("--project", metavar="NAME", default="", help="Whose state to show (else the working directory's).")
+@click.option("--query", metavar="TEXT", default="", help="Also show what a search for TEXT finds.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@memory_option
+@now_option
+def curate_context(budget: int, project: str, query: str, form: str, memory: Path | None, now: str | None) -> None:
+    """Print what a new session should start with.
+
+    SOUL.md, USER.md, MEMORY.md, the project's document, the logs of yesterday and today, and a line on the memory's
+    health, all together under the budget; a line says what was cut. With --format claude-code it answers as a
+    SessionStart hook, and never fails: what is wrong is a line of the answer.
+    """
+    root = memory_root(memory)
+    print_context(str(root), form, budget, project, query, _day(root, now) if now else None)
+
+
+def _day(root: Path, now: str) -> tuple[int, float]:
+    settings = load_settings(root)
+    told = moment(now, settings)
+    day = date.fromisoformat(day_of(told, settings)) - date(1970, 1, 1)
+    return day.days, told.timestamp()

@@ -1,0 +1,78 @@
+"""`curate export`: the items for other programs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.cli.options import memory_option, memory_root, now_option
+from pipelines.cli.output import say, write_out
+from pipelines.clock import moment
+from pipelines.errors import BadFile, UsageFault
+from pipelines.night.import_items import MAX_LINE, import_items, read_export
+from pipelines.queries.item_graph import graphml, json_lines
+from pipelines.settings import load_settings
+from pipelines.store.transcripts.reader import read_lines
+
+if TYPE_CHECKING:
+    from pipelines.night.import_items import Export
+
+
+@click.command()
+@click.option(
+    "--jsonl", metavar="FILE", help="Write JSON lines, which `curate import` reads back; - is standard output."
+)
+@click.option("--graphml", "xml", metavar="FILE", help="Write GraphML: items as nodes, links as edges; - as above.")
+@memory_option
+def curate_export(*, jsonl: str | None, xml: str | None, memory: Path | None) -> None:
+    """Write all items, whatever their status, with their evidence and links, for other programs."""
+    if (jsonl is None) == (xml is None):
+        raise UsageFault("Nobody said what to write.", "Name one of --jsonl FILE and --graphml FILE.")
+    root = memory_root(memory)
+    if jsonl is not None:
+        write_out(jsonl, json_lines(root))
+    elif xml is not None:
+        write_out(xml, graphml(root))
+
+
+# ---------------------------------------- `curate import`
+# items from what `curate export` wrote.
+
+
+@click.command()
+@click.argument("file", metavar="FILE.jsonl", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "--replace", is_flag=True, help="Where an id stands already and says something else, take the file's words."
+)
+@memory_option
+@now_option
+def curate_import(*, file: Path, replace: bool, memory: Path | None, now: str | None) -> None:
+    """Read items from the JSONL of `curate export`, or from standard input where FILE is `-`.
+
+    Each goes where it stood, with its id, evidence and links; documents that are missing are made. What is there
+    already is passed over. All of it is imported, in one commit, or nothing.
+    """
+    root = memory_root(memory)
+    settings = load_settings(root)
+    done = import_items(root, settings, moment(now, settings), _read(file), replace=replace)
+    if not (done.added or done.replaced or done.made):
+        say(f"Nothing to import: {done.skipped} {'item is' if done.skipped == 1 else 'items are'} there already.")
+        return
+    told = [f"{len(done.added)} {'item' if len(done.added) == 1 else 'items'} imported"]
+    told += [f"{len(done.replaced)} replaced"] if done.replaced else []
+    told += [f"{done.skipped} there already"] if done.skipped else []
+    told += [f"{len(done.made)} {'document' if len(done.made) == 1 else 'documents'} made"] if done.made else []
+    say(f"{', '.join(told)}.")
+
+
+def _read(file: Path) -> Export:
+    if str(file) == "-":
+        return read_export("Standard input", read_lines(sys.stdin.buffer, MAX_LINE))
+    try:
+        with file.open("rb") as lines:
+            return read_export(str(file), read_lines(lines, MAX_LINE))
+    except OSError as error:
+        raise BadFile(file, f"cannot be read: {(error.strerror or str(error)).lower()}", "Name another file.") from None

@@ -1,5 +1,0 @@
-"""`python -m pipelines.commands` is `curate`."""
-
-from pipelines.commands import main
-
-main()
