@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.cli import run_command
+from pipelines.cli import run_cli
 from pipelines.store.secrets import Redactor, find_secrets
 from tests.planting import Planter
 
@@ -94,9 +94,9 @@ def _records(dice: random.Random) -> Iterator[bytes]:
 def _capture(root: Path, file: Path) -> float:
     """Return the processor's seconds that capturing a transcript takes."""
     with contextlib.redirect_stdout(io.StringIO()):
-        run_command(["init", str(root)])
+        run_cli(["init", str(root)])
         began = time.process_time()
-        run_command(["capture", str(file), "--memory", str(root), "--now", "2026-03-20T12:00"])
+        run_cli(["capture", str(file), "--memory", str(root), "--now", "2026-03-20T12:00"])
     return time.process_time() - began
 
 

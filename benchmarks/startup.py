@@ -23,7 +23,7 @@ import time
 from datetime import date, timedelta
 from pathlib import Path
 
-from pipelines.cli import run_command
+from pipelines.cli import run_cli
 
 BARE = "python -c pass"
 
@@ -31,7 +31,7 @@ BARE = "python -c pass"
 def make_memory(root: Path, years: float) -> None:
     """Lay down a memory with a log for each day up to today, and curate it once."""
     chance = random.Random(3)
-    run_command(["init", str(root)])
+    run_cli(["init", str(root)])
     things = "cache queue parser login export report mailer backup search index deploy schema".split()
     for number in range(int(365 * years)):
         day = date.today() - timedelta(days=number)  # noqa: DTZ011  whichever day the machine has
@@ -40,7 +40,7 @@ def make_memory(root: Path, years: float) -> None:
             f"- Decision: [project: {chance.choice(('Kestrel', 'Ledger'))}] the {chance.choice(things)} is {number}"
         ]
         (root / f"Logs/{day}.md").write_text(f"# {day}\n\n" + "\n".join(lines) + "\n")
-    run_command(["run", "--memory", str(root)])
+    run_cli(["run", "--memory", str(root)])
 
 
 def cost(command: list[str], folder: Path) -> tuple[float, float]:

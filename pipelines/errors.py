@@ -2,7 +2,7 @@
 
 Exit codes: 0 fine, 1 an expected failure, 2 wrong usage, 3 a bug, 75 another run holds the lock, 130 interrupted,
 129 and 143 ended by SIGHUP and by SIGTERM.
-A command never shows a traceback for what a user can cause; `pipelines.cli.run_command` prints these instead.
+A command never shows a traceback for what a user can cause; `pipelines.cli.run_cli` prints these instead.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pipelines.cli import run_command
+from pipelines.cli import run_cli
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
 
@@ -74,7 +74,7 @@ class Memory:
     def curate(self, *arguments: str, exits: int = 0) -> str:
         """Run `curate ARGUMENTS --memory ROOT`, and return what it printed on both streams."""
         self._capsys.readouterr()
-        code = run_command([*arguments, "--memory", str(self.root)])
+        code = run_cli([*arguments, "--memory", str(self.root)])
         said = self._capsys.readouterr()
         assert code == exits, said.out + said.err
         return said.out + said.err
@@ -114,7 +114,7 @@ def _new(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("new") / "memory"
     with pytest.MonkeyPatch.context() as patch:
         _cut_off(patch, tmp_path_factory.mktemp("home"))
-        assert run_command(["init", str(root), "--now", "2026-03-01T12:00"]) == 0
+        assert run_cli(["init", str(root), "--now", "2026-03-01T12:00"]) == 0
     return root
 
 

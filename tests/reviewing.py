@@ -20,7 +20,7 @@ from pipelines.settings import load_settings
 from pipelines.store.layout import REPLIES
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind
-from tests.models.fakes import USAGE, Still
+from tests.extract.fakes import USAGE, Still
 
 if TYPE_CHECKING:
     from collections.abc import Callable

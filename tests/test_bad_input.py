@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.cli import run_command
+from pipelines.cli import run_cli
 from pipelines.store.lock import run_lock
 
 if TYPE_CHECKING:
@@ -166,8 +166,8 @@ def full_disk(memory: Memory, *arguments: str, limit: int) -> subprocess.Complet
         "import resource, signal, sys\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
-        "from pipelines.cli import run_command\n"
-        "sys.exit(run_command(sys.argv[1:]))\n"
+        "from pipelines.cli import run_cli\n"
+        "sys.exit(run_cli(sys.argv[1:]))\n"
     )
     command = [sys.executable, "-c", script, *arguments, "--memory", str(memory.root)]
     return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ})
@@ -214,13 +214,13 @@ def test_no_memory_where_one_was_named(tmp_path: Path, capsys: pytest.CaptureFix
         ["context"],
         ["add", "Fact", "x"],
     ):
-        assert run_command([*verb, "--memory", str(tmp_path)]) == 2
+        assert run_cli([*verb, "--memory", str(tmp_path)]) == 2
         assert "There is no memory at" in capsys.readouterr().err
 
 
 def test_init_where_a_file_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("x")
-    assert run_command(["init", str(tmp_path / "file")]) == 1
+    assert run_cli(["init", str(tmp_path / "file")]) == 1
     assert "is no folder" in capsys.readouterr().err
 
 

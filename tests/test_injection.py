@@ -26,7 +26,7 @@ from pipelines.store.layout import REPLIES, REVIEW
 from pipelines.store.log import parse_entries
 from pipelines.store.snapshot import read_documents
 from pipelines.text import without_unseen
-from tests.models.fakes import Scripted, Still
+from tests.extract.fakes import Scripted, Still
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from tests.models.wire import KEY, anthropic_wire
+from tests.extract.wire import KEY, anthropic_wire
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.models.wire import KEY, Prepared, anthropic_error, anthropic_wire, message
+from tests.extract.wire import KEY, Prepared, anthropic_error, anthropic_wire, message
 
 if TYPE_CHECKING:
     from pathlib import Path

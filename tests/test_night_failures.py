@@ -23,8 +23,8 @@ from pipelines.settings import load_settings
 from pipelines.store.layout import REPLIES
 from pipelines.store.snapshot import read_documents
 from pipelines.user_settings import UserSettings
-from tests.models.fakes import Still
-from tests.models.wire import (
+from tests.extract.fakes import Still
+from tests.extract.wire import (
     KEY,
     Prepared,
     anthropic_error,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from pipelines.night.report import RunReport
     from tests.conftest import Memory
-    from tests.models.wire import Body, Wire
+    from tests.extract.wire import Body, Wire
 
 ANTHROPIC: Mapping[str, Prepared] = {
     "400": anthropic_error(400, "invalid_request_error"),

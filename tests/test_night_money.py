@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.models.wire import KEY, anthropic_error, anthropic_wire
+from tests.extract.wire import KEY, anthropic_error, anthropic_wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from tests.conftest import Memory
-    from tests.models.wire import Wire
+    from tests.extract.wire import Wire
 
 USD = 0.0000282  # of a good reply of the server: 12 tokens, 1000 out of the cache, 100 into it, 9 received
 TOKENS = 1121

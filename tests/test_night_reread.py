@@ -20,7 +20,7 @@ from pipelines.settings import load_settings
 from pipelines.store.layout import REPLIES
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind as Kind
-from tests.models.fakes import Scripted, Still
+from tests.extract.fakes import Scripted, Still
 
 if TYPE_CHECKING:
     from pathlib import Path

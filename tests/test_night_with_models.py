@@ -24,7 +24,7 @@ from pipelines.store.item import Status, Trust, parse_item
 from pipelines.store.layout import REPLIES
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind as Kind
-from tests.models.fakes import Scripted, Still
+from tests.extract.fakes import Scripted, Still
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from pipelines.night.progress import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.store.layout import REPLIES
 from pipelines.usage import FailureKind as Kind
-from tests.models.fakes import Scripted
+from tests.extract.fakes import Scripted
 from tests.test_night_with_models import DAYS, a_night, curate, item, logs, reply, scripted, texts
 
 if TYPE_CHECKING:

@@ -250,7 +250,7 @@ def test_what_goes_wrong_is_said_without_secrets(memory: Memory) -> None:
 def test_an_image_is_described_without_the_secret_it_shows(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     from pipelines.extract.llm.call import Description, Limits
     from pipelines.extract.llm.images import describe_images
-    from tests.models.images import PNG
+    from tests.extract.images import PNG
 
     class Seeing:
         name = "test@describe/1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tests.models.wire import KEY, anthropic_wire
+from tests.extract.wire import KEY, anthropic_wire
 from tests.planting import Planter
 
 if TYPE_CHECKING:

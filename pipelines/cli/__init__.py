@@ -121,10 +121,10 @@ def curate(memory: Path | None) -> None:
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     listen()
-    sys.exit(run_command(sys.argv[1:]))
+    sys.exit(run_cli(sys.argv[1:]))
 
 
-def run_command(arguments: Sequence[str]) -> int:
+def run_cli(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; whatever goes wrong is said on standard error, without a traceback.
 
     A verb says its own exit code by returning a number.

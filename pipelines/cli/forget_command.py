@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import confirm, item_named, memory_option, memory_root, now_option
+from pipelines.cli.manual_changes import confirm, item_named
+from pipelines.cli.options import memory_option, memory_root, now_option
 from pipelines.cli.output import say
 from pipelines.clock import moment
 from pipelines.errors import UsageFault

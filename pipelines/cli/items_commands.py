@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import Day, do_by_hand, item_named, memory_option, memory_root, now_option, open_document
+from pipelines.cli.manual_changes import do_by_hand, item_named, open_document
+from pipelines.cli.options import Day, memory_option, memory_root, now_option
 from pipelines.cli.output import say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.manual import Deed

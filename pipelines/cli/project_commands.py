@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import (
-    TEXT_SETTINGS,
-    confirm,
-    do_by_hand,
-    memory_option,
-    memory_root,
-    now_option,
-    project_named,
-    words,
-)
+from pipelines.cli.manual_changes import confirm, do_by_hand, project_named
+from pipelines.cli.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
 from pipelines.cli.output import say
 from pipelines.errors import UsageFault
 from pipelines.night.file_items import document_title, new_document

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.cli import run_command
+from pipelines.cli import run_cli
 from pipelines.store.git import Git
 from tests.limits.hostile import arm, canaries, lose_a_blob, sign
 
@@ -63,7 +63,7 @@ def every_verb(memory: Memory, tmp_path: Path) -> list[str]:
     bugs = []
     for verb in verbs:
         place = [str(memory.root)] if verb[0] == "init" else ["--memory", str(memory.root)]
-        if run_command([*verb, *place]) not in {0, 1, 2}:
+        if run_cli([*verb, *place]) not in {0, 1, 2}:
             bugs.append(" ".join(verb))
     return bugs
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pipelines.agents.adopt_days import moment_pattern, read_vault, written_pattern
-from pipelines.cli import run_command
+from pipelines.cli import run_cli
 from pipelines.store.layout import is_matched, may_hold
 from pipelines.store.user_layout import layout_faults, layout_names
-from tests.adopting.samples import fingerprint, lay, obsidian
+from tests.agents.adopt.samples import fingerprint, lay, obsidian
 from tests.limits.test_paths import ODDER, Watched
 from tests.limits.test_terminal import steers
 
@@ -148,7 +148,7 @@ ROWS: Final = (
 )
 def test_a_night_in_such_a_layout_stays_within(vault: Path, memory: Memory, kind: str, value: str) -> None:
     place = memory.aside(vault)
-    assert run_command(["init", str(vault), "--now", "2026-03-01T12:00"]) == 0
+    assert run_cli(["init", str(vault), "--now", "2026-03-01T12:00"]) == 0
     place.write("curate.toml", memory.read("curate.toml") + written(layout(kind, value)))
     place.write("Daily/2026-03-12.md", "- Fact: The gate of the mill is green\n")
     watched = _Theirs(place)
@@ -171,7 +171,7 @@ def test_what_an_adoption_in_place_is_told(
         if "\0" in value or "\ud800" in value:
             continue  # no argument of a command
         words = ["init", "--adopt", str(vault), "--in-place", "--print", "--now", "2026-02-28T12:00"]
-        code = run_command([*words, f"{option}={value}"])
+        code = run_cli([*words, f"{option}={value}"])
         said = capsys.readouterr()
         assert code in {0, 1, 2}, (value, said.err)
         assert "bug" not in said.err.casefold(), (value, said.err)
@@ -207,7 +207,7 @@ def test_what_the_settings_of_a_vault_say(
         words = ["--in-place", "--print"] if in_place else ["--yes"]
         begun = time.process_time()
         where = [] if in_place else [str(target)]
-        code = run_command(["init", *where, "--adopt", str(vault), *words, "--now", "2026-02-28T12:00"])
+        code = run_cli(["init", *where, "--adopt", str(vault), *words, "--now", "2026-02-28T12:00"])
         said = capsys.readouterr()
         assert code in {0, 1, 2}, (told, said.err)
         assert "bug" not in said.err.casefold(), (told, said.err)

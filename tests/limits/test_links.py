@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.cli import run_command
+from pipelines.cli import run_cli
 from tests.conftest import Memory
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ FILES: Final = (
 def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A memory with a night behind it."""
     root = tmp_path_factory.mktemp("grown") / "memory"
-    assert run_command(["init", str(root), "--now", "2026-03-01T12:00"]) == 0
+    assert run_cli(["init", str(root), "--now", "2026-03-01T12:00"]) == 0
     (root / "Logs" / "2026-03-10.md").write_text(LOG)
-    assert run_command(["run", "--now", "2026-03-11T02:00", "--memory", str(root)]) == 0
+    assert run_cli(["run", "--now", "2026-03-11T02:00", "--memory", str(root)]) == 0
     return root
 
 
@@ -111,7 +111,7 @@ def test_no_verb_reads_or_writes_behind_a_link(
     memory = Memory(root, capsys)
     for verb in VERBS:
         words = [str(session) if word == "SESSION" else word for word in verb]
-        code = run_command([*words, "--memory", str(root)])
+        code = run_cli([*words, "--memory", str(root)])
         out = capsys.readouterr()
         said = out.out + out.err
         assert code in {0, 1, 2}, said

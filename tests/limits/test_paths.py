@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.cli import run_command
+from pipelines.cli import run_cli
 from pipelines.store.jsonl import document_record, header_record, to_record
 from pipelines.store.snapshot import read_documents
 
@@ -62,7 +62,7 @@ class Watched:
     def do(self, *words: str) -> str:
         """Run a command, whatever it ends with, and see that nothing but the memory changed, and that plainly."""
         try:
-            code = run_command([*words, "--memory", str(self.root)])
+            code = run_cli([*words, "--memory", str(self.root)])
         finally:
             said = self.memory._capsys.readouterr()
         told = said.out + said.err

@@ -14,8 +14,8 @@ import pytest
 from pipelines.extract.llm.call import Description, Limits
 from pipelines.extract.llm.images import describe_images
 from pipelines.store.layout import sidecar_names
+from tests.extract.images import PNG
 from tests.limits.test_paths import Watched
-from tests.models.images import PNG
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.cli import run_command
+from pipelines.cli import run_cli
 from pipelines.cli.log_commands import MAX_BYTES as MOST_LOGGED
 from pipelines.errors import MAX_BYTES as MOST_SETTINGS
 from pipelines.errors import BadFile, BadSettings, read_toml
@@ -81,7 +81,7 @@ def test_standard_input_of_a_log_line_is_bounded(
 ) -> None:
     before = memory.files()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a" * (MOST_LOGGED + 1))))
-    assert run_command(["log", "-", "--memory", str(memory.root)]) == 2
+    assert run_cli(["log", "-", "--memory", str(memory.root)]) == 2
     assert "more than the 1,048,576 bytes" in capsys.readouterr().err
     assert memory.files() == before
 

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.cli import run_command
+from pipelines.cli import run_cli
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def curated(root: Path) -> tuple[int, str]:
     """Run one plain `curate run`, and return its exit code and what it said on standard error."""
     said, wrong = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(wrong):
-        code = run_command(["run", "--now", NOW, "--memory", str(root)])
+        code = run_cli(["run", "--now", NOW, "--memory", str(root)])
     return code, wrong.getvalue()
 
 
@@ -161,5 +161,5 @@ def quiet(*words: str) -> str:
     """Run a command that must end well, and return what it said."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        assert run_command(words) == 0, said.getvalue()
+        assert run_cli(words) == 0, said.getvalue()
     return said.getvalue()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from pipelines.cli import run_command
+from pipelines.cli import run_cli
 from pipelines.store import atomic_replace as place
 from pipelines.store import folders, git, journal, snapshot
 from pipelines.store.snapshot import read_documents
@@ -86,7 +86,7 @@ def one_story(memory: Memory, seed: int, seam: int, call: int) -> None:
 
 def fresh(tmp: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]) -> Memory:
     root = tmp.mktemp("story") / "memory"
-    assert run_command(["init", str(root), "--now", "2026-03-01T12:00"]) == 0
+    assert run_cli(["init", str(root), "--now", "2026-03-01T12:00"]) == 0
     return Memory(root, capsys)
 
 

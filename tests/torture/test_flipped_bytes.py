@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.search.schema import INDEX
-from tests.index.flips import answers, answers_as_searched, bring, files, fill, flip
+from tests.search.flips import answers, answers_as_searched, bring, files, fill, flip
 from tests.torture.figures import Series
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-from tests.index.test_index_same_answers import Life
+from tests.search.test_index_same_answers import Life
 
 pytestmark = pytest.mark.torture
 

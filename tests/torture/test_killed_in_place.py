@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.adopting.samples import lay
+from tests.agents.adopt.samples import lay
 from tests.torture.figures import Series
 from tests.torture.small import Account, copied, curated, files_of, git, quiet
 from tests.torture.strace import WARM, needs_strace

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from pipelines.store.item import parse_item, render_item
-from tests.memory.test_documents import PAGES, only_owned_lines_differ
-from tests.memory.test_items import items
+from tests.store.test_documents import PAGES, only_owned_lines_differ
+from tests.store.test_items import items
 
 if TYPE_CHECKING:
     from pipelines.store.item import Item

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.sharing.machines import check_same, live, shared
+from tests.night.sync.machines import check_same, live, shared
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -78,9 +78,9 @@ def _fork(words: list[str], output: str, path: str) -> int:
     # Where only a process's ancestors may trace it, it has to say that strace may.
     ctypes.CDLL(None).prctl(_SET_PTRACER, _ANYBODY, 0, 0, 0)
     os.kill(os.getpid(), signal.SIGSTOP)
-    from pipelines.cli import run_command
+    from pipelines.cli import run_cli
 
-    code = run_command(words)
+    code = run_cli(words)
     with contextlib.suppress(OSError):
         sys.stdout.flush()
     os._exit(code)
@@ -104,11 +104,11 @@ def _import_everything() -> None:
     import io
     import tempfile
 
-    from pipelines.cli import run_command
+    from pipelines.cli import run_cli
 
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         for words in (["init", folder], ["log", "Fact: one", "--memory", folder], ["run", "--memory", folder]):
-            assert run_command(words) == 0
+            assert run_cli(words) == 0
 
 
 if __name__ == "__main__":

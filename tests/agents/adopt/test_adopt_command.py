@@ -1,0 +1,359 @@
+"""`curate init --adopt`: memories of other programs become memories, and stay what they are themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.agents import adopt_plan as mapping
+from pipelines.cli import adopt_notes as adopting
+from pipelines.cli import run_cli
+from tests.agents.adopt.samples import PNG, basic_memory, claude_code, fingerprint, lay, obsidian, openclaw
+from tests.conftest import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+NIGHT = ("--now", "2026-03-01T02:00")
+
+
+class Adoption:
+    """A folder that is adopted, and the command line."""
+
+    def __init__(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.old, self.new, self._capsys = tmp_path / "old", tmp_path / "new", capsys
+
+    def adopt(self, *arguments: str, exits: int = 0) -> str:
+        self._capsys.readouterr()
+        code = run_cli(["init", str(self.new), "--adopt", str(self.old), "--now", "2026-02-28T12:00", *arguments])
+        said = self._capsys.readouterr()
+        assert code == exits, said.out + said.err
+        return said.out + said.err
+
+    def told(self, *arguments: str) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads(self.adopt("--json", *arguments))
+        return told
+
+    def places(self, *arguments: str) -> dict[str, str]:
+        return {path: one["to"] for one in self.told(*arguments)["files"] for path in one["from"]}
+
+    @property
+    def memory(self) -> Memory:
+        return Memory(self.new, self._capsys)
+
+
+@pytest.fixture
+def adoption(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Adoption:
+    return Adoption(tmp_path, capsys)
+
+
+_KINDS = [
+    pytest.param(openclaw, "an OpenClaw workspace", "stakes", "Logs/2026-02-02.md", id="openclaw"),
+    pytest.param(
+        claude_code, "a project memory of Claude Code", "quayside", "Resources/feedback_tests.md", id="claude"
+    ),
+    pytest.param(obsidian, "an Obsidian vault", "Tallis", "Logs/2026-02-03.md", id="obsidian"),
+    pytest.param(basic_memory, "a folder of basic-memory", "meadow", "Resources/bees/South meadow.md", id="basic"),
+]
+
+
+@pytest.mark.parametrize(("make", "called", "word", "place"), _KINDS)
+def test_each_kind_is_seen_copied_and_curated(
+    adoption: Adoption, make: Callable[[Path], Path], called: str, word: str, place: str
+) -> None:
+    make(adoption.old)
+    before = fingerprint(adoption.old)
+    told = adoption.adopt("--yes")
+    assert called in told
+    assert "Made a memory in" in told
+    memory = adoption.memory
+    assert memory.git("status", "--short") == ""
+    memory.curate("run", *NIGHT)
+    assert "Nothing new" in memory.curate("run", *NIGHT)
+    assert place in memory.curate("search", word)
+    assert "Everything is accounted for" in memory.curate("check")
+    assert fingerprint(adoption.old) == before
+
+
+def test_a_workspace_of_openclaw_file_by_file(adoption: Adoption) -> None:
+    openclaw(adoption.old)
+    told = adoption.told("--yes")
+    assert {path: one["to"] for one in told["files"] for path in one["from"]} == {
+        **{name: name for name in ("MEMORY.md", "USER.md", "SOUL.md", "AGENTS.md")},
+        "IDENTITY.md": "Resources/IDENTITY.md",
+        "avatar.png": "Resources/avatar.png",
+        "memory/2026-02-01.md": "Logs/2026-02-01.md",
+        "memory/2026-02-02.md": "Logs/2026-02-02.md",
+        "memory/2026-02-02-frost.md": "Logs/2026-02-02.md",
+        "memory/projects/greenhouse.md": "Projects/greenhouse.md",
+        "memory/suppliers.md": "Resources/suppliers.md",
+    }
+    assert {one["path"] for one in told["left_out"]} == {".openclaw", "skills/prune/SKILL.md"}
+    for old, new in (
+        ("memory/2026-02-01.md", "Logs/2026-02-01.md"),
+        ("SOUL.md", "SOUL.md"),
+        ("MEMORY.md", "MEMORY.md"),
+    ):
+        assert (adoption.new / new).read_bytes() == (adoption.old / old).read_bytes()
+    adoption.memory.curate("run", *NIGHT)
+    items = adoption.memory.curate("items")
+    assert "frost on the 9th" in items
+    assert "The greenhouse has 12 benches." in items
+    assert not (adoption.new / ".adopting").exists()
+
+
+def test_a_vault_keeps_its_folders_and_its_templates_stay_behind(adoption: Adoption) -> None:
+    obsidian(adoption.old)
+    told = adoption.told()
+    assert {path: one["to"] for one in told["files"] for path in one["from"]} == {
+        "Journal/2026/02-February/2026-02-03 Tuesday.md": "Logs/2026-02-03.md",
+        "Journal/ideas.md": "Resources/Journal/ideas.md",
+        "1 Projects/Spring concert.md": "Projects/Spring concert.md",
+        "02 - Areas/Choir/Voices.md": "Areas/Choir/Voices.md",
+        "Archive/Autumn concert.md": "Archives/Autumn concert.md",
+        "Old chapel.md": "Resources/Old chapel.md",
+        "files/plan.png": "Resources/files/plan.png",
+        "files/contract.pdf": "Resources/files/contract.pdf",
+    }
+    why = {one["path"]: one["why"] for one in told["left_out"]}
+    assert why == {
+        ".obsidian": "is hidden",
+        "Templates/Day.md": "is a template",
+        "Board.canvas": "is neither a note, a PDF file nor an image",
+        "files/rehearsal.mp3": "is neither a note, a PDF file nor an image",
+    }
+
+
+def test_claude_codes_folder_is_adopted_from_outside_and_from_inside(adoption: Adoption) -> None:
+    claude_code(adoption.old)
+    outside = adoption.told()
+    assert outside["kind"] == "claude-code"
+    assert "curate capture" in outside["left_out"][0]["why"]
+    adoption.old /= "memory"
+    inside = adoption.places()
+    assert inside == {
+        path.removeprefix("memory/"): to for one in outside["files"] for path, to in [(*one["from"], one["to"])]
+    }
+    assert inside["CLAUDE.md"] == "AGENTS.md"
+
+
+def test_without_yes_nothing_is_written(adoption: Adoption, tmp_path: Path) -> None:
+    openclaw(adoption.old)
+    told = adoption.adopt()
+    assert "memory/suppliers.md\tResources/suppliers.md" in told
+    assert "Nothing was written; --yes does it." in told
+    adoption.adopt("--print")
+    assert adoption.told()["written"] is None
+    assert run_cli(["init", "--adopt", str(adoption.old)]) == 0
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["old"]
+    adoption.adopt("--yes", "--print", exits=2)
+    assert run_cli(["init", "--adopt", str(adoption.old), "--yes"]) == 2
+    assert run_cli(["init", str(adoption.new), "--yes"]) == 2
+    assert not adoption.new.exists()
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_on_a_terminal_it_asks(adoption: Adoption, monkeypatch: pytest.MonkeyPatch, answer: bool) -> None:  # noqa: FBT001  a parameter of the test
+    openclaw(adoption.old)
+    monkeypatch.setattr(adopting, "on_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("click.confirm", lambda *_args, **_options: answer)
+    adoption.adopt()
+    assert adoption.new.exists() is answer
+
+
+def test_a_large_briefing_is_kept_whole_elsewhere(adoption: Adoption) -> None:
+    large = "# Memory\n\n" + "The orchard has a long story.\n" * 400
+    lay(openclaw(adoption.old), {"MEMORY.md": large})
+    assert "too large to be loaded at every start" in adoption.adopt("--yes")
+    assert adoption.memory.read("Resources/adopted-MEMORY.md") == large
+    assert len(adoption.memory.read("MEMORY.md")) < 1000
+
+
+def test_odd_files_are_left_out_with_a_reason(adoption: Adoption) -> None:
+    openclaw(adoption.old)
+    lay(adoption.old, {"memory/latin.md": b"caf\xe9", "memory/bin.md": b"a\0b", "memory/.hidden/x.md": "x"})
+    (adoption.old / "memory" / "link.md").symlink_to(adoption.old / "USER.md")
+    (adoption.old / "memory" / "away").symlink_to("/")
+    os.mkfifo(adoption.old / "memory" / "pipe.md")
+    with (adoption.old / "memory" / "huge.pdf").open("wb") as file:
+        file.truncate(65 << 20)
+    why = {one["path"]: one["why"] for one in adoption.told("--yes")["left_out"]}
+    assert why["memory/latin.md"] == "is not UTF-8 (byte 3)"
+    assert why["memory/bin.md"] == "holds NUL characters, so it is no text"
+    assert why["memory/.hidden"] == "is hidden"
+    assert why["memory/link.md"] == why["memory/away"] == "is a symbolic link, which is never followed"
+    assert why["memory/pipe.md"] == "is no regular file"
+    assert why["memory/huge.pdf"] == "is larger than 64 MB"
+    adoption.memory.curate("run", *NIGHT)
+
+
+def test_odd_names_are_slugged_and_numbered(adoption: Adoption) -> None:
+    notes: dict[str, str | bytes] = {
+        ".obsidian/app.json": "{}",
+        "Foo.md": "1",
+        "foo.md": "2",
+        "Why?.md": "3",
+        "two\nlines.md": "4",
+    }
+    lay(adoption.old, notes)
+    (adoption.old / os.fsdecode(b"caf\xe9.md")).write_text("5")
+    places = adoption.places("--yes")
+    assert places["Foo.md"] == "Resources/Foo.md"
+    assert places["foo.md"] == "Resources/foo-2.md"
+    assert places["Why?.md"] == "Resources/why.md"
+    assert places["two\\nlines.md"] == "Resources/two-lines.md"
+    assert places["caf\\udce9.md"] == "Resources/caf.md"
+    assert adoption.memory.read("Resources/foo-2.md") == "2"
+    assert adoption.memory.git("status", "--short", "--untracked-files=all") == ""
+
+
+def test_two_notes_of_one_day_from_two_folders(adoption: Adoption) -> None:
+    lay(adoption.old, {"a/2026-02-01.md": "- Fact: one bell\n", "b/2026-02-01.md": "- Fact: two bells\n"})
+    assert set(adoption.places("--yes").values()) == {"Logs/2026-02-01.md"}
+    assert adoption.memory.read("Logs/2026-02-01.md") == "- Fact: one bell\n\n## b/2026-02-01\n\n- Fact: two bells\n"
+
+
+def test_private_files_stay_private(adoption: Adoption) -> None:
+    lay(adoption.old, {"SOUL.md": "s", "USER.md": "u", "memory/photo.png": PNG})
+    for name in ("USER.md", "memory/photo.png"):
+        (adoption.old / name).chmod(0o600)
+    adoption.adopt("--yes")
+    for name in ("USER.md", "Resources/photo.png"):
+        assert (adoption.new / name).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("before", "code", "says"),
+    [
+        ({}, 2, "There is nothing to adopt"),
+        ({"a.md": "no kind"}, 2, "It was looked for"),
+        ({"curate.toml": "", "MEMORY.md": ""}, 2, "is a memory already"),
+        ({"a.exe": b"MZ"}, 2, "There is nothing to adopt"),
+    ],
+)
+def test_folders_that_cannot_be_adopted(
+    adoption: Adoption, before: dict[str, str | bytes], code: int, says: str
+) -> None:
+    adoption.old.mkdir()
+    lay(adoption.old, before)
+    assert says in adoption.adopt("--yes", exits=code)
+    assert not adoption.new.exists()
+
+
+def test_places_that_cannot_be(adoption: Adoption, tmp_path: Path) -> None:
+    assert "does not exist" in adoption.adopt("--yes", exits=1)
+    adoption.old.write_text("a file")
+    assert "is no folder" in adoption.adopt("--yes", exits=1)
+    adoption.old.unlink()
+    openclaw(adoption.old)
+    before = fingerprint(tmp_path)
+    for new, says, code in (
+        (adoption.old, "is the folder that is to be adopted", 2),
+        (adoption.old / "memory" / "new", "stand in each other", 2),
+        (tmp_path, "stand in each other", 2),
+        (adoption.old / "USER.md", "stand in each other", 2),
+    ):
+        adoption.new = new
+        assert says in adoption.adopt("--yes", exits=code)
+    assert fingerprint(tmp_path) == before
+    adoption.new = tmp_path / "full"
+    lay(adoption.new, {"mine.txt": "mine"})
+    assert "is not empty" in adoption.adopt("--yes", exits=2)
+    assert "is no folder" in Adoption.adopt(_at(adoption, adoption.new / "mine.txt"), "--yes", exits=1)
+
+
+def _at(adoption: Adoption, new: Path) -> Adoption:
+    adoption.new = new
+    return adoption
+
+
+def test_a_link_to_the_notes_does_not_hide_where_they_stand(adoption: Adoption, tmp_path: Path) -> None:
+    openclaw(tmp_path / "real")
+    adoption.old.symlink_to(tmp_path / "real")
+    adoption.new = tmp_path / "real" / "new"
+    assert "stand in each other" in adoption.adopt("--yes", exits=2)
+    (tmp_path / "door").symlink_to(tmp_path / "real" / "memory")
+    adoption.new = tmp_path / "door" / "new"
+    assert "stand in each other" in adoption.adopt("--yes", exits=2)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_left_out_and_what_may_not_be_written_is_said(adoption: Adoption) -> None:
+    openclaw(adoption.old)
+    (adoption.old / "USER.md").chmod(0)
+    (adoption.old / "avatar.png").chmod(0)
+    (adoption.old / "memory" / "projects").chmod(0)
+    why = {one["path"]: one["why"] for one in adoption.told("--yes")["left_out"]}
+    assert {path for path in why if "ermission denied" in why[path]} == {"USER.md", "avatar.png", "memory/projects"}
+    closed = adoption.new.parent / "closed"
+    closed.mkdir(mode=0)
+    adoption.new = closed / "new"
+    assert "cannot be written: permission denied" in adoption.adopt("--yes", exits=1)
+
+
+def test_an_empty_folder_may_be_the_new_memory(adoption: Adoption, monkeypatch: pytest.MonkeyPatch) -> None:
+    openclaw(adoption.old)
+    adoption.new.mkdir()
+    monkeypatch.chdir(adoption.new)
+    adoption.adopt("--yes")
+    assert (adoption.new / "curate.toml").is_file()
+    assert "is a memory already" in Adoption.adopt(_swapped(adoption), "--yes", exits=2)
+
+
+def _swapped(adoption: Adoption) -> Adoption:
+    adoption.old, adoption.new = adoption.new, adoption.old.with_name("third")
+    return adoption
+
+
+def test_a_disk_that_refuses_leaves_nothing(adoption: Adoption, monkeypatch: pytest.MonkeyPatch) -> None:
+    openclaw(adoption.old)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    assert "no space left" in adoption.adopt("--yes", exits=1)
+    assert not adoption.new.exists()
+
+
+def test_what_is_left_of_an_adoption_that_was_killed_is_named(adoption: Adoption) -> None:
+    openclaw(adoption.old)
+    (adoption.new / ".adopting").mkdir(parents=True)
+    assert "was broken off" in adoption.adopt("--yes", exits=2)
+
+
+def test_a_note_that_vanishes_meanwhile_is_left_out(adoption: Adoption, monkeypatch: pytest.MonkeyPatch) -> None:
+    openclaw(adoption.old)
+    plan = mapping.plan_adoption
+
+    def slow(*arguments: Any) -> Any:
+        told = plan(*arguments)
+        (adoption.old / "memory" / "suppliers.md").unlink()
+        (adoption.old / "avatar.png").unlink()
+        return told
+
+    monkeypatch.setattr(adopting, "plan_adoption", slow)
+    told = adoption.adopt("--yes")
+    assert "memory/suppliers.md vanished while it was read, so it was left out." in told
+    assert "avatar.png vanished" in told
+    assert not (adoption.new / "Resources" / "suppliers.md").exists()
+
+
+def test_the_kind_can_be_said(adoption: Adoption) -> None:
+    lay(adoption.old, {"plain.md": "a note"})
+    assert adoption.told("--as", "obsidian")["kind"] == "obsidian"
+
+
+@pytest.mark.torture
+def test_thousands_of_notes_take_seconds(adoption: Adoption) -> None:
+    lay(adoption.old, {f"{n % 50}/note {n}.md": f"note {n}" for n in range(2000)} | {"2026-02-01.md": "- a day"})
+    told = adoption.adopt()
+    assert "more; --json lists every file" in told
+    assert len(told.splitlines()) < 60
+    assert len(adoption.told("--yes")["files"]) == 2001

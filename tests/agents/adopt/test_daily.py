@@ -1,0 +1,70 @@
+"""Which day a note tells: by its name, and by the format that a vault's settings give."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.agents.adopt_days import Vault, begun_day, moment_pattern, named_day, read_vault
+from tests.agents.adopt.samples import lay
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("form", "path"),
+    [
+        ("YYYY-MM-DD", "2026-02-03.md"),
+        ("YYYY/MM-MMMM/YYYY-MM-DD dddd", "2026/02-February/2026-02-03 Tuesday.md"),
+        ("D MMM YYYY", "3 Feb 2026.md"),
+        ("MMMM Do, YYYY", "February 3rd, 2026.md"),
+        ("[Day] YY.M.D", "Day 26.2.3.md"),
+        ("gggg-[W]ww/YYYYMMDD", "2026-W06/20260203.md"),
+    ],
+)
+def test_formats_of_daily_notes(form: str, path: str) -> None:
+    vault = Vault("Journal", moment_pattern(form))
+    assert vault.day_of(f"Journal/{path}") == "2026-02-03"
+    assert not vault.day_of(path)
+    assert not vault.day_of("Journal/Tuesday.md")
+
+
+@pytest.mark.parametrize("form", ["YYYY-MM", "gggg-[W]ww", "YYYY-DDDD", "HH:mm", "", "words"])
+def test_a_format_that_tells_no_day_is_none(form: str) -> None:
+    assert moment_pattern(form) is None
+
+
+@given(st.text("YMDdoWwQg[]()*+?\\. -/", max_size=30))
+def test_no_format_breaks_it(form: str) -> None:
+    pattern = moment_pattern(form)
+    Vault(pattern=pattern).day_of("2026-02-31.md")
+
+
+@given(st.dates(date(1900, 1, 1), date(2099, 12, 31)))
+def test_each_day_is_found_again(day: date) -> None:
+    form = "YYYY/M/YYYY-MM-DD"
+    assert Vault(pattern=moment_pattern(form)).day_of(f"{day.year}/{day.month}/{day.isoformat()}.md") == day.isoformat()
+
+
+def test_days_by_name() -> None:
+    assert named_day("a/2026-02-03.md") == begun_day("a/2026-02-03-standup.md") == "2026-02-03"
+    assert not named_day("2026-02-30.md")
+    assert not begun_day("2026-02-031.md")
+    assert not named_day("2026-02-03-standup.md")
+
+
+@pytest.mark.parametrize("told", ["", "[]", "{", "[" * 20_000, '{"format": 3}', '{"format": "HH"}', "\udcff"])
+def test_broken_settings_of_a_vault_are_passed_over(told: str, tmp_path: Path) -> None:
+    lay(tmp_path, {".obsidian/daily-notes.json": told.encode("utf-8", "surrogateescape")})
+    assert read_vault(tmp_path).pattern is None
+
+
+def test_settings_without_a_format_mean_the_usual_one(tmp_path: Path) -> None:
+    lay(tmp_path, {".obsidian/daily-notes.json": json.dumps({"folder": "/Daily/"})})
+    assert read_vault(tmp_path).day_of("Daily/2026-02-03.md") == "2026-02-03"

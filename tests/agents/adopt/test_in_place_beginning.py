@@ -1,0 +1,171 @@
+"""`curate init --adopt --in-place`: in a repository that is there or in none, shown and agreed to, or refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.cli import adopt_notes as adopting_in_place
+from pipelines.cli import run_cli
+from tests.agents.adopt.places import TURNS, vault
+from tests.agents.adopt.samples import fingerprint, obsidian
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.agents.adopt.places import Place
+
+
+def test_a_repository_that_is_there_keeps_its_history_its_staged_changes_and_its_hooks(place: Place) -> None:
+    vault(place.root)
+    mine = place.mine
+    for words in (
+        ("init", "-q", "-b", "trunk"),
+        ("config", "user.name", "Mara"),
+        ("config", "user.email", "mara@example.org"),
+        ("add", "Ideas/Map.md"),
+        ("commit", "-qm", "The map"),
+    ):
+        mine.git(*words)
+    head = mine.git("rev-parse", "HEAD")
+    mine.write("Ideas/Map.md", "# Map\n\nstaged\n")
+    mine.git("add", "Ideas/Map.md")
+    staged = mine.git("diff", "--cached")
+    hook = place.root / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\ntouch ran\nexit 1\n")
+    hook.chmod(0o755)
+    assert "there" in place.adopt("--yes")
+    place.memory.curate("run", "--now", "2026-03-01T02:00")
+    assert mine.git("rev-list", "--max-parents=0", "HEAD") == head
+    assert mine.git("symbolic-ref", "HEAD").strip() == "refs/heads/trunk"
+    assert mine.git("diff", "--cached") == staged
+    assert hook.read_text().startswith("#!/bin/sh\ntouch ran")
+    assert not (place.root / "ran").exists()
+    assert not (place.root / ".gitignore").exists()
+    held = set(mine.git("ls-tree", "-r", "--name-only", "HEAD").split("\n"))
+    assert held >= {"Daily/2026-02-03.md", "curate.toml", "Curated/State/progress.jsonl"}
+    assert "MEMORY.md" not in held
+    assert not any(path.startswith((".curate", "Templates", "Curated/Sessions")) for path in held)
+    assert ".curate" not in mine.git("status", "--short")
+
+
+def test_a_folder_inside_a_repository_is_adopted_with_its_place_in_it(place: Place) -> None:
+    vault(place.root / "notes")
+    (place.root / "other.md").write_text("- Fact: not of this memory\n")
+    outer = place.mine
+    outer.git("init", "-q")
+    inner = place.below("notes")
+    inner.adopt("--yes", "--opt-in", "Projects/*.md")
+    inner.memory.curate("run", "--now", "2026-03-01T02:00")
+    assert "Everything is accounted for" in inner.memory.curate("check")
+    held = outer.git("ls-tree", "-r", "--name-only", "HEAD")
+    assert "notes/Curated/State/progress.jsonl" in held
+    assert "other.md" not in held
+    assert not (inner.root / ".git").exists()
+    assert "Nothing is missing" in inner.init()
+    assert not (inner.root / ".git").exists()
+
+
+def test_a_repository_that_ignores_the_settings_is_refused_before_anything_is_written(place: Place) -> None:
+    vault(place.root)
+    place.mine.git("init", "-q")
+    (place.root / ".gitignore").write_text("*\n")
+    before = fingerprint(place.root)
+    assert "ignores" in place.adopt("--yes", exits=2)
+    assert fingerprint(place.root) == before
+
+
+# ---------------------------------------------------------------- asked first
+
+
+def test_a_repository_that_filters_notes_is_refused_before_anything_is_written(place: Place) -> None:
+    vault(place.root)
+    place.mine.git("init", "-q")
+    (place.root / ".gitattributes").write_text("Daily/** filter=git-crypt\n")
+    before = fingerprint(place.root)
+    assert "Daily/2026-02-03.md go through the filter git-crypt" in place.adopt("--yes", exits=2)
+    assert fingerprint(place.root) == before
+
+
+def test_what_is_private_stays_out_of_a_clone_that_commits_everything(place: Place, tmp_path: Path) -> None:
+    vault(place.root)
+    place.adopt("--yes")
+    (tmp_path / "session.jsonl").write_text(TURNS)
+    place.mine.git("clone", "-q", ".", str(tmp_path / "clone"))
+    clone = place.mine.aside(tmp_path / "clone")
+    clone.curate("capture", str(tmp_path / "session.jsonl"), "--now", "2026-03-04T10:00")
+    clone.curate("run", "--now", "2026-03-05T02:00")
+    clone.git("add", "-A")
+    told = clone.git("ls-files")
+    assert ".curate" not in told
+    assert "Sessions/" not in told
+    assert "Daily/2026-03-04.md" in told
+    assert (clone.root / "Curated/Sessions/2026-03-04").is_dir()
+
+
+def test_it_is_shown_first_and_nothing_is_written_without_consent(place: Place) -> None:
+    before = fingerprint(vault(place.root))
+    told = place.adopt()
+    assert "Nothing was written" in told
+    assert "Daily/{YYYY}-{MM}-{DD}.md\t2\t" in told
+    assert "MEMORY.md is never written: what runs learn goes to Curated/MEMORY.md" in told
+    assert "Nothing was written" in place.adopt("--print")
+    told_json: dict[str, Any] = json.loads(place.adopt("--json", "--opt-in", "Projects/*.md"))
+    assert told_json["written"] is None
+    assert told_json["logs"] == ["Daily/2026-02-03.md", "Daily/2026-02-04.md"]
+    assert told_json["opted_in"] == ["Projects/Spring concert.md"]
+    assert told_json["notes"] == ["Ideas/Map.md", "Logs/2026-02-05.md", "MEMORY.md"]
+    assert fingerprint(place.root) == before
+
+
+def test_somebody_on_a_terminal_is_asked(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault(place.root)
+    monkeypatch.setattr(adopting_in_place, "_adopting_in_place_agreed", lambda *_: True)
+    assert "is a memory now" in place.adopt()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--home", "Ideas"), "is there already"),
+        (("--home", "../out"), "leads out of the memory"),
+        (("--opt-in", "/etc/*"), "leads out of the memory"),
+        (("--opt-in", ".obsidian/**"), "hidden"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_is_written(place: Place, arguments: tuple[str, ...], said: str) -> None:
+    before = fingerprint(vault(place.root))
+    assert said in place.adopt("--yes", *arguments, exits=2)
+    assert fingerprint(place.root) == before
+
+
+def test_daily_notes_in_words_of_a_language_are_refused_in_place(place: Place) -> None:
+    before = fingerprint(obsidian(place.root))
+    assert "Copy it instead" in place.adopt("--yes", exits=2)
+    assert fingerprint(place.root) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("init", "--in-place"),
+        ("init", "new", "--adopt", "old", "--in-place"),
+        ("init", "--adopt", "old", "--opt-in", "*"),
+        ("init", "--adopt", "old", "--in-place", "--yes", "--print"),
+    ],
+)
+def test_options_that_make_no_sense_together_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_cli(list(arguments)) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_twice_is_refused(place: Place) -> None:
+    vault(place.root)
+    place.adopt("--yes")
+    assert "is a memory already" in place.adopt("--yes", exits=2)

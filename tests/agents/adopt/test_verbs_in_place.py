@@ -1,0 +1,324 @@
+"""Every verb on notes that lie in place: names are shown as on the disk, and files of a person stay as they are."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines import Memory as Embedded
+from pipelines import mcp as mcp_tools
+from pipelines.queries.as_of import documents_of
+from pipelines.store.git import Git
+from tests.agents.adopt.places import TURNS, Place, changed, theirs, vault
+from tests.agents.adopt.samples import lay, openclaw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+SAID = (
+    "Decision: [project: Alpha] Use port 8080 for the gate.",
+    "Todo: [project: Alpha] Call Ben about the lock.",
+    "Fact: [project: Alpha] The gate is made of oak.",
+)
+LATER = (
+    "Decision: [project: Alpha] We do not use port 8080 for the gate.",
+    "Called Ben about the lock, done.",
+)
+_OWN_NAME = re.compile(r"(?<![\w/])(?:Areas|Projects|Archives|Review\.md|USER\.md|Logs/20|Sessions/|State/|Notes/)")
+
+
+class Grown:
+    """A memory in place with two nights behind it: an item that is contradicted, one that is done, one that holds."""
+
+    def __init__(self, place: Place, daily: str) -> None:
+        self.root, self.daily = place.root, daily
+        self.memory: Memory = place.memory
+        self.before = theirs(self.root)
+
+    @classmethod
+    def lived(cls, place: Place, make: Callable[[Path], Path], daily: str, *adopt: str) -> Grown:
+        """Adopt what `make` lays down, and live its two nights."""
+        make(place.root)
+        place.adopt("--yes", *adopt)
+        grown = cls(place, daily)
+        grown.write("2026-03-01", SAID)
+        grown.memory.curate("run", "--now", "2026-03-02T02:00")
+        grown.write("2026-03-02", LATER)
+        grown.memory.curate("run", "--now", "2026-03-03T02:00")
+        grown.before = theirs(grown.root)
+        return grown
+
+    def write(self, day: str, lines: tuple[str, ...]) -> None:
+        lay(self.root, {f"{self.daily}/{day}.md": "".join(f"- {line}\n" for line in lines)})
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.memory.curate(*words, "--json"))
+
+    def ident(self, text: str) -> str:
+        return str(next(one["id"] for one in self.json("items") if one["text"] == text))
+
+    def curate(self, *words: str, now: str = "2026-03-03T09:00", exits: int = 0) -> str:
+        """Run a verb that takes a moment."""
+        return self.memory.curate(*words, "--now", now, exits=exits)
+
+    def touched(self) -> list[str]:
+        """Return which of the person's own files are not as they were."""
+        made = (".git/", ".curate/", "Curated/", "curate.toml")
+        return [path for path in changed(self.root, self.before) if not path.startswith(made)]
+
+    def sound(self) -> bool:
+        return "Everything is accounted for" in self.memory.curate("check")
+
+
+@pytest.fixture
+def place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Place:
+    return Place(tmp_path / "notes", capsys)
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where each of the memories below is kept once it was lived: most tests begin with a copy."""
+    return tmp_path_factory.mktemp("once")
+
+
+def _copied(once: Path, place: Place, make: Callable[[Path], Path], daily: str, *adopt: str) -> Grown:
+    kept = once / f"{daily} {len(adopt)}"
+    if not kept.exists():
+        Grown.lived(place, make, daily, *adopt)
+        place.root.rename(kept)
+    shutil.copytree(kept, place.root, symlinks=True)
+    return Grown(place, daily)
+
+
+@pytest.fixture(params=["openclaw", "vault"])
+def grown(once: Path, place: Place, request: pytest.FixtureRequest) -> Grown:
+    make, daily = {"openclaw": (openclaw, "memory"), "vault": (vault, "Daily")}[request.param]
+    return _copied(once, place, make, daily)
+
+
+@pytest.fixture
+def opened(once: Path, place: Place) -> Grown:
+    return _copied(once, place, vault, "Daily", "--opt-in", "Projects/*.md", "--opt-in", "MEMORY.md")
+
+
+def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
+    ident, day = grown.ident("Use port 8080 for the gate."), f"{grown.daily}/2026-03-01.md"
+    gone = [["why", ident], ["history", ident], ["audit", "Alpha"], ["audit", "Alpha", "--json"], ["impact", ident]]
+    gone += [
+        ["why", ident, "--json"],
+        ["history", ident, "--json"],
+        ["audit", "port 8080"],
+        ["export", "--graphml", "-"],
+    ]
+    gone += [["audit", "Alpha", "--html", "-"], ["review", "--json"], ["runs"], ["status"], ["graph", "--json"]]
+    # These nights lie long ago, so that the memory is overdue.
+    said = {" ".join(words): grown.memory.curate(*words, exits=int(words == ["status"])) for words in gone}
+    assert {words: _OWN_NAME.findall(told) for words, told in said.items() if _OWN_NAME.search(told)} == {}
+    assert "Curated/Projects/alpha.md:" in said[f"why {ident}"]
+    assert f"  {day}:1\n    | - Decision: [project: Alpha] Use port 8080" in said[f"why {ident}"]
+    assert "filed by run" in said[f"why {ident}"]
+    assert "  in Curated/Projects/alpha.md, live" in said[f"history {ident}"]
+    assert "Waiting in Curated/Review.md (1)" in said["audit Alpha"]
+    assert "Without evidence" not in said["audit Alpha"]
+    assert f"{day}#L1~" in said["export --graphml -"]
+    told = Embedded(grown.memory.root).why(ident)
+    assert told.holding.place.startswith("Curated/Projects/alpha.md:")
+    assert mcp_tools.why(grown.memory.root, ident).startswith("Curated/Projects/alpha.md:")
+    assert grown.json("audit", "Curated/Projects/alpha.md")["current"]
+    assert grown.touched() == []
+
+
+def test_why_leads_to_the_session_behind_a_daily_note(grown: Grown, tmp_path: Path) -> None:
+    (tmp_path / "session.jsonl").write_text(TURNS)
+    grown.curate("capture", str(tmp_path / "session.jsonl"), now="2026-03-04T10:00")
+    grown.curate("run", now="2026-03-05T02:00")
+    ident = grown.ident("The gate is painted white.")
+    told = grown.memory.curate("why", ident)
+    (place,) = re.findall(r"said by the user, 2026-03-04T09:00:00\+00:00, in (\S+):1\n", told)
+    assert place.startswith("Curated/Sessions/2026-03-04/")
+    assert (grown.memory.root / place).is_file()
+    told = grown.curate("forget", ident, "--yes", now="2026-03-05T09:00")
+    assert f"Note: {place}:1 still holds its words" in told
+    assert re.search(rf"Note: {grown.daily}/2026-03-04\.md:\d+ still holds its words", told)
+
+
+def test_what_was_known_on_a_day_is_told(grown: Grown) -> None:
+    known = grown.json("items", "--known-on", "2026-03-02")
+    assert {"open", "live"} == {one["status"] for one in known}
+    assert "Call Ben about the lock." in {one["text"] for one in known if one["status"] == "open"}
+    said = grown.memory.curate("search", "gate", "--known-on", "2026-03-02")
+    assert "Curated/Projects/alpha.md:" in said
+    assert f"{grown.daily}/2026-03-01.md:1" in said
+    assert "do not use" not in said
+    assert grown.json("audit", "Alpha", "--known-on", "2026-03-02")["waiting"] == []
+
+
+def test_history_follows_an_item_through_a_persons_page_and_its_folder(opened: Grown) -> None:
+    ident = opened.ident("The mill seats 80 people.")
+    page = "Projects/Spring concert.md"
+    assert f"in {page}, live" in opened.memory.curate("history", ident)
+    opened.curate("move", ident, "Alpha")
+    told = opened.memory.curate("history", ident)
+    assert f"moved from {page}" in told
+    assert "in Curated/Projects/alpha.md, live" in told
+    commit = opened.memory.git("rev-parse", "HEAD~1").strip()
+    assert "Notes/Projects/Spring concert.md" in documents_of(Git(opened.memory.root), commit)
+    assert ident in {one["id"] for one in opened.json("items", "--known-on", "2026-03-02")}
+    assert page in opened.memory.curate("search", "mill", "--known-on", "2026-03-02")
+    assert "rehearsal" in json.dumps(opened.json("audit", page))
+
+
+def test_an_answer_is_applied_and_taken_back(grown: Grown) -> None:
+    waits = grown.ident("We do not use port 8080 for the gate.")
+    review = grown.memory.read("Curated/Review.md")
+    assert f"({grown.daily}/2026-03-01.md line 1: “" in review
+    assert grown.curate("review", waits, "--accept") == f"{waits}: keep new.\n"
+    assert "superseded by" in grown.memory.curate("history", grown.ident("Use port 8080 for the gate."))
+    assert "taken back" in grown.curate("undo", now="2026-03-03T09:01")
+    assert grown.memory.read("Curated/Review.md") == review
+    grown.memory.write("Curated/Review.md", review.replace("- [ ] drop", "- [x] drop"))
+    grown.curate("run", now="2026-03-04T02:00")
+    assert waits not in {one["id"] for one in grown.json("items")}
+    assert grown.touched() == []
+    assert grown.sound()
+
+
+def test_pins_moves_and_projects(grown: Grown) -> None:
+    oak = grown.ident("The gate is made of oak.")
+    assert grown.curate("pin", oak) == f"{oak} in Curated/Projects/alpha.md is pinned.\n"
+    assert grown.curate("unpin", oak) == f"{oak} in Curated/Projects/alpha.md is no longer pinned.\n"
+    assert grown.curate("project", "new", "Beta") == "Made Curated/Projects/beta.md.\n"
+    assert "Curated/Projects/beta.md goes by the name Beta" in grown.curate("project", "new", "Beta", exits=2)
+    assert grown.curate("move", oak, "Curated/Projects/beta.md") == f"{oak} stands in Curated/Projects/beta.md.\n"
+    told = grown.curate("project", "rename", "Beta", "Gamma")
+    assert told == "Curated/Projects/beta.md is Curated/Projects/gamma.md now, titled Gamma.\n"
+    told = grown.curate("project", "close", "Gamma", "--yes")
+    assert told == "Curated/Projects/gamma.md is closed: it stands in Curated/Archives/gamma.md.\n"
+    subjects = grown.memory.git("log", "-3", "--format=%s").splitlines()
+    assert subjects[0] == "Close Curated/Projects/gamma.md: it is Curated/Archives/gamma.md now"
+    assert subjects[2] == f"Move {oak} from Curated/Projects/alpha.md to Curated/Projects/beta.md"
+    assert "taken back" in grown.curate("undo", now="2026-03-03T09:10")
+    assert "oak" in grown.memory.read("Curated/Projects/gamma.md")
+    assert grown.touched() == []
+    assert grown.sound()
+
+
+def test_an_added_item_is_taken_back_by_the_commit_that_brought_it(grown: Grown) -> None:
+    grown.curate("add", "fact", "The", "moon", "is", "far.")
+    commit = grown.memory.git("rev-parse", "HEAD").strip()
+    grown.curate("pin", grown.ident("The gate is made of oak."), now="2026-03-03T09:01")
+    assert "1 item taken out" in grown.curate("undo", commit[:10], now="2026-03-03T09:02")
+    assert "The moon" not in grown.memory.curate("items")
+    assert grown.touched() == []
+
+
+def test_forgetting_names_a_persons_files_and_leaves_them(grown: Grown) -> None:
+    lay(grown.root, {"Ideas.md": "# Ideas\n\nThe gate is made of oak.\n"})
+    grown.before = theirs(grown.root)
+    oak = grown.ident("The gate is made of oak.")
+    told = grown.curate("forget", oak, "--yes")
+    assert f"{oak} of Curated/Projects/alpha.md is forgotten.\n" in told
+    for held in (f"{grown.daily}/2026-03-01.md:3", "Ideas.md:3"):
+        assert f"Note: {held} still holds its words, and is not a run's to change.\n" in told
+    assert grown.touched() == []
+    grown.curate("run", "--again", "2026-03-01", now="2026-03-04T02:00")
+    assert "oak" not in grown.memory.curate("items")
+    assert grown.touched() == []
+    assert grown.sound()
+    told = grown.memory.curate("forget", oak, "--from-history")
+    assert "Files of yours that are committed, daily notes among them, are rewritten on the disk, too." in told
+    assert "\nThe gate is made of oak.\n" in told
+
+
+def test_a_folder_within_a_repository_has_a_history_too(place: Place) -> None:
+    vault(place.root / "notes")
+    place.mine.git("init", "-q")
+    grown = Grown.lived(place.below("notes"), lambda root: root, "Daily", "--opt-in", "Projects/*.md")
+    for text, page in (
+        ("The mill seats 80 people.", "Projects/Spring concert.md"),
+        (SAID[2][23:], "Curated/Projects/alpha.md"),
+    ):
+        assert f"  in {page}, live" in grown.memory.curate("history", grown.ident(text))
+    assert page in {one["document"] for one in grown.json("items", "--known-on", "2026-03-02")}
+    assert "Daily/2026-03-01.md:3" in grown.memory.curate("search", "oak", "--known-on", "2026-03-02")
+    assert "gate is made of oak." in grown.memory.curate("forget", grown.ident(SAID[2][23:]), "--from-history")
+
+
+def test_what_is_exported_is_imported_into_any_memory(opened: Grown, memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "items.jsonl"
+    file.write_text(opened.memory.curate("export", "--jsonl", "-"))
+    assert "there already" in opened.curate("import", str(file))
+    memory.curate("import", str(file), "--now", "2026-03-04T10:00")
+    assert "The mill seats 80 people." in memory.read("Projects/Spring concert.md")
+    assert not (memory.root / "Notes").exists()
+    assert "Everything is accounted for" in memory.curate("check")
+    oak = opened.ident("The gate is made of oak.")
+    opened.curate("forget", oak, "--yes")
+    assert "1 item imported" in opened.curate("import", str(file), now="2026-03-03T09:01")
+    assert "oak" in opened.memory.read("Curated/Projects/alpha.md")
+
+
+def test_into_a_page_that_is_not_opted_in_nothing_is_imported(opened: Grown, tmp_path: Path, place: Place) -> None:
+    file = tmp_path / "items.jsonl"
+    file.write_text(opened.memory.curate("export", "--jsonl", "-"))
+    other = Grown.lived(place.below("other"), vault, "Daily")
+    other.curate("import", str(file), "--replace")
+    assert "The mill seats 80 people." in other.memory.read("Curated/Projects/Spring concert.md")
+    assert other.touched() == []
+    assert other.sound()
+
+
+def test_a_rename_leaves_the_links_in_a_persons_page_alone(opened: Grown) -> None:
+    page = "Projects/Spring concert.md"
+    links = "\nSee [[Alpha]], [it](Projects/alpha.md) and [it](../Curated/Projects/alpha.md).\n"
+    opened.memory.write(page, opened.memory.read(page) + links)
+    opened.memory.write("MEMORY.md", opened.memory.read("MEMORY.md") + links)
+    opened.curate("project", "rename", "Alpha", "Omega")
+    assert links in opened.memory.read(page)
+    assert links in opened.memory.read("MEMORY.md")
+    assert "(Curated/Projects/omega.md)" in opened.memory.read("MEMORY.md")
+    said = opened.curate("project", "close", "Spring concert", "--yes", exits=2)
+    assert f"{page} is a file of your own, which no run moves." in said
+
+
+def test_a_project_that_is_over_is_proposed_and_archived(grown: Grown) -> None:
+    waits = grown.ident("We do not use port 8080 for the gate.")
+    grown.curate("review", waits, "--reject")
+    told = grown.curate("run", now="2026-07-01T02:00")
+    assert "Curated/Projects/alpha.md may be over; Curated/Review.md asks whether to archive." in told
+    review = grown.memory.read("Curated/Review.md")
+    assert "## archive: Curated/Projects/alpha.md <!-- review archive 2026-07-01 -->" in review
+    grown.curate("run", now="2026-07-02T02:00")
+    assert grown.memory.read("Curated/Review.md") == review
+    grown.memory.write("Curated/Review.md", review.replace("- [ ] archive", "- [x] archive"))
+    grown.curate("run", now="2026-07-03T02:00")
+    assert "oak" in grown.memory.read("Curated/Archives/alpha.md")
+    assert grown.touched() == []
+    assert grown.sound()
+
+
+def test_a_note_beside_the_days_keeps_a_project_from_being_over(once: Path, place: Place) -> None:
+    grown = _copied(once, place, openclaw, "memory")
+    grown.curate("review", grown.ident("We do not use port 8080 for the gate."), "--reject")
+    lay(grown.root, {"memory/2026-06-20-walk.md": "- talked of alpha with Ben\n"})
+    grown.curate("run", now="2026-07-01T02:00")
+    assert "archive:" not in grown.memory.read("Curated/Review.md")
+
+
+def test_what_waits_for_a_page_that_was_opted_out_is_filed_elsewhere(opened: Grown) -> None:
+    opened.write("2026-03-03", ("Fact: [project: Spring concert] The mill does not seat 80 people.",))
+    opened.curate("run", now="2026-03-04T02:00")
+    waits = opened.ident("The mill does not seat 80 people.")
+    settings = opened.memory.read("curate.toml")
+    opened.memory.write("curate.toml", settings.replace('"Projects/*.md", ', "").replace(', "Projects/*.md"', ""))
+    before = opened.memory.read("Projects/Spring concert.md")
+    opened.curate("review", waits, "--accept", now="2026-03-04T09:00")
+    assert "does not seat" in opened.memory.read("Curated/Areas/general.md")
+    assert opened.memory.read("Projects/Spring concert.md") == before

@@ -1,0 +1,323 @@
+"""`curate install cron|systemd|launchd`: what runs every night, written, shown and taken back."""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from pipelines.agents import timers as systemd
+from pipelines.agents import timers_cron as cron
+from pipelines.agents import timers_cron as launchd
+from pipelines.agents.install_plan import Asked, Program
+from pipelines.agents.timers import fill
+from pipelines.cli import run_cli
+from tests.agents.install.outside import SYSTEMCTL, cron_command, environment, system
+
+if TYPE_CHECKING:
+    from tests.agents.install.outside import System
+    from tests.conftest import Memory
+
+__all__ = ["system"]
+DEPLOY = Path(__file__).parents[3] / "deploy"
+ANALYZE = shutil.which("systemd-analyze")
+THEIRS = b'# mine, in latin-1: \xe4\nMAILTO=""\n5 4 * * 0 tar cf /x%y\n'
+PRINTED = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="/"), min_size=1, max_size=12)
+ODD = st.one_of(PRINTED, st.text("a %$\"'\\*?[&<;#:", min_size=1, max_size=12)).filter(
+    lambda name: name not in {".", ".."}
+)
+
+
+def uninstall(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    capsys.readouterr()
+    code = run_cli(["uninstall", *words])
+    said = capsys.readouterr()
+    assert code == 0, said.out + said.err
+    return said.out
+
+
+@pytest.mark.parametrize("table", [None, b"", THEIRS, THEIRS.rstrip(b"\n")])
+def test_cron_gets_one_line_and_loses_it_to_the_byte(
+    memory: Memory, system: System, capsys: pytest.CaptureFixture[str], table: bytes | None
+) -> None:
+    system.cron(table)
+    assert "Changed your crontab." in memory.curate("install", "cron")
+    now = system.table.read_bytes()
+    assert now.startswith(table or b"")
+    assert re.findall(rb"^0 2 \* \* \* set -a;.*", now, re.MULTILINE)
+    assert "Nothing to do for cron." in memory.curate("install", "cron")
+    memory.curate("install", "cron", "--time", "23:45")
+    assert "every night at 23:45 (your crontab)" in memory.curate("install", "--list")
+    memory.curate("install", "cron")
+    assert b"\n45 23 * * * " in system.table.read_bytes(), "the time that was asked for once stays"
+    uninstall(capsys, "cron")
+    left = system.table.read_bytes() if system.table.exists() else b""
+    assert left == (table or b"").rstrip(b"\n") + (b"\n" if table else b"")
+
+
+def test_printing_changes_nothing(memory: Memory, system: System) -> None:
+    system.cron(THEIRS)
+    assert "+0 2 * * * set -a;" in memory.curate("install", "cron", "--print")
+    assert "+ExecStart=:" in (said := memory.curate("install", "systemd", "--print"))
+    assert "Would run: systemctl --user enable --now memcurate.timer" in said
+    assert "+<plist" in memory.curate("install", "launchd", "--print")
+    assert system.table.read_bytes() == THEIRS
+    assert not list(Path.home().rglob("memcurate*"))
+
+
+def test_what_is_said_when_a_crontab_fails(memory: Memory, system: System) -> None:
+    said = memory.curate("install", "cron", exits=1)
+    assert "could not be read: the program `crontab` was not found." in said
+    system.program("crontab", "#!/bin/sh\necho 'you are not allowed to use this program' >&2\nexit 1\n")
+    assert "you are not allowed to use this program" in memory.curate("install", "cron", exits=1)
+    system.program("crontab", '#!/bin/sh\n[ "$1" = -l ] || { echo "errors in crontab file" >&2; exit 1; }\n')
+    assert "could not be written: errors in crontab file" in memory.curate("install", "cron", exits=1)
+    system.cron(b"# memcurate:begin\n0 1 * * * x\n")
+    assert "not one beginning and one end" in memory.curate("install", "cron", exits=1)
+    assert system.table.read_bytes() == b"# memcurate:begin\n0 1 * * * x\n"
+
+
+def test_systemd_gets_its_units_and_is_told(memory: Memory, system: System, capsys: pytest.CaptureFixture[str]) -> None:
+    system.program("systemctl", SYSTEMCTL)
+    memory.curate("install", "systemd", "--time", "04:30")
+    units = Path.home() / "config/systemd/user"
+    assert {file.name for file in units.iterdir()} == {systemd.SERVICE, systemd.TIMER, systemd.FAILED}
+    assert "OnCalendar=*-*-* 04:30:00\n" in (units / systemd.TIMER).read_text()
+    assert system.commands() == ["--user daemon-reload", "--user enable --now memcurate.timer"]
+    assert "it is not in force" in memory.curate("install", "--list")
+    (units / "timers.target.wants").mkdir()
+    (units / "timers.target.wants/memcurate.timer").symlink_to(units / systemd.TIMER)
+    listed = memory.curate("install", "--list")
+    assert "every night at 04:30" in listed
+    assert "not in force" not in listed
+    assert "Nothing to do for systemd." in memory.curate("install", "systemd")
+    system.told.unlink()
+    uninstall(capsys, "systemd")
+    assert not [file for file in units.iterdir() if file.is_file() and not file.is_symlink()]
+    assert system.commands() == ["--user disable --now memcurate.timer", "--user daemon-reload"]
+
+
+def test_where_systemctl_does_not_answer_its_commands_are_said(memory: Memory, system: System) -> None:
+    said = memory.curate("install", "systemd")
+    assert "systemctl --user enable --now memcurate.timer  # the program `systemctl` was not found" in said
+    system.program("systemctl", "#!/bin/sh\necho 'Failed to connect to bus' >&2\nexit 1\n")
+    said = memory.curate("install", "systemd", "--time", "03:00")
+    assert "systemctl --user daemon-reload  # Failed to connect to bus" in said
+
+
+def test_without_user_namespaces_the_walls_are_left_out(
+    memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system.program("systemctl", SYSTEMCTL)
+    for walls in (True, False):
+        monkeypatch.setattr(systemd, "has_user_namespaces", lambda walls=walls: walls)
+        said = memory.curate("install", "systemd")
+        text = (Path.home() / "config/systemd/user" / systemd.SERVICE).read_text()
+        assert ("\nProtectSystem=strict\n" in text, "\nPrivateUsers=yes\n" in text) == (walls, walls)
+        assert "\nNoNewPrivileges=yes\n" in text
+        assert ("the walls of memcurate.service are left out" in said) != walls
+
+
+@pytest.mark.parametrize(("code", "stands"), [(0, True), (1, True), (218, False), (226, False)])
+def test_walls_are_tried_where_that_can_be(memory: Memory, system: System, code: int, *, stands: bool) -> None:
+    system.program("systemctl", SYSTEMCTL)
+    system.program("systemd-run", f'#!/bin/sh\necho "$*" >>"{{told}}"\nexit {code}\n')
+    memory.curate("install", "systemd")
+    if systemd.has_user_namespaces():
+        assert "--user --wait --quiet --collect -p PrivateUsers=yes -p ProtectSystem=strict" in system.commands()[0]
+        text = (Path.home() / "config/systemd/user" / systemd.SERVICE).read_text()
+        assert ("\nProtectSystem=strict\n" in text) == stands
+
+
+def test_a_repository_around_the_memory_can_be_written(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path / "all")], check=True)
+    root = tmp_path / "all" / "memory"
+    root.mkdir()
+    service = systemd.units(asked(root), walls=True)[systemd.SERVICE]
+    assert f'ReadWritePaths="-{root}" "-{tmp_path}/all/.git" "-' in service
+
+
+def test_the_memorys_zone_is_the_timers(memory: Memory, system: System) -> None:
+    system.program("systemctl", SYSTEMCTL)
+    system.cron()
+    memory.write("curate.toml", 'timezone = "Asia/Kathmandu"\n')
+    memory.curate("install", "systemd")
+    assert (
+        "OnCalendar=*-*-* 02:00:00 Asia/Kathmandu\n"
+        in (Path.home() / "config/systemd/user" / systemd.TIMER).read_text()
+    )
+    assert "at 02:00 Asia/Kathmandu" in memory.curate("install", "--list")
+    assert "this memory's days are cut in Asia/Kathmandu" in memory.curate("install", "cron")
+    memory.write("curate.toml", 'timezone = "Europe/Atlantis"\n')
+    assert "no such time zone" in memory.curate("install", "systemd", exits=1)
+
+
+@pytest.mark.usefixtures("system")
+def test_launchd_gets_its_list_and_loses_it(memory: Memory, capsys: pytest.CaptureFixture[str]) -> None:
+    said = memory.curate("install", "launchd", "--time", "05:07")
+    file = Path.home() / "Library/LaunchAgents/memcurate.plist"
+    told = plistlib.loads(file.read_bytes())
+    assert told["StartCalendarInterval"] == {"Hour": 5, "Minute": 7}
+    assert f"launchctl bootstrap gui/{os.getuid()} {file}" in said
+    assert "every night at 05:07" in memory.curate("install", "--list")
+    uninstall(capsys, "launchd")
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("time", ["25:00", "2:00", "02:60", "noon", "02:00:00", "٠٢:٠٠"])
+def test_what_is_no_time_is_said(memory: Memory, system: System, time: str) -> None:
+    system.cron()
+    for target in ("cron", "systemd", "launchd"):
+        assert "is no time of day" in memory.curate("install", target, "--time", time, exits=2)
+    assert not list(Path.home().rglob("memcurate*"))
+
+
+def test_without_a_home_nothing_is_written(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    for target in ("systemd", "launchd", "cron"):
+        assert "HOME is not set" in memory.curate("install", target, exits=2)
+
+
+def test_options_of_agents_are_not_for_nights(memory: Memory) -> None:
+    assert "--time is for cron" in memory.curate("install", "codex", "--time", "02:00", exits=2)
+    assert "--project-dir is for agents" in memory.curate("install", "cron", "--project-dir", "/", exits=2)
+
+
+def test_another_memory_is_told_apart(memory: Memory, system: System, tmp_path: Path) -> None:
+    system.cron()
+    memory.curate("install", "cron")
+    other = memory.aside(tmp_path / "other")
+    run_cli(["init", str(other.root)])
+    assert "for another memory" in other.curate("install", "--list")
+
+
+# ---------------------------------------------------------------- what is installed is what stands in deploy/
+
+
+def asked(root: Path, program: str = "/opt/curate", home: Path = Path("/home/me"), time: str = "") -> Asked:
+    return Asked(Program((program,), root), home, time=time)
+
+
+def test_what_is_installed_is_what_stands_in_deploy(system: System) -> None:
+    system.cron()
+    for name in ("crontab", "memcurate.service", "memcurate-failed.service", "memcurate.timer", "memcurate.plist"):
+        assert fill(name, {}) == (DEPLOY / name).read_text()
+    units = systemd.units(asked(Path("/home/me/memory")), walls=True)
+    one = {name: text.splitlines() for name, text in units.items()}
+    one["memcurate.plist"] = launchd.property_list(asked(Path("/home/me/memory"))).splitlines()
+    one["crontab"] = cron.block(asked(Path("/home/me/memory")), "02:00").splitlines()
+    for name, lines in one.items():
+        there = (DEPLOY / name).read_text().splitlines()
+        there = there[there.index("# memcurate:begin") :] if name == "crontab" else there
+        changed = [new for old, new in zip(there, lines, strict=True) if old != new]
+        assert all(
+            re.match(r"(ExecStart|EnvironmentFile|ReadWritePaths)=|0 2 |\s*<string>/", line) for line in changed
+        ), changed
+        assert not [line for line in changed if line.startswith("#")]
+
+
+# ---------------------------------------------------------------- odd paths
+
+
+@settings(max_examples=60)
+@given(ODD, ODD)
+@example("a b%c", 'it\'s "mine"')
+@example("\\%", "%%")
+def test_a_shell_under_cron_reads_every_path_as_it_is(folder: str, name: str) -> None:
+    root, program = Path(f"/{folder}/{name}"), f"/{name}/curate"
+    block = cron.block(asked(root, program, Path(f"/{folder}")), "02:00")
+    command = cron_command(block.splitlines()[-2])
+    shown = 'nice() { printf "%s\\0" "$@" >&2; }; ' + command.replace(">/dev/null", "")
+    done = subprocess.run(["/bin/sh", "-c", shown], capture_output=True, check=True, env={"PATH": "/usr/bin:/bin"})
+    assert done.stderr.decode().split("\0")[:4] == [program, "run", "--memory", str(root)]
+
+
+@settings(max_examples=80)
+@given(ODD, ODD)
+@example("a b%c", 'it\'s "mine"')
+def test_launchd_reads_every_path_as_it_is(folder: str, name: str) -> None:
+    root, program = Path(f"/{folder}/{name}"), f"/{name}/curate"
+    told = plistlib.loads(launchd.property_list(asked(root, program, Path(f"/{folder}"))).encode())
+    assert told["ProgramArguments"][4:] == [str(root), program]
+    shell = [*told["ProgramArguments"][:3], "/dev/null", "/m", "/bin/sh", "-c", 'printf "%s " "$@"', "x"]
+    shell[2] = shell[2].replace(">/dev/null", "")
+    assert subprocess.check_output(shell) == b"run --memory /m "
+
+
+@settings(max_examples=80)
+@given(ODD)
+@example('a "b" \\ %h')
+def test_systemd_reads_every_path_as_it_is(name: str) -> None:
+    units = systemd.units(asked(Path(f"/{name}"), f"/{name}/curate"), walls=True)
+    [line] = re.findall(r"^ExecStart=:(.*)", units[systemd.SERVICE], re.MULTILINE)
+    words = words_of(line)
+    through_a_shell = ["/bin/sh", "-c", 'exec "$@"', "sh"] if words[0] == "/bin/sh" else []
+    assert words == [*through_a_shell, f"/{name}/curate", "run", "--memory", f"/{name}"]
+    [line] = re.findall(r"^ReadWritePaths=(.*)", units[systemd.SERVICE], re.MULTILINE)
+    assert words_of(line)[0] == f"-/{name}"
+
+
+def words_of(line: str) -> list[str]:
+    """Return a list of words as systemd reads it (`extract_first_word` and specifiers)."""
+    found = re.findall(r'"((?:[^"\\]|\\.)*)"|(\S+)', line)
+    return [re.sub(r"\\(.)", r"\1", one or other).replace("%%", "%") for one, other in found]
+
+
+@pytest.mark.skipif(ANALYZE is None, reason="this machine has no systemd-analyze")
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@given(ODD)
+@example('a "b" \\ %h')
+@example("$HOME ${x}")
+@example("it's; a & b # c")
+def test_systemd_itself_finds_the_program_wherever_it_is(name: str) -> None:
+    """It says so where a program is not to be found."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / name
+        home.mkdir()
+        program = home / "curate"
+        program.write_text("#!/bin/sh\n")
+        for there in (True, False):
+            program.chmod(0o755) if there else program.unlink()
+            for unit, text in systemd.units(asked(home, str(program), home), walls=True).items():
+                (Path(folder) / unit).write_text(text)
+            words = [ANALYZE or "", "--user", "--man=no", "verify", f"{folder}/{systemd.SERVICE}"]
+            done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment(Path(folder)))
+            seen = there or bool(set(name) & set("\"'\\"))  # then it is a shell that starts it
+            assert (done.returncode == 0 and not done.stderr) == seen, done.stderr
+
+
+def test_a_line_end_in_a_path_is_refused() -> None:
+    for broken in ("/a\nb", "/a\x1bb", "/a\udc80b"):
+        with pytest.raises(Exception, match="cannot stand in a file"):
+            systemd.units(asked(Path(broken)), walls=True)
+
+
+def test_a_line_too_long_for_cron_is_refused(system: System) -> None:
+    system.cron()
+    with pytest.raises(Exception, match="too long"):
+        cron.block(asked(Path("/" + "long" * 200)), "02:00")
+
+
+@pytest.mark.parametrize("target", ["cron", "systemd", "launchd"])
+def test_what_the_shell_sets_and_nights_do_not_know_is_named(
+    memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    system.cron()
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-nobody")
+    monkeypatch.setenv("CURATE_CONFIG", "/somewhere/config.toml")
+    said = memory.curate("install", target, "--print")
+    file = Path.home() / "config/memcurate/environment"
+    assert f"write CURATE_CONFIG, XDG_CONFIG_HOME, ANTHROPIC_API_KEY into {file}, a line NAME=value each." in said
+    assert "key-of-nobody" not in said
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("ANTHROPIC_API_KEY=x\nexport CURATE_CONFIG=y\nXDG_CONFIG_HOME=z\n")
+    assert "Nights do not know" not in memory.curate("install", target, "--print")

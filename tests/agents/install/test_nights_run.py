@@ -1,0 +1,121 @@
+"""What is installed, started as cron and launchd start it: a good night says nothing, a bad one is told."""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines import errors
+from pipelines.agents import timers as systemd
+from pipelines.agents import timers_cron as cron
+from pipelines.agents import timers_cron as launchd
+from pipelines.agents.install_plan import Asked, Program
+from pipelines.cli import run_cli
+from pipelines.store.lock import run_lock
+from tests.agents.install.outside import cron_command, system
+
+if TYPE_CHECKING:
+    from tests.agents.install.outside import System
+    from tests.conftest import Memory
+
+__all__ = ["system"]
+MAIL = '#!/bin/sh\ncat >>"{told}"\n'
+
+
+@pytest.fixture
+def asked(memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """Have nights begin through a program whose PATH leads to the stand-ins, and keys in the file for them."""
+    monkeypatch.setattr("pipelines.agents.timers_cron.search_path", lambda: str(system.folder))
+    monkeypatch.setattr("pipelines.agents.timers_cron.search_path", lambda: str(system.folder))
+    for name in ("nice", "printenv"):
+        (system.folder / name).symlink_to(f"/usr/bin/{name}")
+    system.program("mail", MAIL)
+    system.cron()
+    keys = Path.home() / "config/memcurate/environment"
+    keys.parent.mkdir(parents=True)
+    keys.write_text(f"CURATE_CONFIG={keys.parent}/config.toml\n")
+    (keys.parent / "config.toml").write_text("")
+    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite for the cache.\n")
+    return Asked(Program((sys.executable, "-m", "pipelines.cli"), memory.root), Path.home())
+
+
+def start(words: list[str], **more: str) -> tuple[int, str]:
+    known = {"HOME": os.environ["HOME"], "XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"], "PATH": os.environ["PATH"]}
+    known |= {"PYTHONPATH": str(Path(__file__).parents[3]), "TZ": "UTC"} | more
+    done = subprocess.run(words, env=known, capture_output=True, text=True, check=False, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("target", ["cron", pytest.param("launchd", marks=pytest.mark.torture)])
+def test_a_good_night_says_nothing_and_a_bad_one_is_told(
+    memory: Memory, system: System, asked: Asked, target: str
+) -> None:
+    if target == "cron":
+        words = ["/bin/sh", "-c", cron_command(cron.block(asked, "02:00").splitlines()[-2])]
+    else:
+        words = plistlib.loads(launchd.property_list(asked).encode())["ProgramArguments"]
+    assert start(words) == (0, "")
+    assert "Use SQLite" in memory.curate("items")
+    with run_lock(memory.root, "the test"):
+        code, said = start(words)
+    assert (code, system.commands()) == (0, [])
+    assert "Another run holds the lock" in said
+    (Path.home() / "config/memcurate/config.toml").write_text('providers = ["exec:false"]\n')
+    memory.write("Logs/2026-03-19.md", "- Decision: Invoices go out on Mondays.\n")
+    _, said = start(words)
+    assert "entries stay pending" in said
+    assert f"for the memory in {memory.root}." in "\n".join(system.commands())
+    assert "Invoices" not in said + "\n".join(system.commands())
+
+
+def test_the_units_do_a_night_and_tell_of_a_bad_one(memory: Memory, system: System, asked: Asked) -> None:
+    units = systemd.units(asked, walls=True)
+
+    def begin(name: str) -> tuple[int, str]:
+        """Start what a unit starts, as systemd reads it: no shell, quotes undone, variables from the file it names."""
+        [line] = re.findall(r"^ExecStart=:(.+)$", units[name], re.MULTILINE)
+        [file] = re.findall(r"^EnvironmentFile=-(.+)$", units["memcurate.service"], re.MULTILINE)
+        known = dict(row.split("=", 1) for row in Path(file).read_text().splitlines())
+        return start(shlex.split(line.replace("%%", "%")), **known, PATH=str(system.folder) + ":/usr/bin:/bin")
+
+    code, said = begin("memcurate.service")
+    assert code == 0, said
+    assert "Use SQLite" in memory.curate("items")
+    with run_lock(memory.root, "the test"):
+        code, said = begin("memcurate.service")
+    assert f"SuccessExitStatus={code}\n" in units["memcurate.service"], "another run at work is no failure"
+    (Path.home() / "config/memcurate/config.toml").write_text('providers = ["exec:false"]\n')
+    memory.write("Logs/2026-03-19.md", "- Decision: Invoices go out on Mondays.\n")
+    assert begin("memcurate.service")[0] == 1
+    assert "OnFailure=memcurate-failed.service\n" in units["memcurate.service"]
+    code, said = begin("memcurate-failed.service")
+    assert f"SuccessExitStatus={code}\n" in units["memcurate-failed.service"], said
+    assert f"for the memory in {memory.root}." in "\n".join(system.commands())
+
+
+def test_a_memory_is_restored_from_its_remote(memory: Memory, tmp_path: Path) -> None:
+    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite for the cache.\n")
+    memory.curate("run", "--now", "2026-03-19T02:00")
+    again = memory.aside(tmp_path / "again")
+    memory.git("clone", "-q", ".", str(again.root))
+    assert run_cli(["init", str(again.root)]) == 0
+    again.curate("index")
+    assert "Everything is accounted for" in again.curate("check")
+    assert "Use SQLite" in again.curate("search", "cache")
+    assert again.git("status", "--porcelain") == ""
+
+
+def test_the_page_for_operators_names_every_exit_code() -> None:
+    page = (Path(__file__).parents[3] / "docs/operations.md").read_text()
+    told = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
+    codes = (errors.FINE, errors.EXPECTED, errors.USAGE, errors.BUG, errors.LOCKED, errors.INTERRUPTED)
+    assert told == {*codes, errors.Ended(signal.SIGHUP).exit_code, errors.Ended(signal.SIGTERM).exit_code}

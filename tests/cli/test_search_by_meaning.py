@@ -1,0 +1,193 @@
+"""`curate index`, `curate search` and `curate eval` with an embedder: narrowed down, explained, measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.errors import ModelFailed
+from pipelines.search import embed as meaning
+from pipelines.search.schema import INDEX
+from tests.search.bag import Bag
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tests.conftest import Memory
+
+
+@pytest.fixture(name="bag")
+def embedder(monkeypatch: pytest.MonkeyPatch) -> Bag:
+    bag = Bag()
+    monkeypatch.setattr(meaning, "chosen_embedder", lambda: (bag, "a bag"))
+    return bag
+
+
+@pytest.fixture(name="filled")
+def with_logs(memory: Memory, bag: Bag) -> Memory:
+    assert bag.name
+    memory.write("Logs/2026-02-01.md", "- we bought a vessel\n- Decision: paint it blue\n")
+    memory.write("Logs/2026-02-05.md", "- the boat sank\n")
+    assert "Vectors: " in memory.curate("index")
+    return memory
+
+
+def results(said: str) -> list[str]:
+    answer = next(line for line in said.splitlines() if line.startswith("{"))
+    return [f"{hit['path']}:{hit['start_line']}" for hit in json.loads(answer)["results"]]
+
+
+def test_other_words_are_found_at_once_and_after_an_edit(filled: Memory) -> None:
+    assert results(filled.curate("search", "boat", "--json"))[:2] == ["Logs/2026-02-05.md:1", "Logs/2026-02-01.md:1"]
+    filled.write("Logs/2026-02-05.md", "- nothing happened\n- the boat sank\n")
+    assert {"Logs/2026-02-05.md:2", "Logs/2026-02-01.md:1"} <= set(results(filled.curate("search", "boat", "--json")))
+
+
+def test_a_rebuild_in_between_keeps_the_meaning(filled: Memory, bag: Bag) -> None:
+    (filled.root / INDEX).unlink()
+    bag.asked.clear()
+    assert "Logs/2026-02-01.md:1" in results(filled.curate("search", "ship", "--json"))
+    assert bag.asked == []
+
+
+def test_filters_are_kept_and_checked(filled: Memory) -> None:
+    assert results(filled.curate("search", "blue boat", "--json", "--before", "2026-02-05", "--type", "decision")) == [
+        "Logs/2026-02-01.md:2"
+    ]
+    assert results(filled.curate("search", "boat", "--json", "--source", "session")) == []
+    narrowed = ("--type", "DECISION", "--trust", "SELF", "--source", "Log")
+    assert results(filled.curate("search", "blue", "--json", *narrowed)) == ["Logs/2026-02-01.md:2"]
+    for option, value in (("--type", "Wish"), ("--since", "2026-02-30"), ("--trust", "me"), ("--source", "web")):
+        assert option in filled.curate("search", "boat", option, value, exits=2)
+
+
+def test_every_factor_is_shown_on_demand(filled: Memory) -> None:
+    assert "fused 1" in filled.curate("search", "boat", "--explain")
+    hit = json.loads(filled.curate("search", "boat", "--explain", "--json"))["results"][0]
+    assert set(hit["factors"]) == {"words", "meaning", "fused"}
+    assert "factors" not in json.loads(filled.curate("search", "boat", "--json"))["results"][0]
+
+
+def test_the_settings_choose_the_ranking(filled: Memory) -> None:
+    settings = filled.read("curate.toml")
+    filled.write("curate.toml", settings + '[search]\nmode = "keyword"\n')
+    assert results(filled.curate("search", "boat", "--json")) == ["Logs/2026-02-05.md:1"]
+    filled.write("curate.toml", settings + '[search]\nfusion = "magic"\nvector_weight = 2.0\n')
+    said = filled.curate("search", "boat", exits=1)
+    assert "search.fusion" in said
+    assert "search.vector_weight" in said
+
+
+def test_another_embedder_pauses_the_meaning_and_says_so(filled: Memory, bag: Bag) -> None:
+    bag.name = "test:new"
+    said = filled.curate("search", "boat", "--json")
+    assert "test:new" in said
+    assert results(said) == ["Logs/2026-02-05.md:1"]
+    filled.curate("index")
+    assert "Logs/2026-02-01.md:1" in results(filled.curate("search", "boat", "--json"))
+
+
+def test_an_embedder_that_fails_leaves_the_words(filled: Memory, bag: Bag, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(text: str) -> NDArray[np.float32]:
+        raise ModelFailed("bag", f"has a hole where {text} was")
+
+    monkeypatch.setattr(bag, "embed_query", fail)
+    said = filled.curate("search", "boat", "--json")
+    assert "by words alone" in said
+    assert results(said) == ["Logs/2026-02-05.md:1"]
+
+
+def test_a_failed_batch_is_said_by_index(filled: Memory) -> None:
+    filled.write("Logs/2026-02-06.md", "- poison\n")
+    assert "bag was poisoned. Until the next time, 1 unit is found by words alone." in filled.curate("index")
+
+
+BOAT = '{"query": "boat", "evidence": [["Logs/2026-02-05.md", 1]]}'
+
+
+def questions(tmp_path: Path, *lines: str) -> str:
+    (tmp_path / "questions.jsonl").write_text("\n".join(lines), "utf-8")
+    return str(tmp_path / "questions.jsonl")
+
+
+def test_eval_scores_words_meaning_and_both(filled: Memory, tmp_path: Path) -> None:
+    file = questions(
+        tmp_path,
+        '{"query": "boat", "evidence": [["Logs/2026-02-01.md", 1], ["Logs/2026-02-05.md", 1]]}',
+        "",
+        '{"query": "blue paint", "evidence": [["Logs/2026-02-01.md", 2]], "category": "x"}',
+    )
+    modes = json.loads(filled.curate("eval", "search", file, "--json"))["modes"]
+    assert {mode: (one["recall@500w"], one["day@5"]) for mode, one in modes.items()} == {
+        "keyword": (0.75, 0.75),
+        "vector": (1.0, 1.0),
+        "hybrid": (1.0, 1.0),
+    }
+    assert modes["hybrid"]["mrr"] == 1.0
+    assert filled.curate("eval", "search", file).startswith("keyword\t0.750")
+
+
+def test_eval_compares_all_three_ways_whatever_the_settings_search_by(filled: Memory, tmp_path: Path) -> None:
+    file = questions(tmp_path, BOAT)
+    filled.write("curate.toml", f'{filled.read("curate.toml")}[search]\nmode = "keyword"\n')
+    assert list(json.loads(filled.curate("eval", "search", file, "--json"))["modes"]) == ["keyword", "vector", "hybrid"]
+
+
+def test_eval_reads_a_byte_order_mark_and_what_only_looks_like_a_line_end(filled: Memory, tmp_path: Path) -> None:
+    file = questions(tmp_path, f"\ufeff{BOAT}\r", BOAT.replace("boat", "boat\u2028\x85sank"))
+    assert json.loads(filled.curate("eval", "search", file, "--json"))["questions"] == 2
+
+
+def test_eval_says_which_evidence_no_search_can_find(filled: Memory, tmp_path: Path) -> None:
+    filled.write("Areas/a.md", "- ~~Fact: boats are odd.~~ <!-- k8c02d9e441 since=2026-01-01 -->\n- boats\n")
+    file = questions(tmp_path, BOAT, '{"query": "boat", "evidence": [["Logs/2026-02-05.md", 1], ["Areas/a.md", 2]]}')
+    assert "Nothing" not in filled.curate("eval", "search", file)
+    places = '["Logs/2026-02-05.md", 1], ["Logs/2026-02-05.md", 9], ["./Logs/2026-02-05.md", 1], ["Areas/a.md", 1]'
+    file = questions(tmp_path, f'{{"query": "boat", "evidence": [{places}]}}')
+    said = filled.curate("eval", "search", file)
+    assert (
+        "Nothing that a search shows stands at 3 of the 4 places given as evidence (the first: ./Logs/2026-02" in said
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("", "[]", '{"query": 1, "evidence": [["a", 1]]}', '{"query": "a", "evidence": []}', "[" * 100_000),
+        f'{BOAT}\n{{"query": " ", "evidence": [["Logs/2026-02-05.md", 1]]}}',
+    ],
+)
+def test_eval_names_the_line_that_is_no_question(filled: Memory, tmp_path: Path, line: str) -> None:
+    assert "question" in filled.curate("eval", "search", questions(tmp_path, line), exits=1)
+
+
+def test_without_vectors_a_search_brings_in_no_numpy(bare_memory: Path) -> None:
+    code = (
+        "import sys; from pipelines.cli import run_cli;"
+        f"run_cli(['search', 'boat', '--memory', {str(bare_memory)!r}]);"
+        "print(sorted({'numpy', 'pydantic'} & set(sys.modules)))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # this one builds the index
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert told.stdout.endswith("[]\n")
+
+
+def test_one_question_wakes_no_thread_for_each_processor(memory: Memory) -> None:
+    code = (
+        "import os, sys; from pipelines.cli import run_cli;"
+        " run_cli(sys.argv[1:]); print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    command = [sys.executable, "-c", code, "search", "boat", "--memory", str(memory.root)]
+    for given, used in ((None, "1"), ("3", "3")):
+        environ = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+        environ |= {"OPENBLAS_NUM_THREADS": given} if given else {}
+        told = subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout
+        assert told.splitlines()[-1] == used

@@ -1,0 +1,233 @@
+"""What nobody expects to be asked or to find on the disk: a clear answer each time, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines import mcp as mcp_tools
+from pipelines.search import embed as meaning
+from pipelines.search import read_files as reading
+from pipelines.search.indexed_files import read_source
+from pipelines.search.rank import USAGE
+from pipelines.search.schema import INDEX, VERSION
+from tests.search.bag import Bag
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.search.indexed_files import Source
+    from tests.conftest import Memory
+
+THEN = ("--now", "2026-02-01T12:00")
+LOG = """- the boat sank 🎉
+- 今日は東京でラーメンを食べた
+- 我们同意下周发布新版本
+- 내일 서울에서 만나요
+- the C++ "quoted" (bracketed) AND* NEAR word^2
+"""
+
+
+@pytest.fixture(name="filled", params=["words", "vectors"])
+def with_a_log(memory: Memory, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Memory:
+    embedder = Bag() if request.param == "vectors" else None
+    monkeypatch.setattr(meaning, "chosen_embedder", lambda: (embedder, "as the test says"))
+    memory.write("Logs/2026-02-01.md", LOG)
+    memory.write("Projects/alpha.md", "---\ntitle: Überbau Alpha\n---\nproject notes on the boat\n")
+    memory.curate("index")
+    return memory
+
+
+def lines(said: str) -> list[str]:
+    answer = next(line for line in said.splitlines() if line.startswith("{"))
+    return [f"{hit['path']}:{hit['start_line']}" for hit in json.loads(answer)["results"]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "boat " * 2_000,
+        "x" * 10_000,
+        "?!…,;:",
+        '"',
+        'AND OR NOT NEAR( "unclosed',
+        "boat^2 * {a b} : col:term -boat +boat",
+        "' OR 1=1; DROP TABLE units; --",
+        "🎉🎉🎉",
+        "",
+        "   ",
+        "\t\n",
+        "\u202e\u200b",
+        "東京" * 5_000,
+    ],
+)
+def test_any_query_is_answered(filled: Memory, query: str) -> None:
+    assert isinstance(lines(filled.curate("search", "--json", query)), list)
+    assert filled.curate("search", "--explain", query)
+
+
+@pytest.mark.parametrize(
+    ("query", "line"),
+    [
+        *(("東京", 2), ("ラーメン", 2), ("食", 2), ("东京在哪里 发布", 3), ("同意", 3), ("新版本", 3), ("서울", 4)),
+        *(("c++ quoted", 5), ('"bracketed"', 5)),
+    ],
+)
+def test_other_scripts_and_marks_are_found(filled: Memory, query: str, line: int) -> None:
+    assert lines(filled.curate("search", "--json", query))[0] == f"Logs/2026-02-01.md:{line}"
+
+
+def test_an_empty_query_says_that_nothing_was_found(memory: Memory) -> None:
+    memory.write("Logs/2026-02-01.md", LOG)
+    for query in ("", "?!…", "🎉"):
+        assert memory.curate("search", query) == "Nothing was found.\n"
+    assert "Missing argument" in memory.curate("search", exits=2)
+
+
+def test_a_corrupt_index_and_one_of_another_version_are_built_anew_and_said(filled: Memory) -> None:
+    (filled.root / INDEX).write_bytes(b"SQLite format 3\0" + b"x" * 9000)
+    said = filled.curate("search", "boat", "--json")
+    assert "was built anew from" in said
+    assert "Logs/2026-02-01.md:1" in lines(said)
+    with closing(sqlite3.connect(filled.root / INDEX)) as index:
+        index.execute(f"PRAGMA user_version = {VERSION + 1}")
+    assert "A newer version of memcurate wrote it" in filled.curate("status", *THEN)
+    said = filled.curate("search", "boat", "--json")
+    assert "a newer version of memcurate wrote it" in said
+    assert "Logs/2026-02-01.md:1" in lines(said)
+    assert "anew" not in filled.curate("search", "boat", "--json")
+
+
+@pytest.mark.parametrize("left", ["vanished", "a folder", "a link"])
+def test_a_file_that_goes_while_it_is_read(
+    filled: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, left: str
+) -> None:
+    gone = filled.write("Areas/gone.md", "the boat is a secret\n")
+    (tmp_path / "outside.md").write_text("the boat outside\n")
+
+    def read(root: Path, path: str) -> Source | None:
+        if path == "Areas/gone.md" and gone.is_file() and not gone.is_symlink():
+            gone.unlink()
+            if left == "a folder":
+                gone.mkdir()
+            elif left == "a link":
+                gone.symlink_to(tmp_path / "outside.md")
+        return read_source(root, path)
+
+    monkeypatch.setattr(reading, "read_source", read)
+    for _ in range(2):
+        said = filled.curate("search", "boat", "--json")
+        assert not [place for place in lines(said) if "gone" in place]
+    assert "outside" not in filled.curate("search", "outside", "--json").partition('"results"')[2]
+    filled.curate("index")
+
+
+def test_a_link_out_of_the_memory_is_named_and_never_read(filled: Memory, tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text("the boat outside\n")
+    (filled.root / "Areas/link.md").symlink_to(tmp_path / "outside.md")
+    (filled.root / "Areas/folder").symlink_to(tmp_path)
+    assert "Areas/link.md is a symbolic link, which is never followed." in filled.curate("index")
+    assert "outside" not in filled.curate("search", "boat outside", "--json").partition('"results"')[2]
+
+
+def test_as_of_a_day(filled: Memory) -> None:
+    closed = (
+        "- ~~Fact: the boat is red~~ <!-- k7f3a9c2b10 since=2026-01-02 until=2026-01-20 superseded-by=k2ffffff -->\n"
+    )
+    filled.write("Areas/a.md", closed)
+    assert lines(filled.curate("search", "boat", "--as-of", "2026-01-10", "--json")) == ["Areas/a.md:1"]
+    assert "2026-01-02 until 2026-01-20  Fact, superseded" in filled.curate("search", "boat", "--as-of", "2026-01-10")
+    assert lines(filled.curate("search", "boat", "--as-of", "2026-02-01", "--json"))[0] == "Logs/2026-02-01.md:1"
+    said = filled.curate("search", "boat", "--as-of", "2020-01-01")
+    assert said == "Nothing was found.\nThe first day that the memory tells of is 2026-01-02.\n"
+    for wrong in ("soon", "2026-02-30", ""):
+        assert "is no day; write it like 2026-03-01." in filled.curate("search", "boat", "--as-of", wrong, exits=2)
+
+
+def test_as_of_in_an_empty_memory(memory: Memory) -> None:
+    assert memory.curate("search", "boat", "--as-of", "2020-01-01").startswith("Nothing was found.")
+
+
+@pytest.mark.parametrize("name", ["Überbau Alpha", "überbau alpha", "ÜBERBAU ALPHA", "alpha", "Alpha"])
+def test_a_project_is_meant_by_its_title_or_its_file_in_any_case(filled: Memory, name: str) -> None:
+    filled.write("Logs/2026-02-02.md", "project: alpha\n\n- the boat is ours\n")
+    filled.write("Logs/2026-02-03.md", "project: Überbau Alpha\n\n- the boat is theirs\n")
+    filled.write("Logs/2026-02-04.md", "project: Beta\n\n- the boat of others\n")
+    found = lines(filled.curate("search", "boat", "--project", name, "--json"))
+    assert set(found) == {"Logs/2026-02-02.md:3", "Logs/2026-02-03.md:3", "Projects/alpha.md:4"}
+
+
+def used(memory: Memory) -> dict[str, int]:
+    if not (memory.root / USAGE).exists():
+        return {}
+    with closing(sqlite3.connect(memory.root / USAGE)) as uses:
+        return dict(uses.execute("SELECT name, count FROM uses"))
+
+
+def test_a_search_is_remembered_and_standard_input_and_eval_are_not(
+    filled: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import io
+    import sys
+
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"query": "boat", "evidence": [["Logs/2026-02-01.md", 1]]}\n')
+    filled.curate("eval", "search", str(questions))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"boat\n")))
+    filled.curate("search", "-")
+    assert used(filled) == {}
+    filled.curate("search", "zebra", "--json")
+    filled.curate("search", "sank", "--limit", "1")
+    assert list(used(filled).values()) == [1]
+    filled.curate("search", "sank", "--limit", "1", "--json")
+    assert list(used(filled).values()) == [2]
+    assert filled.git("status", "--porcelain", "--", ".curate") == ""
+
+
+def test_a_search_by_an_agents_tool_is_remembered_too(filled: Memory) -> None:
+    assert "sank" in mcp_tools.search(filled.root, "sank", 1, "", "", ("", ""))
+    assert list(used(filled).values()) == [1]
+    mcp_tools.search(filled.root, "zebra", 5, "Rule", "", ("", ""))
+    assert list(used(filled).values()) == [1]
+
+
+def test_what_was_used_counts_where_the_settings_say_so(filled: Memory) -> None:
+    filled.curate("search", "sank", "--limit", "1")
+    assert "use" not in filled.curate("search", "sank", "--explain").partition("score")[2].split()
+    filled.write("curate.toml", f"{filled.read('curate.toml')}[search]\naccess = 0.1\n")
+    assert "use 1.1" in filled.curate("search", "sank", "--explain")
+    filled.write("curate.toml", f"{filled.read('curate.toml')}trust = 7\nacces = 2\n")
+    said = filled.curate("search", "boat", exits=1)
+    assert "search.trust" in said
+    assert "search.acces" in said
+
+
+def test_status_tells_of_index_and_embedder(filled: Memory) -> None:
+    said = filled.curate("status", *THEN)
+    assert "no file changed since." in said
+    assert "Embedder  as the test says" in said
+    filled.write("Logs/2026-02-09.md", "- new\n")
+    facts = json.loads(filled.curate("status", *THEN, "--json"))
+    assert (facts["index"]["state"], facts["index"]["behind"]) == ("behind", 1)
+    assert facts["embedder"]["why"] == "as the test says"
+    (filled.root / INDEX).unlink()
+    assert "There is none yet" in filled.curate("status", *THEN)
+
+
+def test_status_tells_of_vectors_of_another_model(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.write("Logs/2026-02-01.md", LOG)
+    bag = Bag()
+    monkeypatch.setattr(meaning, "chosen_embedder", lambda: (bag, "a bag"))
+    assert "none yet; `curate index` makes them" in memory.curate("status", *THEN)
+    memory.curate("index")
+    assert "10 present, 0 missing." in memory.curate("status", *THEN)
+    bag.name = "test:other"
+    assert "by words alone until `curate index` has embedded anew" in memory.curate("status", *THEN)
+    bag.name, bag.dimension = "test:bag", 32
+    said = memory.curate("search", "boat")
+    assert "test:bag (32 numbers)" in said
+    assert "by words alone" in said

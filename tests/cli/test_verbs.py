@@ -1,0 +1,258 @@
+"""The verbs as a person types them: what they print, what they exit with, what they leave behind."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines import __version__
+from pipelines.cli import VERBS, run_cli
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+
+def test_help_names_every_verb_and_each_has_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_cli(["--help"]) == 0
+    told = capsys.readouterr().out
+    assert all(verb in told for verb in VERBS)
+    for verb in VERBS:
+        assert run_cli([verb, "--help"]) == 0
+        assert "Usage: curate" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_cli(["--version"]) == 0
+    assert __version__ in capsys.readouterr().out
+
+
+def test_init_lays_down_everything_and_adds_only_what_is_missing(memory: Memory) -> None:
+    for path in ("SOUL.md", "USER.md", "AGENTS.md", "MEMORY.md", "Review.md", "curate.toml", ".gitignore"):
+        assert (memory.root / path).is_file()
+    for folder in ("Projects", "Areas", "Resources", "Archives", "Logs", "Sessions", "State", ".git"):
+        assert (memory.root / folder).is_dir()
+    told = memory.read("AGENTS.md")
+    assert "Search first" in told
+    assert "If nothing is\nfound, say so" in told.replace("found, say so", "found, say so") or "say so" in told
+    assert "Write down first what must last" in told
+    memory.write("SOUL.md", "mine")
+    (memory.root / "USER.md").unlink()
+    assert run_cli(["init", str(memory.root)]) == 0
+    assert memory.read("SOUL.md") == "mine"
+    assert (memory.root / "USER.md").is_file()
+    files = memory.files()
+    assert run_cli(["init", str(memory.root)]) == 0
+    assert memory.files() == files
+
+
+def test_init_in_a_folder_that_holds_files_keeps_them(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("mine, without headings")
+    assert run_cli(["init", str(tmp_path)]) == 0
+    assert (tmp_path / "MEMORY.md").read_text() == "mine, without headings"
+
+
+def test_log_appends_a_line_with_time_and_project(memory: Memory) -> None:
+    memory.curate("log", "had", "an\nidea ", "--now", "2026-03-18T09:05")
+    memory.curate("log", "- Decision: x", "--project", "Al[pha]", "--now", "2026-03-18T09:06")
+    assert (
+        memory.read("Logs/2026-03-18.md")
+        == "# 2026-03-18\n\n- 09:05 had an idea\n- 09:06 [project: Al(pha)] - Decision: x\n"
+    )
+
+
+def test_log_reads_standard_input(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("über\nzwei Zeilen\n".encode())))
+    memory.curate("log", "-", "--now", "2026-03-18T09:05")
+    assert "- 09:05 über zwei Zeilen\n" in memory.read("Logs/2026-03-18.md")
+
+
+def test_log_mends_a_last_line_without_an_end(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "- an agent wrote this")
+    memory.curate("log", "and this", "--now", "2026-03-18T09:05")
+    assert memory.read("Logs/2026-03-18.md") == "- an agent wrote this\n- 09:05 and this\n"
+
+
+def test_the_night_before_the_end_of_the_day_belongs_to_the_day_before(memory: Memory) -> None:
+    memory.write("curate.toml", 'timezone = "Europe/Zurich"\nday_end = "04:00"\n')
+    memory.curate("log", "late", "--now", "2026-03-19T01:30")
+    memory.curate("log", "utc", "--now", "2026-03-19T03:30+00:00")
+    assert "- 01:30 late" in memory.read("Logs/2026-03-18.md")
+    assert "- 04:30 utc" in memory.read("Logs/2026-03-19.md")
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(50, marks=pytest.mark.torture)])
+def test_processes_at_once_write_whole_lines(memory: Memory, count: int) -> None:
+    curate = Path(sys.executable).with_name("curate")
+    base = [str(curate), "log", "--memory", str(memory.root), "--now", "2026-03-18T09:05"]
+
+    def one(number: int) -> int:
+        return subprocess.run([*base, f"line {number} {'x' * 200}"], check=False, env={**os.environ}).returncode
+
+    with ThreadPoolExecutor(count) as pool:
+        assert set(pool.map(one, range(count))) == {0}
+    lines = memory.read("Logs/2026-03-18.md").splitlines()
+    assert lines[:2] == ["# 2026-03-18", ""]
+    assert sorted(lines[2:]) == sorted(f"- 09:05 line {n} {'x' * 200}" for n in range(count))
+
+
+def test_add_files_an_item_of_the_owners(memory: Memory) -> None:
+    memory.write("Projects/alpha.md", "# Alpha\n")
+    told = memory.curate("add", "rule", "Never", "deploy on Fridays", "--document", "Alpha")
+    assert "in Projects/alpha.md" in told
+    [item] = json.loads(memory.curate("items", "--json"))
+    assert (item["type"], item["text"], item["trust"], item["status"]) == (
+        "Rule",
+        "Never deploy on Fridays",
+        "owner",
+        "live",
+    )
+    assert memory.git("status", "--porcelain") == ""
+    assert "holds it already" in memory.curate("add", "Rule", "never deploy on fridays")
+    assert "MEMORY.md" in memory.curate("add", "Rule", "Always lint")
+    memory.curate("add", "Rule", "x", "--document", "Nowhere", exits=2)
+    memory.curate("add", "Opinion", "x", exits=2)
+
+
+def test_run_prints_one_line_for_cron_and_json_for_scripts(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n- [ ] Todo: buy milk\n")
+    report = json.loads(memory.curate("run", "--json", "--now", "2026-03-19T02:00"))
+    assert report["items"]["by_type"] == {"Decision": 1, "Todo": 1}
+    assert report["briefing"]["cap"] == 8192
+    assert report["commit"] == memory.git("rev-parse", "HEAD").strip()
+    assert report["entries"] == {"read": 2, "pending": 0}
+    assert report["model"]["calls"] == 0
+    told = memory.curate("run", "--now", "2026-03-19T02:00")
+    assert told == "Nothing new as of 2026-03-19.\n"
+
+
+def test_a_dry_run_shows_the_diff_and_writes_nothing(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n")
+    before, head = memory.files(), memory.git("rev-parse", "HEAD")
+    private = sorted(path.name for path in (memory.root / ".curate").iterdir())
+    told = memory.curate("run", "--dry-run", "--now", "2026-03-19T02:00")
+    assert "+++ b/Areas/general.md" in told
+    assert "+- Decision: Use SQLite" in told
+    assert memory.files() == before
+    assert memory.git("rev-parse", "HEAD") == head
+    assert sorted(path.name for path in (memory.root / ".curate").iterdir()) == private
+
+
+def test_items_are_listed_with_their_evidence_and_filtered(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "# Day\n\n- 09:00 Decision: Use SQLite\n- [x] Todo: buy milk\n")
+    memory.curate("run", "--now", "2026-03-19T02:00")
+    items = json.loads(memory.curate("items", "--json"))
+    by_type = {item["type"]: item for item in items}
+    assert by_type["Decision"]["evidence"] == [
+        {"path": "Logs/2026-03-18.md", "start_line": 3, "end_line": 3, "quote": "- 09:00 Decision: Use SQLite"}
+    ]
+    assert by_type["Todo"]["status"] == "done"
+    assert [item["text"] for item in json.loads(memory.curate("items", "--status", "done", "--json"))] == ["buy milk"]
+    assert [item["text"] for item in json.loads(memory.curate("items", "--type", "decision", "--json"))] == [
+        "Use SQLite"
+    ]
+    assert len(json.loads(memory.curate("items", "--document", "general", "--json"))) == 2
+    memory.curate("items", "--document", "nowhere", exits=2)
+
+
+def test_evidence_is_found_again_when_the_log_has_grown_above_it(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n")
+    memory.curate("run", "--now", "2026-03-19T02:00")
+    memory.write("Logs/2026-03-18.md", "# Title\n\n- new first line\n- Decision: Use SQLite\n")
+    [item] = json.loads(memory.curate("items", "--json"))
+    assert item["evidence"][0]["start_line"] == 4
+    memory.write("Logs/2026-03-18.md", "- something else\n")
+    [item] = json.loads(memory.curate("items", "--json"))
+    assert item["evidence"][0]["quote"] is None
+
+
+def test_evidence_never_leads_out_of_the_memory(memory: Memory) -> None:
+    memory.write("../secret.md", "top secret\n")
+    line = "- Fact: x <!-- k1111111111 since=2026-01-01 from=../secret.md#L1~2bb80d53 -->\n"
+    memory.write("Areas/a.md", line)
+    [item] = json.loads(memory.curate("items", "--json"))
+    assert item["evidence"][0]["quote"] is None
+
+
+def test_status_says_what_waits(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n")
+    waiting = json.loads(memory.curate("status", "--json", "--now", "2026-03-19T02:00"))
+    assert waiting["days_waiting"] == ["2026-03-18"]
+    assert waiting["last_run"] is None
+    memory.curate("run", "--now", "2026-03-19T02:00")
+    told = memory.curate("status", "--now", "2026-03-19T03:00")
+    assert "2026-03-19 02:00" in told
+    assert "Waiting   nothing" in told
+
+
+def test_context_strips_comments_and_keeps_its_budget(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "- Rule: never push on Fridays\n")
+    memory.curate("run", "--now", "2026-03-18T23:00")
+    memory.write("Logs/2026-03-19.md", "".join(f"- 09:00 line {n}\n" for n in range(2000)))
+    told = memory.curate("context", "--now", "2026-03-19T10:00", "--budget", "1000")
+    assert "never push on Fridays" in told
+    assert "<!-- k" not in told
+    assert "line 1999" in told
+    assert "line 1\n" not in told
+    assert "were cut" in told
+    assert len(told.encode()) < 1000 * 4 + 500
+
+
+@pytest.mark.parametrize("order", [["--memory", "{}", "items"], ["items", "--memory", "{}"]])
+def test_the_memory_is_named_before_or_after_the_verb(memory: Memory, order: list[str]) -> None:
+    assert run_cli([word.format(memory.root) for word in order]) == 0
+
+
+def test_the_memory_is_named_by_the_environment_or_the_folder(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(memory.root / "Areas")
+    assert run_cli(["items"]) == 0
+    monkeypatch.chdir("/")
+    assert run_cli(["items"]) == 2
+    monkeypatch.setenv("CURATE_MEMORY", str(memory.root))
+    assert run_cli(["items"]) == 0
+
+
+def test_an_unknown_verb_and_a_bad_time_are_usage_faults(memory: Memory) -> None:
+    assert run_cli(["frobnicate"]) == 2
+    assert "no ISO time" in memory.curate("run", "--now", "yesterday", exits=2)
+    assert "nothing to log" in memory.curate("log", "  ", exits=2)
+
+
+def test_a_bug_prints_a_report_without_the_memorys_text(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("pipelines.cli.items_commands.documents_on", broken)
+    told = memory.curate("items", exits=3)
+    assert "ZeroDivisionError" in told
+    assert "paste" in told
+    assert str(memory.root) not in told.split("```")[0]
+
+
+def test_an_interrupt_exits_130(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pipelines.cli.items_commands.documents_on", interrupted)
+    memory.curate("items", exits=130)
+
+
+def test_items_of_several_types_and_states_are_asked_for_at_once(memory: Memory) -> None:
+    memory.write(
+        "Areas/a.md", "# A\n\n- Rule: Wear a hat.\n- Risk: It may rain.\n- Fact: Tea is hot.\n- [x] Todo: Buy tea.\n"
+    )
+    memory.curate("run", "--now", "2026-03-12T02:00")
+
+    def texts(*asked: str) -> set[str]:
+        return {one["text"] for one in json.loads(memory.curate("items", *asked, "--json"))}
+
+    assert texts("--type", "rule", "--type", "Risk") == {"Wear a hat.", "It may rain."}
+    assert texts("--status", "live", "--status", "done") == {"Wear a hat.", "It may rain.", "Tea is hot.", "Buy tea."}
+    assert texts("--status", "done", "--type", "todo") == {"Buy tea."}

@@ -1,0 +1,227 @@
+"""The caps of a night hold whatever threads, failures, dead runs and the clock do."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.errors import ModelFailed
+from pipelines.extract.llm.budget import Budget, Capped, Cost, Ledger, OverBudget
+from pipelines.extract.llm.call import Answer, Call
+from pipelines.extract.llm.concurrency import abreast
+from pipelines.provider_settings import Caps, Price
+from pipelines.usage import FailureKind as Kind
+from pipelines.usage import Usage
+from tests.extract.fakes import USAGE, Scripted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALL = Call("extract", "extract", 2, "s", "u", {})
+PRICE = Price("a:1", input=10_000.0, output=100_000.0)  # a cent a token of input, ten cents a token of output
+NONE = Ledger(None, "2026-03-20")
+
+
+def call(number: int) -> Call:
+    return replace(CALL, place=(f"{number:03}", 0))
+
+
+def budget(**caps: float) -> Budget:
+    return Budget(Caps(**caps), NONE)  # type: ignore[arg-type]  # whole numbers where they must be
+
+
+def kinds(model: Capped, count: int) -> list[Kind | None]:
+    found: list[Kind | None] = []
+    for number in range(count):
+        try:
+            model.ask(call(number))
+            found.append(None)
+        except ModelFailed as fault:
+            found.append(fault.kind)
+    return found
+
+
+def test_what_is_spent_is_what_calls_really_cost() -> None:
+    # Each call may cost 2 bytes of text and 2 of schema as 2 tokens, and 10 of output: 12; and costs 110.
+    model = Capped(Scripted("a:1", ["yes"], output_tokens=10), budget(max_tokens=230), PRICE)
+    assert kinds(model, 3) == [None, None, Kind.OVER_BUDGET]
+    dear = Capped(Scripted("a:1", ["yes"], output_tokens=10), budget(max_usd=3.0), PRICE)
+    assert kinds(dear, 3) == [None, Kind.OVER_BUDGET, Kind.OVER_BUDGET], "$2 a call, and $1.02 at the most before it"
+
+
+def test_a_call_that_can_never_fit_says_so() -> None:
+    model = Capped(Scripted("a:1", ["yes"], output_tokens=500), budget(max_tokens=400), PRICE)
+    with pytest.raises(ModelFailed, match="more than max_tokens = 400 of a whole night; raise it"):
+        model.ask(CALL)
+
+
+@pytest.mark.parametrize(
+    ("kind", "usage", "spent"),
+    [
+        (Kind.TRUNCATED, Usage(100, 10), 110),
+        (Kind.UNAUTHORISED, None, 0),
+        (Kind.DOWN, None, 0),
+        (Kind.TIMED_OUT, None, 12),
+        (Kind.CUT_OFF, None, 12),
+    ],
+)
+def test_failed_calls_count_too(kind: Kind, usage: Usage | None, spent: int) -> None:
+    fault = ModelFailed("a", "failed", kind, usage=usage)
+    kept = Noted()
+    model = Capped(Scripted("a:1", [fault], output_tokens=10), Budget(Caps(max_tokens=10_000), kept), PRICE)
+    assert kinds(model, 1) == [kind]
+    assert kept.noted[-1].tokens == spent
+
+
+@pytest.mark.parametrize(("longest", "spent"), [(10, 12), (0, 0)])
+def test_who_tells_no_tokens_counts_as_its_most_unless_it_has_none(longest: int, spent: int) -> None:
+    kept = Noted()
+    model = Scripted("a:1", ["yes"], output_tokens=longest)
+    said = Answer("yes", "a:1")
+    model.ask = lambda _: said  # type: ignore[method-assign,assignment]  # an answer without usage
+    Capped(model, Budget(Caps(max_tokens=10_000), kept), PRICE).ask(CALL)
+    assert kept.noted[-1].tokens == spent
+
+
+class Noted(Ledger):
+    """A ledger that remembers what it was told."""
+
+    def __init__(self) -> None:
+        super().__init__(None, "2026-03-20")
+        self.noted: list[Cost] = []
+
+    def note(self, call: str, cost: Cost) -> None:  # noqa: ARG002  the base class's name
+        self.noted.append(cost)
+
+
+def test_an_older_day_that_does_not_fit_keeps_later_ones_waiting() -> None:
+    caps = budget(max_tokens=400)
+    caps.settle(caps.hold("a", ("1", 0), Cost(100)), Cost(100))
+    with pytest.raises(OverBudget):
+        caps.hold("a", ("2", 0), Cost(350))
+    with pytest.raises(OverBudget, match="an older day did not fit"):
+        caps.hold("a", ("3", 0), Cost(10))
+    assert caps.hold("b", ("2", 0), Cost(10)), "another model may be cheap enough"
+
+
+@pytest.mark.parametrize("at_once", [1, 4, 16])
+def test_no_number_of_threads_exceeds_a_cap_and_none_refuses_what_fits(at_once: int) -> None:
+    paid = 0
+    lock = threading.Lock()
+
+    def answer(_: Call) -> str:
+        nonlocal paid
+        with lock:
+            paid += USAGE.input_tokens + USAGE.output_tokens
+        return "yes"
+
+    # A call may cost 202 and costs 110: of 1200 nine fit one after the other, and as many with any number at once.
+    model = Capped(Scripted("a:1", answers=answer, output_tokens=200), budget(max_tokens=1200), None)
+    answered: list[int] = []
+
+    def ask(number: int) -> bool:
+        try:
+            model.ask(call(number))
+        except ModelFailed:
+            return False
+        answered.append(number)
+        return True
+
+    work = [lambda number=number: ask(number) for number in range(40)]
+    told = list(abreast(work, at_once, lambda _: False))
+    assert (paid, sum(told)) == (1100 if at_once == 1 else paid, len(answered))
+    assert 1200 - 202 - 110 < paid <= 1200
+    assert 0 in answered
+
+
+@pytest.mark.parametrize(("cost", "fits"), [(100, True), (101, False)])
+def test_what_is_set_aside_for_others_is_waited_for(cost: int, fits: bool) -> None:  # noqa: FBT001  a case
+    caps = budget(max_tokens=300)
+    first = caps.hold("a", ("1", 0), Cost(200))
+    told: list[bool] = []
+
+    def second() -> None:
+        try:
+            told.append(bool(caps.hold("a", ("2", 0), Cost(200))))
+        except OverBudget:
+            told.append(False)
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    while thread.is_alive() and not caps._waiting:
+        pass
+    assert told == [], "200 and 200 may be more than 300"
+    caps.settle(first, Cost(cost))
+    thread.join(30)
+    assert told == [fits]
+
+
+# ---------------------------------------------------------------- time
+
+
+def test_nothing_is_begun_after_the_end_of_the_night() -> None:
+    now = [0.0]
+    caps = Budget(Caps(max_minutes=10), NONE, lambda: now[0])
+    model = Capped(Scripted("a:1", ["yes"]), caps, PRICE)
+    assert kinds(model, 1) == [None]
+    now[0] = 600.0
+    with pytest.raises(ModelFailed, match="max_minutes = 10 of a night are over"):
+        model.ask(CALL)
+
+
+def test_what_is_under_way_at_the_end_is_left_and_counts_as_its_most() -> None:
+    held, kept = threading.Event(), Noted()
+
+    def answer(_: Call) -> str:
+        held.wait(30)
+        return "late"
+
+    model = Capped(Scripted("a:1", answers=answer), Budget(Caps(max_minutes=0.0005), kept), None)
+    with pytest.raises(ModelFailed) as caught:
+        model.ask(CALL)
+    held.set()
+    assert caught.value.kind is Kind.OVER_BUDGET
+    assert kept.noted == [Cost(1002), Cost(1002)]
+
+
+# ---------------------------------------------------------------- over runs
+
+
+def test_runs_of_one_day_share_the_caps_and_a_dead_one_counts_as_its_most(tmp_path: Path) -> None:
+    file = tmp_path / ".curate" / "ledger.jsonl"
+    first = Budget(Caps(max_tokens=500), Ledger(file, "2026-03-20"))
+    first.settle(first.hold("a", ("1", 0), Cost(200, 0.5)), Cost(100, 0.25))
+    first.hold("a", ("2", 0), Cost(300, 0.5))  # and the run died
+    assert Ledger(file, "2026-03-20").total() == Cost(400, 0.75)
+    second = Budget(Caps(max_tokens=500), Ledger(file, "2026-03-20"))
+    with pytest.raises(OverBudget, match="400 is spent"):
+        second.hold("a", ("2", 0), Cost(200))
+    assert file.stat().st_mode & 0o777 == 0o600
+    third = Ledger(file, "2026-03-21")
+    assert third.total() == Cost()
+    assert Ledger(file, "2026-03-20").total() == Cost(400, 0.75), "who only looks changes nothing"
+    third.note("x", Cost(1))
+    third.note("y", Cost(2))
+    assert (Ledger(file, "2026-03-21").total(), len(file.read_text().splitlines())) == (Cost(3), 2)
+
+
+def test_a_ledger_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.jsonl"
+    row = json.dumps({"day": "2026-03-20", "call": "x", "tokens": 7, "usd": 0.0})
+    file.write_bytes(b"\xff\n[]\n{}\n" + row.encode() + b"\n" + row.encode()[:20])
+    assert Ledger(file, "2026-03-20").total() == Cost(7)
+    (tmp_path / "elsewhere").write_text("")
+    file.unlink()
+    file.symlink_to(tmp_path / "elsewhere")
+    Ledger(file, "2026-03-20").note("x", Cost(1))
+    assert (tmp_path / "elsewhere").read_text() == ""
+
+
+def test_a_model_under_caps_answers_as_the_model_does() -> None:
+    model = Capped(Scripted("a:1", ["yes"]), budget(max_usd=1e9), PRICE)
+    assert model.ask(CALL) == Answer("yes", "a:1", USAGE)
+    assert (model.name, model.source, model.input_tokens, model.retries) == ("a:1", "a:1 here", 24_000, 0)

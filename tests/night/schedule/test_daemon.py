@@ -1,0 +1,139 @@
+"""The daemon through both changes of the clocks, a week asleep, a failing week, and a clock that is set back."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.night.schedule.driving import life_at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ZURICH = ZoneInfo("Europe/Zurich")
+SETTINGS = 'timezone = "Europe/Zurich"\n[schedule]\nnight = "02:30"\ncapture_hours = 0\nindex_minutes = 0\n'
+
+
+@pytest.fixture
+def root(bare_memory: Path) -> Path:
+    (bare_memory / "curate.toml").write_text(SETTINGS)
+    return bare_memory
+
+
+@pytest.mark.parametrize(("begun", "ended"), [("2026-03-25", "2026-04-02"), ("2026-10-21", "2026-10-29")])
+def test_each_night_runs_once_through_a_change_of_the_clocks(
+    monkeypatch: pytest.MonkeyPatch, root: Path, begun: str, ended: str
+) -> None:
+    life = life_at(monkeypatch, root, f"{begun}T12:00+00:00")
+    life.live(life.daemon(), datetime.fromisoformat(f"{ended}T12:00+00:00"))
+    days = [night.astimezone(ZURICH).date() for night in life.nights()]
+    assert days == [datetime.fromisoformat(begun).date() + timedelta(days=number) for number in range(1, 9)]
+    assert [line["event"] for line in life.lines] == ["job-ended"] * 8
+
+
+def test_after_a_week_asleep_one_run_makes_up_for_all(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
+    daemon = life.daemon()
+    life.live(daemon, datetime(2026, 5, 3, 12, tzinfo=UTC))
+    life.now += timedelta(days=7)
+    woken = life.now
+    life.live(daemon, woken + timedelta(days=1))
+    assert [night.date().day for night in life.nights()] == [2, 3, 10, 11]
+    assert life.nights()[2] - woken <= timedelta(minutes=1)
+
+
+def test_a_night_that_was_missed_while_nothing_ran_is_made_up_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, root: Path
+) -> None:
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life.live(life.daemon(), datetime(2026, 5, 2, 12, tzinfo=UTC))
+    life.now = begun = datetime(2026, 5, 6, 12, tzinfo=UTC)
+    life.live(life.daemon(), begun + timedelta(hours=1))
+    assert [night.day for night in life.nights()] == [2, 6]
+    life.live(life.daemon(), begun + timedelta(hours=2))
+    assert len(life.nights()) == 2, "a restart repeats nothing"
+
+
+def test_a_failing_week_is_tried_once_a_night_and_said(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life.exits = 1
+    daemon = life.daemon()
+    life.live(daemon, datetime(2026, 5, 8, 12, tzinfo=UTC))
+    assert len(life.nights()) == 7
+    assert {(line["exit"], line["level"]) for line in life.lines} == {(1, "warning")}
+    restarted = life.daemon()
+    life.live(restarted, life.now + timedelta(hours=3))
+    assert len(life.nights()) == 7, "a restart bills nothing twice"
+
+
+def test_a_night_longer_than_a_day_is_followed_by_the_next(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life.takes = timedelta(hours=30)
+    life.live(life.daemon(), datetime(2026, 5, 9, 12, tzinfo=UTC))
+    nights = life.nights()
+    assert len(nights) >= 5
+    assert all(after - night >= life.takes for night, after in itertools.pairwise(nights))
+
+
+def test_a_disk_that_refuses_ends_no_daemon(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    for name in ("begun.json", "schedule.json"):
+        (root / ".curate" / name).mkdir(parents=True)
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life.live(life.daemon(), datetime(2026, 5, 3, 12, tzinfo=UTC))
+    assert len(life.nights()) == 2
+    assert {line["why"] for line in life.lines if line["event"] == "not-noted"} == {"NotWritable"}
+
+
+def test_a_clock_that_is_set_back_by_years_stops_no_night(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    life = life_at(monkeypatch, root, "2036-05-01T12:00+00:00")
+    daemon = life.daemon()
+    life.live(daemon, datetime(2036, 5, 2, 12, tzinfo=UTC))
+    life.now = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    life.live(daemon, datetime(2026, 5, 3, 12, tzinfo=UTC))
+    assert [night.year for night in life.nights()] == [2036, 2026, 2026]
+
+
+def test_settings_are_read_again_and_bad_ones_are_not(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
+    daemon = life.daemon()
+    (root / "curate.toml").write_text(SETTINGS.replace("02:30", "04:15"))
+    daemon.reread()
+    daemon.turn()
+    assert f"{daemon.next_night():%H:%M}" == "04:15"
+    (root / "curate.toml").write_text(SETTINGS.replace("Zurich", "Atlantis").replace("02:30", "25:00"))
+    daemon.reread()
+    daemon.turn()
+    assert f"{daemon.next_night():%H:%M}" == "04:15"
+    assert [(line["event"], line.get("faults")) for line in life.lines] == [
+        ("settings-read", None),
+        ("settings-kept", 2),
+    ]
+
+
+def test_the_index_follows_changes_only_and_capture_has_its_hours(
+    monkeypatch: pytest.MonkeyPatch, root: Path, tmp_path: Path
+) -> None:
+    text = SETTINGS.replace("capture_hours = 0", "capture_hours = 3").replace("index_minutes = 0", "index_minutes = 10")
+    (root / "curate.toml").write_text(text)
+    (tmp_path / "claude" / "projects").mkdir(parents=True)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    life = life_at(monkeypatch, root, "2026-05-01T06:00+00:00")
+    daemon = life.daemon()
+    life.live(daemon, datetime(2026, 5, 1, 12, 30, tzinfo=UTC))
+    assert [name for name, _ in life.done] == ["index", "capture", "capture"]
+    (root / "Logs").mkdir(exist_ok=True)
+    (root / "Logs" / "2026-05-01.md").write_text("- something new\n")
+    life.live(daemon, datetime(2026, 5, 1, 13, tzinfo=UTC))
+    assert [name for name, _ in life.done][3:] == ["index"]
+
+
+def test_when_the_next_night_is_due_stands_where_others_read_it(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
+    life.daemon().turn()
+    told = json.loads((root / ".curate" / "schedule.json").read_text())
+    assert told["next"] == "2026-05-02T02:30:00+02:00"

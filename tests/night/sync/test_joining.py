@@ -1,0 +1,106 @@
+"""The join of two trees: what it makes of each kind of file, the same on either machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.night.sync_merge import join, join_logs, join_rows, with_edits_understood
+from pipelines.store.document import Document
+from pipelines.store.git import Git
+from pipelines.store.log import parse_entries
+from tests.night.sync.machines import append_log, git, shared
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from tests.conftest import Memory
+
+PAGE = "# Kestrel\n\n## Facts\n\n"
+ONE = (
+    "- Fact: The cache keeps 40 entries. <!-- k0000000001 since=2025-01-02 trust=self confidence=high by=rules@1 -->\n"
+)
+TWIN = (
+    "- Fact: the cache keeps 40 entries <!-- k0000000002 since=2025-01-03 trust=self confidence=high by=rules@1 -->\n"
+)
+
+
+def joined(before: str, ours: str, theirs: str) -> str:
+    """Return a page joined, after a look that the sides make no difference."""
+    trees = [{"Projects/kestrel.md": text.encode()} for text in (before, ours, theirs)]
+    there = join(trees[0], trees[2], trees[1]).documents["Projects/kestrel.md"].text
+    here = join(*trees).documents["Projects/kestrel.md"].text
+    assert here == there
+    return here
+
+
+def test_what_both_learnt_on_different_days_stands_once_and_both_ids_are_known() -> None:
+    items = {p.item.id: p.item for p in Document("x.md", joined(PAGE, PAGE + ONE, PAGE + TWIN)).items}
+    assert [ident for ident, item in items.items() if item.active] == ["k0000000001"]
+    assert items["k0000000002"].merged_into == "k0000000001"
+
+
+def test_a_person_s_words_stand_against_a_later_confirmation() -> None:
+    mine = ONE.replace("40", "50").replace("trust=self", "trust=owner").replace(" by=rules@1", "")
+    seen = ONE.replace("trust=self", "confirmed=2025-02-01 trust=self")
+    told = joined(PAGE + ONE, PAGE + mine, PAGE + seen)
+    assert "50 entries" in told
+    assert "trust=owner" in told
+    assert "confirmed=2025-02-01" in told
+
+
+def test_what_was_closed_stays_closed() -> None:
+    struck = ONE.replace("Fact: The cache keeps 40 entries.", "~~Fact: The cache keeps 40 entries.~~")
+    seen = ONE.replace("trust=self", "confirmed=2025-02-01 trust=self")
+    assert "~~Fact" in joined(PAGE + ONE, PAGE + struck, PAGE + seen)
+
+
+def test_an_item_that_was_taken_out_does_not_come_back_with_a_confirmation() -> None:
+    seen = ONE.replace("trust=self", "confirmed=2025-02-01 trust=self")
+    assert "k0000000001" not in joined(PAGE + ONE, PAGE, PAGE + seen)
+
+
+def test_both_ends_of_a_log_keep_their_headings_and_projects() -> None:
+    base = "# 2025-01-02\n\nproject: Kestrel\n\n- first\n"
+    sides = (base + "\n## Later\n\n- mine\n", base + "- yours\n")
+    told = join_logs(base.encode(), *(side.encode() for side in sides))
+    assert told == join_logs(base.encode(), *(side.encode() for side in reversed(sides)))
+    path = "Logs/2025-01-02.md"
+    keys = [entry.key for entry in parse_entries(path, "2025-01-02", told.decode())]
+    wanted = {entry.key for side in sides for entry in parse_entries(path, "2025-01-02", side)}
+    assert set(keys) == wanted
+    assert len(keys) == len(wanted)
+
+
+def test_rows_of_both_and_none_that_either_took_out() -> None:
+    assert join_rows(b"a\nb\n", b"b\nc\n", b"a\nb\nd\n") == b"b\nc\nd\n"
+
+
+def test_what_cannot_be_read_in_another_machine_s_commit_is_not_taken_for_deleted(memory: Memory) -> None:
+    memory.write("Logs/2026-03-10.md", "project: Kestrel\n\n- Fact: the cache keeps 40 entries\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    base = memory.git("rev-parse", "HEAD").strip()
+    (memory.root / "Projects/kestrel.md").write_bytes(b"\xff")
+    memory.git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qam", "Mine")
+    files = {path: data for path, data in memory.files().items() if path != "curate.toml"}
+    found = with_edits_understood(Git(memory.root), base, memory.git("rev-parse", "HEAD").strip(), files, "2026-03-12")
+    assert found == files
+
+
+def test_a_join_is_what_the_next_edits_are_seen_against(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other, remote = shared(memory, tmp_path, monkeypatch)
+    append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
+    append_log(other, "2025-01-02", "- Fact: the queue has 3 readers\n")
+    remote.rename(tmp_path / "away.git")
+    one.curate("run", "--now", "2025-01-02T23:00")
+    (tmp_path / "away.git").rename(remote)
+    other.curate("run", "--now", "2025-01-02T23:00")
+    one.curate("run", "--now", "2025-01-02T23:30")
+    join_commit = git(one.root, "log", "--format=%H", "--grep=^Joins: ").strip()
+    assert len(git(one.root, "log", "-1", "--format=%P", join_commit).split()) == 2
+    assert "trust=owner" not in one.read("MEMORY.md") + one.read("USER.md")
+    git(one.root, "reset", "--quiet", "--hard", join_commit)
+    assert Git(one.root).last_run() == join_commit

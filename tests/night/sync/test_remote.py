@@ -1,0 +1,105 @@
+"""The remote: one that hangs is cut off, one that fails is asked again, and what the memory configures is not read."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.errors import BadSettings, GitFault
+from pipelines.night.sync import Sharing
+from pipelines.settings import Settings
+from pipelines.store.git import Git
+from pipelines.store.git_remote import Refused, Remote, address_of
+from pipelines.user_settings import PushTable, load_user_settings
+from tests.night.sync.machines import append_log, git, shared, state
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+NOW = datetime(2025, 1, 2, tzinfo=UTC)
+
+
+def test_a_remote_that_hangs_is_cut_off_in_time(memory: Memory) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        remote = Remote(Git(memory.root), f"http://127.0.0.1:{server.getsockname()[1]}/x.git", "main", 1)
+        begun = time.monotonic()
+        with pytest.raises(GitFault, match="within 1 seconds"):
+            remote.fetch()
+        assert time.monotonic() - begun < 30
+
+
+def test_a_failing_remote_is_asked_again_after_longer_and_longer_pauses(memory: Memory, tmp_path: Path) -> None:
+    paused: list[float] = []
+    push = PushTable(remote=str(tmp_path / "nowhere.git"), tries=3)
+    Sharing(Settings(), push.remote, push, NOW, paused.append).push(Git(memory.root))
+    assert paused == [4.0, 16.0]
+    assert state(memory)["state"] == "failed"
+
+
+def test_a_push_is_never_forced(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other, remote = shared(memory, tmp_path, monkeypatch)
+    append_log(other, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
+    other.curate("run", "--now", "2025-01-02T23:00")
+    there = git(remote, "rev-parse", "main")
+    one.write("Areas/mine.md", "# Mine\n")
+    git(one.root, "add", "-A")
+    git(one.root, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "-m", "Mine")
+    with pytest.raises(Refused):
+        Remote(Git(one.root), str(remote), "main", 60).push(git(one.root, "rev-parse", "HEAD").strip())
+    assert git(remote, "rev-parse", "main") == there
+
+
+def test_what_the_memory_configures_runs_nothing(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _, remote = shared(memory, tmp_path, monkeypatch)
+    canary = tmp_path / "canary"
+    script = tmp_path / "run"
+    script.write_text(f"#!/bin/sh\ntouch {canary}\nexit 1\n")
+    script.chmod(0o755)
+    (one.root / ".git" / "hooks").mkdir(exist_ok=True)
+    (one.root / ".git" / "hooks" / "pre-push").symlink_to(script)
+    for key in ("core.sshCommand", "remote.origin.uploadpack", "remote.origin.receivepack", "core.gitProxy"):
+        git(one.root, "config", key, str(script))
+    git(one.root, "config", "credential.helper", f"!{script}")
+    git(one.root, "config", f"url.ext::{script} .insteadOf", str(remote))
+    append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
+    one.curate("run", "--now", "2025-01-02T23:00")
+    assert state(one)["state"] == "pushed"
+    assert not canary.exists()
+
+
+@pytest.mark.parametrize("address", ["ext::sh -c true", "fd::3", "--upload-pack=true", "-x:y", "git://host/x"])
+def test_an_address_that_could_run_a_program_is_refused(memory: Memory, address: str) -> None:
+    subprocess.run(["git", "config", "remote.origin.url", address], cwd=memory.root, check=True)
+    with pytest.raises(GitFault, match="none that is used"):
+        address_of(Git(memory.root), "origin")
+
+
+@pytest.mark.parametrize(
+    "address", ["git@host:me/x.git", "https://host/x.git", "ssh://git@host/x", "/srv/x.git", "host:x"]
+)
+def test_the_usual_addresses_are_used(memory: Memory, address: str) -> None:
+    subprocess.run(["git", "config", "remote.origin.url", address], cwd=memory.root, check=True)
+    assert address_of(Git(memory.root), "origin") == address
+
+
+def test_curate_toml_cannot_set_a_remote(memory: Memory) -> None:
+    memory.write("curate.toml", memory.read("curate.toml") + '\n[push]\nremote = "evil"\n')
+    assert "sets `push`, which only your own settings can" in memory.curate("run")
+    assert memory.git("remote").split() == []
+
+
+def test_faults_of_the_user_s_remotes_are_all_named(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[push]\nremote = "ext::sh"\ntries = 0\n[push.memories]\n"/m" = "-x"\n')
+    with pytest.raises(BadSettings) as fault:
+        load_user_settings({"CURATE_CONFIG": str(config)})
+    assert len(fault.value.faults) == 3

@@ -1,0 +1,73 @@
+"""Filing: an item goes to the document that its entry names, else where its words belong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pipelines.night.shelves import Shelves, home_of, named_document
+from pipelines.store.document import Document
+from pipelines.store.item import Confidence, ItemType
+from tests.making import candidate, entry
+
+ALPHA = Document(
+    "Projects/alpha-site.md",
+    "---\ntitle: Alpha Site\n---\n# Alpha Site\n\n- Decision: host the gallery on Fastmail <!-- k1111111111 -->\n",
+)
+GARDEN = Document("Areas/garden.md", "# Garden\n\n- Fact: tomatoes need trellis wire <!-- k2222222222 -->\n")
+USER = Document("USER.md", "# User\n\n- Name: Mara Lind\n")
+MEMORY = Document("MEMORY.md", "# Memory\n")
+SHELVES = Shelves({d.path: d for d in (ALPHA, GARDEN, USER, MEMORY)})
+
+
+@pytest.mark.parametrize(
+    ("home", "path"),
+    [
+        (entry("x", project="Alpha Site"), "Projects/alpha-site.md"),
+        (entry("x", project="alpha-site"), "Projects/alpha-site.md"),
+        (entry("x", project="Brand New"), "Projects/brand-new.md"),
+        (entry("x", project="../../etc/passwd"), "Projects/etc-passwd.md"),
+        (entry("x", project="Garden"), "Areas/garden.md"),
+        (entry("x", headings=("Work", "Alpha site")), "Projects/alpha-site.md"),
+        (entry("x", headings=("Alpha site", "Garden")), "Areas/garden.md"),
+        (entry("x", tags=("garden",)), "Areas/garden.md"),
+        (entry("x", headings=("Introductions",), tags=("brand-new",)), ""),
+    ],
+)
+def test_what_an_entry_names(home: object, path: str) -> None:
+    assert named_document(candidate("x", of=home), SHELVES) == path  # type: ignore[arg-type]  # an Entry, as listed above
+
+
+def test_a_model_chooses_from_the_closed_list_only() -> None:
+    assert named_document(replace(candidate("x"), document="Areas/garden"), SHELVES) == "Areas/garden.md"
+    assert named_document(replace(candidate("x"), document="../evil"), SHELVES) == ""
+    assert named_document(replace(candidate("x"), new_project="New One"), SHELVES) == "Projects/new-one.md"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "path"),
+    [
+        (ItemType.DECISION, "The Alpha site goes live in May", "Projects/alpha-site.md"),
+        (ItemType.FACT, "The tomatoes on the trellis are red", "Areas/garden.md"),
+        (ItemType.FACT, "Mara works from Bern", "USER.md"),
+        (ItemType.FACT, "Prefers short mails", "USER.md"),
+        (ItemType.RULE, "Never push on Fridays", "MEMORY.md"),
+        (ItemType.FACT, "The office door code changes monthly", "MEMORY.md"),
+        (ItemType.DECISION, "Buy a new kettle", "Areas/general.md"),
+        (ItemType.TODO, "Call the bank", "Areas/general.md"),
+    ],
+)
+def test_where_words_lead(kind: ItemType, text: str, path: str) -> None:
+    assert home_of(kind, text, Confidence.HIGH, SHELVES) == path
+
+
+def test_what_is_barely_believed_does_not_reach_the_briefing() -> None:
+    assert home_of(ItemType.RULE, "Never push on Fridays", Confidence.LOW, SHELVES) == "Areas/general.md"
+
+
+def test_a_document_that_cannot_be_read_takes_nothing() -> None:
+    shelves = Shelves({}, frozenset({"MEMORY.md", "USER.md", "Projects/alpha.md"}))
+    assert home_of(ItemType.RULE, "Never push on Fridays", Confidence.HIGH, shelves) == "Areas/general.md"
+    assert home_of(ItemType.FACT, "Prefers tea", Confidence.HIGH, shelves) == "Areas/general.md"
+    assert named_document(candidate("x", of=entry("x", project="Alpha")), shelves) == "Areas/general.md"

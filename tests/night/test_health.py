@@ -1,0 +1,181 @@
+"""Whether nights happen and end well: what `curate status` says, and its exit code, which monitors watch."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.errors import GitFault
+from pipelines.night.report import save_failure
+from pipelines.queries.health import Signs, health
+from pipelines.settings import Settings
+from pipelines.store.lock import schedule_lock
+from pipelines.store.state import spent
+from tests.agents.install.outside import system
+
+if TYPE_CHECKING:
+    from tests.agents.install.outside import System
+    from tests.conftest import Memory
+
+__all__ = ["system"]
+pytestmark = pytest.mark.usefixtures("system")
+NOW = datetime.fromisoformat("2026-03-20T12:00:00+00:00")
+
+
+def status(memory: Memory, now: str, *more: str, exits: int = 0) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(memory.curate("status", "--json", "--now", now, *more, exits=exits))
+    return told
+
+
+def test_a_night_that_did_not_happen_is_overdue_after_a_day_and_a_half(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite.\n")
+    memory.curate("run", "--now", "2026-03-19T02:00")
+    assert status(memory, "2026-03-20T13:59")["overdue"] is None
+    late = status(memory, "2026-03-20T14:01", exits=1)
+    assert late["overdue"] == "No night ended well since 2026-03-19 02:00+00:00, 36 hours ago."
+    assert late["last_well"] == "2026-03-19T02:00:00+00:00"
+    said = memory.curate("status", "--now", "2026-03-29T02:00", exits=1)
+    assert "Overdue   No night ended well since 2026-03-19 02:00+00:00, 10 days ago. Run `curate run`.\n" in said
+    assert "Curation is overdue: that was 10 days ago" in memory.curate("context", "--now", "2026-03-29T02:00")
+    memory.curate("run", "--now", "2026-03-29T02:00")
+    assert status(memory, "2026-03-29T02:01")["overdue"] is None
+
+
+def test_a_first_night_that_did_not_happen_is_overdue_too(memory: Memory) -> None:
+    assert status(memory, "2026-09-01T02:00")["overdue"] is None, "nothing waits"
+    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite.\n")
+    assert status(memory, "2026-03-20T11:00")["overdue"] is None
+    assert "should have 37 hours ago" in status(memory, "2026-03-20T13:00", exits=1)["overdue"]
+
+
+def test_a_night_that_failed_is_bad_where_days_wait(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", "- Decision: Use SQLite.\n")
+    memory.curate("run", "--now", "2026-03-19T02:00")
+    save_failure(memory.root, "20260320T020000-aa", NOW.replace(hour=2), GitFault("git refused.", "Mend it."))
+    assert status(memory, "2026-03-20T12:00")["failed"] is None, "it lost nothing"
+    memory.write("Logs/2026-03-19.md", "- Decision: Use Redis.\n")
+    assert status(memory, "2026-03-20T12:00", exits=1)["failed"] == "The last run failed: git refused."
+    assert "failed: git refused" in memory.curate("context", "--now", "2026-03-20T12:00")
+    memory.curate("run", "--now", "2026-03-20T13:00")
+    assert status(memory, "2026-03-20T14:00")["failed"] is None
+
+
+def test_a_model_that_fails_is_a_failed_night(memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('providers = ["exec:false"]\n')
+    monkeypatch.setenv("CURATE_CONFIG", str(config))
+    memory.write("Logs/2026-03-18.md", "- 09:00 we go with SQLite\n")
+    memory.curate("run", "--now", "2026-03-19T02:00", exits=1)
+    assert status(memory, "2026-03-19T03:00", exits=1)["failed"].startswith("The last run left days unread: ")
+
+
+def test_a_clock_that_was_set_back_is_said_and_hides_nothing() -> None:
+    reports = [
+        {"now": "2026-03-10T02:00:00+00:00", "exit_code": 0},
+        {"now": "2031-01-01T02:00:00+00:00", "exit_code": 0},
+        {"now": "no moment", "exit_code": 0},
+    ]
+    told = health(Signs(reports, []), NOW, Settings())
+    assert "dated 2031-01-01 02:00+00:00" in told.ahead
+    assert "10 days ago" in told.overdue
+    assert told.is_bad
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ({"now": "2026-03-20T02:00+00:00", "warnings": ["A.md is odd.", "More."]}, "pending: A.md is odd."),
+        ({"now": "2026-03-20T02:00+00:00", "error": {"sentence": "Git refused."}}, "2 days ago."),
+        ({"now": "2026-03-18T02:00+00:00", "warnings": ["A.md is odd."]}, "2 days ago."),
+    ],
+)
+def test_nights_that_happen_and_leave_something_say_what(last: dict[str, object], told: str) -> None:
+    well: dict[str, object] = {"now": "2026-03-18T01:00+00:00", "exit_code": 0}
+    found = health(Signs([well, {**last, "exit_code": 1}], []), NOW.replace(hour=12), Settings())
+    assert found.overdue.endswith(told)
+    assert found.happens == ("pending" in told)
+
+
+def test_a_run_that_only_the_caps_ended_went_well() -> None:
+    assert not health(Signs([{"now": NOW.isoformat(), "exit_code": 0}], ["2026-03-01"]), NOW, Settings()).is_bad
+
+
+@pytest.mark.parametrize(("day_end", "is_bad"), [("00:00", True), ("06:00", False)])
+def test_the_first_day_ends_when_the_memory_says(day_end: str, *, is_bad: bool) -> None:
+    now = NOW.replace(hour=13)
+    assert health(Signs([], ["2026-03-18"]), now, Settings(day_end=day_end)).is_bad == is_bad
+
+
+def test_what_the_last_thirty_days_cost() -> None:
+    def report(day: str, usd: float | None) -> dict[str, object]:
+        return {"now": f"{day}T02:00:00+00:00", "model": {"usd": usd, "input_tokens": 10, "output_tokens": 1}}
+
+    told = [report("2026-02-17", 5.0), report("2026-02-19", 0.25), report("2026-03-20", 0.5), report("2026-03-21", 9.0)]
+    assert spent(told, NOW) == {"runs": 2, "tokens": 22, "usd": 0.75}
+    assert spent([report("2026-03-20", None)], NOW)["usd"] is None
+    assert spent([{"now": "2026-03-20T02:00:00+00:00"}, {}], NOW) == {"runs": 0, "tokens": 0, "usd": 0}
+
+
+def test_status_says_the_next_run_of_what_is_installed(memory: Memory, system: System) -> None:
+    assert status(memory, "2026-03-20T12:00")["next_run"] is None
+    assert "Next run  not scheduled;" in memory.curate("status", "--now", "2026-03-20T12:00")
+    system.cron()
+    memory.curate("install", "cron", "--time", "02:30")
+    assert status(memory, "2026-03-20T02:00")["next_run"] == {"at": "2026-03-20T02:30:00+00:00", "by": "cron"}
+    told = status(memory, "2026-03-20T12:00")
+    assert told["next_run"] == {"at": "2026-03-21T02:30:00+00:00", "by": "cron"}
+    assert told["schedule"][0]["target"] == "cron"
+    memory.curate("install", "systemd", "--time", "01:00")
+    assert status(memory, "2026-03-20T12:00")["next_run"]["by"] == "cron", "a timer that is not in force starts nothing"
+    memory.write(".curate/schedule.json", '{"next": "2026-03-20T23:00:00+01:00"}')
+    assert status(memory, "2026-03-20T12:00")["next_run"]["by"] == "cron", "a daemon that has ended starts nothing"
+    with schedule_lock(memory.root):
+        told = status(memory, "2026-03-20T12:00")["next_run"]
+        assert told == {"at": "2026-03-20T22:00:00+00:00", "by": "curate schedule"}
+        assert status(memory, "2026-03-20T23:00")["next_run"]["by"] == "cron", "it said nothing since"
+
+
+def test_the_next_run_is_right_on_the_nights_when_clocks_change(memory: Memory) -> None:
+    memory.write("curate.toml", 'timezone = "Europe/Zurich"\n')
+    memory.curate("install", "systemd", "--time", "02:30")
+    units = Path.home() / "config/systemd/user"
+    (units / "timers.target.wants").mkdir()
+    (units / "timers.target.wants/memcurate.timer").symlink_to(units / "memcurate.timer")
+    assert "Europe/Zurich" in (units / "memcurate.timer").read_text()
+    for now, at in (
+        ("2026-03-28T12:00", "2026-03-29T03:30:00+02:00"),
+        ("2026-03-29T12:00", "2026-03-30T02:30:00+02:00"),
+        ("2026-10-25T01:00", "2026-10-25T02:30:00+02:00"),
+        ("2026-10-25T12:00", "2026-10-26T02:30:00+01:00"),
+    ):
+        when = datetime.fromisoformat(status(memory, now)["next_run"]["at"])
+        assert when == datetime.fromisoformat(at)
+
+
+def test_status_says_how_the_last_push_went_and_what_waits(memory: Memory) -> None:
+    told = status(memory, "2026-03-20T12:00")
+    assert (told["push"], told["review"], told["models"]) == (None, 0, None)
+    state: dict[str, object] = {
+        "remote": "origin",
+        "state": "diverged",
+        "at": "2026-03-20T02:00:10+00:00",
+        "reason": "Theirs changed.",
+    }
+    state |= {"nights": 3, "pushed": "2026-03-17T02:00:09+00:00"}
+    memory.write(".curate/push.json", json.dumps(state))
+    memory.write(
+        "Review.md", "# Review\n\n## A <!-- review gone 2026-03-19 -->\n\n## B <!-- review gone 2026-03-19 -->\n"
+    )
+    told = status(memory, "2026-03-20T12:00")
+    assert (told["push"], told["review"]) == (state, 2)
+    said = memory.curate("status", "--now", "2026-03-20T12:00")
+    assert "Push      diverged (origin, 2026-03-20T02:00:10+00:00): Theirs changed." in said
+    assert "That is so for 3 nights; the last push was 2026-03-17T02:00:09+00:00.\n" in said
+    assert "Review    2 entries wait in Review.md; `curate review`\n" in said
+    for broken in ("{", "[]", '{"state": 5}', "\0"):
+        memory.write(".curate/push.json", broken)
+        assert status(memory, "2026-03-20T12:00")["push"] is None

@@ -1,0 +1,125 @@
+"""`curate audit`, `impact` and `graph`: what is believed of a topic, sorted by how well it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pipelines.search import embed as meaning
+from tests.queries.making import LINKED, WAITING, asked
+from tests.search.bag import Bag
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tests.conftest import Memory
+
+
+@pytest.fixture(name="linked")
+def fixture_linked(memory: Memory) -> Memory:
+    """Return a memory with links, a contradiction that waits, and a log that holds some of the evidence."""
+    memory.write("Projects/alpha.md", LINKED)
+    memory.write("Review.md", WAITING)
+    memory.write("Areas/other.md", "# Other\n\n- Fact: The moon is far. <!-- kaaaaaaaaaa since=2026-03-01 -->\n")
+    return memory
+
+
+def said(found: list[dict[str, Any]]) -> list[str]:
+    return [one["id"][:2] for one in found]
+
+
+def test_all_of_a_document_is_sorted_by_how_well_it_stands(linked: Memory) -> None:
+    told = asked(linked, "audit", "Alpha")
+    assert said(told["current"]) == ["k1", "k3", "k2", "k4", "k5"]
+    assert said(told["superseded"]) == ["k9"]
+    assert [(pair["one"]["id"][:2], pair["other"]["id"][:2], pair["open"]) for pair in told["contradicting"]] == [
+        ("k5", "k4", False), ("k7", "k2", True),
+    ]  # fmt: skip
+    assert said(told["waiting"]) == ["k7"]
+    assert said(told["low_confidence"]) == ["k3"]
+    assert {one["id"][:2]: one["why"] for one in told["without_evidence"]} == {
+        "k1": "its words stand no longer in Logs/2026-02-20.md",
+        "k3": "it names no evidence",
+        "k2": "it names no evidence",
+        "k4": "a person wrote it, and it names no evidence",
+        "k5": "it names no evidence",
+    }
+    assert [(one["id"][:2], one["why"]) for one in told["not_confirmed"]] == [("k2", "last said on 2024-01-05")]
+    assert {"source": "k1111111111", "kind": "because", "target": "k2222222222"} in told["links"]
+    text = linked.curate("audit", "Alpha")
+    for line in (
+        "Current (5)",
+        "Superseded or closed (1)",
+        "Contradicting (2)",
+        "asked in Review.md against k2222222222",
+    ):
+        assert line in text
+
+
+def test_what_waits_to_be_filed_in_a_document_is_told_with_it(linked: Memory) -> None:
+    linked.write("Review.md", WAITING.replace(" against=k2222222222", ""))
+    told = asked(linked, "audit", "Alpha")
+    assert said(told["waiting"]) == ["k7"]
+    assert len(told["contradicting"]) == 1
+
+
+def test_a_topic_in_words_brings_what_was_superseded_and_what_contradicts(linked: Memory) -> None:
+    told = asked(linked, "audit", "sqlite")
+    assert "k1" in said(told["current"])
+    assert said(told["superseded"]) == ["k9"]  # by its successor: its own words do not say so
+    assert "ka" not in said(told["current"])
+    told = asked(linked, "audit", "orders", "a", "day")
+    assert "k7" in said(told["waiting"])
+
+
+def test_a_topic_of_which_nothing_is_known_is_said(linked: Memory) -> None:
+    assert linked.curate("audit", "submarine") == "Nothing is believed about submarine.\n"
+    assert "topic is empty" in linked.curate("audit", "  ", exits=2)
+
+
+def test_what_nobody_spoke_of_is_not_answered_with_what_is_nearest(
+    linked: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bag = Bag()
+    monkeypatch.setattr(meaning, "chosen_embedder", lambda: (bag, ""))
+    linked.curate("index")
+    assert said(asked(linked, "audit", "the moon")["current"]) == ["ka"]
+    vector = 0.3 * bag.embed_query("Fact: The moon is far. (1 March 2026)")
+    vector[int(np.argmin(np.abs(vector)))] = np.sqrt(1 - 0.3**2)  # where the moon has nothing
+    monkeypatch.setattr(bag, "embed_query", lambda _: vector)
+    assert linked.curate("audit", "qqqq").startswith("Nothing is believed about qqqq.")
+
+
+def test_a_day_before_the_first_is_answered_with_the_first(linked: Memory) -> None:
+    assert asked(linked, "audit", "Alpha", "--as-of", "1999-01-01")["notes"] == [
+        "The first day that an item tells of is 2024-01-05."
+    ]
+
+
+def test_evidence_that_stands_is_no_weak_spot(memory: Memory) -> None:
+    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    assert asked(memory, "audit", "port")["without_evidence"] == []
+    memory.write("Logs/2026-03-10.md", "- Fact: The port was 8080.\n")
+    assert len(asked(memory, "audit", "port")["without_evidence"]) == 1
+
+
+def test_impact_shows_all_that_would_come_into_question(linked: Memory) -> None:
+    told = asked(linked, "impact", "k555")
+    assert told["count"] == 5
+    assert [(step["depth"], step["id"][:2]) for step in told["impact"]][:2] == [(1, "k2"), (2, "k1")]
+    assert "is supported by it k2222222222 Fact: There are 40 orders a day." in linked.curate("impact", "k555")
+    assert "Nothing rests on it." in linked.curate("impact", "kaaa")
+
+
+def test_the_graph_can_be_read_by_people_and_programs(linked: Memory) -> None:
+    text = linked.curate("graph")
+    assert "k1111111111 Decision: Orders are kept in SQLite.\n  because k2222222222 Fact: There are 40" in text
+    told = asked(linked, "graph", "--document", "alpha")
+    assert {edge["kind"] for edge in told["links"]} == {
+        "because", "part-of", "supersedes", "next", "supports", "contradicts",
+    }  # fmt: skip
+    assert {node["id"] for node in told["nodes"]} == {end for e in told["links"] for end in (e["source"], e["target"])}
+    assert linked.curate("graph", "--document", "other") == "There are no links.\n"

@@ -1,0 +1,182 @@
+"""`curate doctor`: what each check finds, and the one next thing to do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.cli import run_cli
+from pipelines.errors import NotWritable
+from pipelines.night.report import save_failure
+from pipelines.queries import doctor as machine
+from pipelines.store.lock import schedule_lock
+from tests.agents.install.outside import SYSTEMCTL, system
+
+if TYPE_CHECKING:
+    from tests.agents.install.outside import System
+    from tests.conftest import Memory
+
+__all__ = ["system"]
+pytestmark = pytest.mark.usefixtures("system")
+NOW = "2026-03-20T12:00"
+
+
+def doctor(memory: Memory, *more: str, exits: int = 0) -> tuple[dict[str, tuple[str, str]], dict[str, Any] | None]:
+    told = json.loads(memory.curate("doctor", "--json", "--now", NOW, *more, exits=exits))
+    found = {one["check"]: (one["state"], f"{one['says']} {one['to_do']}") for one in told["findings"]}
+    return found, told["next"]
+
+
+def test_a_whole_set_up_has_nothing_wrong(memory: Memory, system: System) -> None:
+    system.cron()
+    memory.curate("install", "cron")
+    memory.curate("install", "agents", "--agents-md", str(Path.home() / "AGENTS.md"))
+    memory.git("config", "user.name", "Ada")
+    memory.git("config", "user.email", "ada@example.org")
+    found, _ = doctor(memory)
+    assert {state for state, _ in found.values()} <= {"ok", "look"}
+    assert found["schedule"] == ("ok", "The next run is 2026-03-21 02:00+00:00, by cron. ")
+    said = memory.curate("doctor", "--now", NOW)
+    assert said.startswith("git\tok\tVersion ")
+    assert said.splitlines()[-1].startswith(("Next, for ", "There is nothing to do."))
+
+
+def test_the_most_basic_fault_is_the_next_thing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    found, first = doctor(memory)
+    assert first
+    assert (first["check"], found["schedule"][0]) == ("repository", "look")
+    memory.write("Logs/2026-03-10.md", "- Decision: Use SQLite.\n")
+    found, first = doctor(memory, exits=1)
+    assert first
+    assert first["check"] == "nights"
+    memory.write("curate.toml", 'timezone = "Europe/Atlantis"\ncaps = 7\n')
+    found, first = doctor(memory, exits=1)
+    assert "no such time zone" in found["settings"][1]
+    assert "caps = 7" in found["settings"][1]
+    assert first
+    assert first["check"] == "settings"
+    monkeypatch.setenv("PATH", "/nowhere")
+    found, first = doctor(memory, exits=1)
+    assert first
+    assert (first["check"], first["to_do"]) == ("git", "Install git 2.30 or newer.")
+
+
+def test_keys_are_told_and_never_shown(memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789abcdef")
+    said = memory.curate("doctor", "--json", "--now", NOW)
+    assert "ANTHROPIC_API_KEY" in said
+    assert "0123456789abcdef" not in said
+    (tmp_path / "config.toml").write_text('providers = ["gemini"]\nodd = 1\n')
+    monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
+    found, _ = doctor(memory, exits=1)
+    assert found["providers"][0] == "wrong"
+    assert "odd = 1: there is no such key" in found["providers"][1]
+    assert "GEMINI_API_KEY" in found["providers"][1]
+
+
+def test_a_last_night_that_failed_is_wrong(memory: Memory) -> None:
+    memory.write("Logs/2026-03-19.md", "- Decision: Use SQLite.\n")
+    fault = NotWritable("MEMORY.md", "no space left on device")
+    save_failure(memory.root, "20260320T020000-aa", datetime.fromisoformat("2026-03-20T02:00:00+00:00"), fault)
+    found, _ = doctor(memory, exits=1)
+    assert found["nights"][0] == "wrong"
+    assert "MEMORY.md cannot be written: no space left on device." in found["nights"][1]
+
+
+def test_a_disk_that_is_full_is_wrong(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(memory.root)
+    for megabytes, state, exits in ((10, "wrong", 1), (400, "look", 0), (501, "ok", 0)):
+        monkeypatch.setattr(
+            shutil, "disk_usage", lambda _, free=megabytes: usage._replace(free=free * machine._MEGABYTE)
+        )
+        found, _ = doctor(memory, exits=exits)
+        assert found["disk"][0] == state
+
+
+def test_a_memory_that_others_can_read_is_worth_a_look(memory: Memory) -> None:
+    (memory.root / ".curate").mkdir(exist_ok=True)
+    (memory.root / ".curate").chmod(0o755)
+    found, _ = doctor(memory)
+    assert found["privacy"][0] == "look"
+
+
+def test_items_that_are_broken_and_a_detached_head_are_wrong(memory: Memory) -> None:
+    memory.write("Logs/2026-03-18.md", "project: Alpha\n\n- Decision: Use SQLite.\n")
+    memory.curate("run", "--now", "2026-03-20T02:00")
+    page = memory.read("Projects/alpha.md")
+    line = next(line for line in page.splitlines() if "Use SQLite" in line and "<!--" in line)
+    memory.write("Projects/beta.md", f"# Beta\n\n{line}\n")
+    found, _ = doctor(memory, exits=1)
+    assert found["items"][0] == "wrong"
+    memory.git("checkout", "-q", "--detach")
+    found, _ = doctor(memory, exits=1)
+    assert "on no branch" in found["repository"][1]
+
+
+def test_a_timer_that_is_not_in_force_is_wrong_and_two_schedulers_are_worth_a_look(
+    memory: Memory, system: System
+) -> None:
+    system.program("systemctl", SYSTEMCTL)
+    memory.curate("install", "systemd")
+    found, _ = doctor(memory, exits=1)
+    assert found["schedule"] == (
+        "wrong",
+        "memcurate.timer is installed and not in force. `systemctl --user enable --now memcurate.timer`.",
+    )
+    wants = Path.home() / "config/systemd/user/timers.target.wants"
+    wants.mkdir()
+    (wants / "memcurate.timer").symlink_to("../memcurate.timer")
+    assert doctor(memory)[0]["schedule"][0] == "ok"
+    system.cron()
+    memory.curate("install", "cron")
+    found, _ = doctor(memory)
+    assert found["schedule"] == (
+        "look",
+        "More than one starts nights: cron, systemd. Keep one: `curate uninstall cron`.",
+    )
+    assert run_cli(["uninstall", "systemd"]) == 0
+    with schedule_lock(memory.root):
+        found, _ = doctor(memory)
+    assert found["schedule"][1].startswith("More than one starts nights: cron, curate schedule. ")
+
+
+def test_remotes_and_models_are_asked_only_when_told(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.git("remote", "add", "origin", str(tmp_path / "bare.git"))
+    assert "remote" not in doctor(memory)[0]
+    found, _ = doctor(memory, "--probe", exits=1)
+    assert found["remote"][0] == "wrong"
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "bare.git")], check=True)
+    assert doctor(memory, "--probe")[0]["remote"] == ("ok", "origin answers. ")
+    (tmp_path / "config.toml").write_text('providers = ["exec:no-such-program"]\n')
+    monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
+    found, _ = doctor(memory, "--probe", exits=1)
+    assert "names a program that is not there (no-such-program)" in found["models"][1]
+
+
+def test_a_check_that_breaks_hides_no_other(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.queries.doctor.items", lambda _: 1 / 0)
+    found, _ = doctor(memory, exits=1)
+    assert found["items"][1].startswith("This could not be looked at: ZeroDivisionError.")
+    assert found["index"][0] == "ok"
+
+
+def test_without_a_home_the_rest_is_still_said(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    found, _ = doctor(memory)
+    assert "HOME is not set" in found["agents"][1]
+    assert found["schedule"][0] == "look"
+
+
+def test_looking_changes_nothing(memory: Memory) -> None:
+    before, head = memory.files(), memory.git("rev-parse", "HEAD")
+    doctor(memory, "--probe")
+    assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
+    assert memory.git("status", "--porcelain") == ""

@@ -1,0 +1,194 @@
+"""`curate why` and `curate history`: beliefs lead back to words, a run and a commit, changes to who made them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pipelines.api import Memory as Api
+from pipelines.cli import run_cli
+from tests.queries.making import LINKED, WAITING, asked, ids, story
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+
+def test_why_leads_from_the_item_to_the_words_of_the_session(memory: Memory, tmp_path: Path) -> None:
+    ident = story(memory, tmp_path)
+    told = asked(memory, "why", ident[:5])
+    assert (told["id"], told["document"], told["text"]) == (ident, "Areas/databases.md", "Orders go to Postgres 17.")
+    (evidence,) = told["evidence"]
+    assert "Decision: Orders go to Postgres 16." in evidence["quote"]
+    assert evidence["path"] == "Logs/2026-03-10.md"
+    record = evidence["record"]
+    assert (record["role"], record["text"]) == ("user", "Decision: Orders go to Postgres 16.")
+    assert (record["line"], record["time"]) == (2, "2026-03-10T09:01:00+00:00")
+    assert told["model"] is None  # a person reworded it: the words are the owner's now
+    brought = told["brought"]
+    first = memory.git("rev-list", "--reverse", "--grep=^Run-Id", "HEAD").split()[0]
+    assert (brought["commit"], brought["day"], brought["by"]) == (first, "2026-03-11", "run")
+    assert brought["run"] == asked(memory, "runs")[-1]["run"]
+
+    said = memory.curate("why", ident)
+    assert "| Decision: Orders go to Postgres 16." in said
+    assert f"said by the user, 2026-03-10T09:01:00+00:00, in {record['path']}:2" in said
+    assert f"filed by run {brought['run']} on 2026-03-11, commit {first[:10]}" in said
+    assert "written by a person" in said
+
+
+def test_why_names_the_reader_and_its_version(memory: Memory) -> None:
+    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    told = asked(memory, "why", ids(memory)["The port is 8080."])
+    assert (told["model"], told["prompt"] is None) == ("rules", False)
+    assert Api(memory.root).why(told["id"]).item.text == "The port is 8080."
+
+
+def test_why_shows_what_it_rests_on_and_what_it_took_the_place_of(memory: Memory) -> None:
+    memory.write("Projects/alpha.md", LINKED)
+    said = memory.curate("why", "k111")
+    assert "because of k2222222222 Fact: There are 40 orders a day." in said
+    assert "because of k2222222222 Fact: There are 40 orders a day. (a cycle: it stands above)" in said
+    assert "superseded k9999999999 Decision: Orders are kept in Postgres. [superseded]" in said
+    assert "not committed yet" in said
+    assert "the words stand there no longer" in said
+    assert "Gave way to" in memory.curate("why", "k999")
+    assert "none: a person wrote it" in memory.curate("why", "k444")
+    assert [step["mark"] for step in asked(memory, "why", "k111")["grounds"]] == [None, None, "cycle", None]
+
+
+def test_a_transcript_that_is_gone_or_says_nothing_there_is_said(memory: Memory, tmp_path: Path) -> None:
+    ident = story(memory, tmp_path)
+    file = next((memory.root / "Sessions").rglob("*.jsonl"))
+    file.write_text('{"type": "progress"}\n{"type": "progress"}\n', encoding="utf-8")
+    assert "which holds nothing that was said" in memory.curate("why", ident)
+    file.unlink()
+    assert "which is not on this machine" in memory.curate("why", ident)
+
+
+def test_words_of_others_steer_no_terminal(memory: Memory) -> None:
+    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080. \x1b[2Jgone\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    (item,) = asked(memory, "items")
+    assert "\x1b" not in memory.curate("why", item["id"])
+
+
+def test_history_tells_every_wording_and_place_and_who_changed_it(memory: Memory, tmp_path: Path) -> None:
+    ident = story(memory, tmp_path)
+    told = asked(memory, "history", ident[:6])
+    told_by = [(one["by"], one["document"], one["text"]) for one in told["versions"]]
+    assert told_by[:2] == [
+        ("run", "Projects/harbor.md", "Orders go to Postgres 16."),
+        ("person", "Projects/harbor.md", "Orders go to Postgres 17."),
+    ]
+    assert ("person", "Areas/databases.md", "Orders go to Postgres 17.") in told_by
+    changed = [one["changed"] for one in told["versions"]]
+    assert changed[0] == ["filed"]
+    assert changed[1] == ["reworded"]
+    assert ["moved from Projects/harbor.md"] in changed
+    assert [one["day"] for one in told["versions"]] == sorted(one["day"] for one in told["versions"])
+    assert all(memory.git("cat-file", "-t", one["commit"]).strip() == "commit" for one in told["versions"])
+    said = memory.curate("history", ident)
+    assert "a person (" in said
+    assert "Decision: Orders go to Postgres 17." in said
+
+
+def test_history_goes_on_to_what_is_not_committed_and_to_what_was_deleted(memory: Memory) -> None:
+    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n- Fact: The host is kiel.\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    known, path = ids(memory), asked(memory, "items")[0]["document"]
+    before = memory.read(path)
+    memory.write(path, before.replace("8080", "9090"))
+    last = asked(memory, "history", known["The port is 8080."])["versions"][-1]
+    assert (last["commit"], last["by"], last["text"]) == (None, "person", "The port is 9090.")
+    reworded = before.replace("8080", "9090").splitlines(keepends=True)
+    memory.write(path, "".join(line for line in reworded if "kiel" not in line))
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    changed = [one["changed"] for one in asked(memory, "history", known["The port is 8080."])["versions"]]
+    assert any("trust self to owner" in one for one in changed)
+    gone = known["The host is kiel."]
+    told = asked(memory, "history", gone)
+    assert told["gone"] == {"day": "2026-03-12", "reason": "deleted"}
+    assert [(one["changed"], one["commit"] is None) for one in told["versions"]] == [
+        (["filed"], False), (["taken out"], False),
+    ]  # fmt: skip
+    assert "It stands nowhere: it was deleted on 2026-03-12." in memory.curate("history", gone)
+    said = memory.curate("why", gone, exits=1)
+    assert f"{gone} stands nowhere: it was deleted on 2026-03-12. `curate history {gone}`" in said
+
+
+def test_a_forgotten_item_keeps_its_words_to_itself(memory: Memory) -> None:
+    memory.write("Logs/2026-03-10.md", "- Fact: Her name is Undine.\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    (item,) = asked(memory, "items")
+    text = memory.read(item["document"])
+    line = next(row for row in text.splitlines(keepends=True) if item["id"] in row)
+    memory.write(item["document"], text.replace(line, ""))
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    stones = memory.read("State/tombstones.jsonl").replace('"deleted"', '"forgotten"')
+    memory.write("State/tombstones.jsonl", stones)
+    for told in (memory.curate("history", item["id"]), memory.curate("history", item["id"], "--json")):
+        assert "Undine" not in told
+        assert "forgotten" in told
+
+
+def test_a_line_that_a_person_wrote_is_theirs_from_the_start(memory: Memory) -> None:
+    memory.write("Areas/a.md", "# A\n\n- Fact: It is mine.\n")
+    memory.git("add", "Areas/a.md")
+    memory.git("-c", "user.name=Ada", "-c", "user.email=ada@localhost", "commit", "-qm", "mine")
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    versions = asked(memory, "history", ids(memory)["It is mine."])["versions"]
+    assert versions[0]["changed"] == ["numbered: a person had written it by hand"]
+
+
+def test_undo_and_add_count_as_a_persons_doing(memory: Memory) -> None:
+    memory.curate("add", "Fact", "The", "moon", "is", "far.", "--now", "2026-03-11T12:00")
+    assert asked(memory, "history", ids(memory)["The moon is far."])["versions"][0]["by"] == "person"
+    memory.write("Logs/2026-03-11.md", "- Fact: The port is 8080.\n")
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    ident = ids(memory)["The port is 8080."]
+    memory.curate("undo", "--now", "2026-03-12T12:00")
+    last = asked(memory, "history", ident)["versions"][-1]
+    assert (last["by"], last["changed"], last["text"]) == ("person", ["taken out"], None)
+
+
+def test_a_memory_in_a_folder_of_a_repository_has_its_own_history(memory: Memory, tmp_path: Path) -> None:
+    outer = memory.aside(tmp_path / "outer")
+    outer.root.mkdir()
+    outer.git("init", "-q", "--initial-branch=main")
+    outer.write("Areas/other.md", "- Fact: Not of this memory. <!-- kaaaaaaaaaa -->\n")
+    inner = memory.aside(outer.root / "notes")
+    assert run_cli(["init", str(inner.root), "--now", "2026-03-01T12:00"]) == 0
+    inner.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
+    inner.curate("run", "--now", "2026-03-11T02:00")
+    ident = ids(inner)["The port is 8080."]
+    (version,) = asked(inner, "history", ident)["versions"]
+    assert (version["document"].startswith("notes"), version["changed"]) == (False, ["filed"])
+    assert asked(inner, "why", ident)["brought"]["day"] == "2026-03-11"
+    assert [one["id"] for one in asked(inner, "items", "--known-on", "2026-03-11")] == [ident]
+    assert asked(inner, "items", "--known-on", "2026-03-10") == []
+
+
+def test_what_people_put_into_commits_and_attributes_blinds_no_history(memory: Memory) -> None:
+    memory.write(".gitattributes", "*.md binary\n")
+    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    (item,) = asked(memory, "items")
+    path = item["document"]
+    memory.write(path, memory.read(path).replace("8080", "9090") + "a\0b\n")
+    memory.git("add", "-A")
+    memory.git("-c", "user.name=A\x1fda", "-c", "user.email=a@localhost", "commit", "-qm", "more\x1fports")
+    versions = asked(memory, "history", item["id"])["versions"]
+    assert [one["changed"] for one in versions] == [["filed"], ["reworded"]]
+    assert versions[1]["by"] == "person"
+
+
+def test_ids_that_are_none_or_many_are_said(memory: Memory) -> None:
+    memory.write("Projects/alpha.md", LINKED)
+    memory.write("Review.md", WAITING)
+    for verb in ("why", "history", "impact"):
+        assert "No item has the id kdead" in memory.curate(verb, "kdead", exits=1)
+        assert "not unique: k1111111111, k2222222222" in memory.curate(verb, "k", exits=1)
+    assert json.loads(memory.curate("why", "k777", "--json"))["status"] == "waiting"

@@ -1,0 +1,104 @@
+"""What a model of meaning may merge: other words for the same, and never what differs in something that counts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pipelines.errors import ModelFailed
+from pipelines.review.review import Alike, Filed, VerdictKind, review
+from pipelines.search.embedders import choose_embedder as choose
+from pipelines.store.item import Item, ItemType
+from tests.making import candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tests.conftest import Memory
+
+HELD = "The backup of the harbour station runs every night on the old server"
+SAID = "The harbour station is backed up every night on the old server"
+
+
+class Near:
+    """An embedder to whom all sentences are nearly the same."""
+
+    name, dimension = "local:near", 2
+
+    def __init__(self, cosine: float) -> None:
+        self.cosine, self.asked = cosine, list[str]()
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked += texts
+        turned = [np.arccos(self.cosine) * (len(text) != len(HELD)) for text in texts]
+        return np.stack([np.cos(turned), np.sin(turned)], axis=1).astype(np.float32)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        raise AssertionError(text)
+
+
+def verdict(held: str, said: str, embedder: Near | None, kind: ItemType = ItemType.DECISION) -> VerdictKind:
+    items = [("Areas/general.md", Item(kind, held, id="k1111111111"))]
+    return review([Filed(candidate(said), "")], items, lambda _: False, Alike(lambda: embedder))[0].kind
+
+
+def test_what_means_the_same_confirms_what_stands() -> None:
+    assert verdict(HELD, SAID, Near(0.95)) is VerdictKind.DUPLICATE
+    assert verdict(HELD, SAID, Near(0.9)) is VerdictKind.ADD
+    assert verdict(HELD, SAID, None) is VerdictKind.ADD
+    assert verdict(HELD, SAID, Near(0.95), ItemType.RULE) is VerdictKind.ADD
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The harbour station is backed up every night on server 7",
+        "The harbour station is not backed up every night on the old server",
+        "The harbour station is backed up every night on the old server until 2026-04-01",
+        "The harbour station is backed up every night on the old server of Anna",
+        "The harbour station is backed up only on Sundays on the old server",
+        "Everybody likes tea",
+    ],
+)
+def test_nothing_that_differs_is_merged_however_near_it_is(said: str) -> None:
+    assert verdict(HELD, said, Near(0.999)) is not VerdictKind.DUPLICATE
+
+
+def test_words_turned_round_are_not_the_same() -> None:
+    held, said = (
+        "Replace the parser with the lexer in the importer",
+        "Replace the lexer with the parser in the importer",
+    )
+    assert verdict(held, said, Near(0.999)) is not VerdictKind.DUPLICATE
+
+
+def test_each_sentence_is_embedded_once_and_a_failing_model_costs_nothing() -> None:
+    near = Near(0.95)
+    alike = Alike(lambda: near)
+    assert alike.repeated(SAID, [HELD]) == alike.repeated(SAID, [HELD]) == [True]
+    assert sorted(near.asked) == sorted([HELD, SAID])
+
+    class Failing(Near):
+        def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            raise ModelFailed("local", f"cannot embed {len(texts)}")
+
+    broken = Alike(lambda: Failing(1.0))
+    assert broken.repeated(SAID, [HELD]) == [False]
+    assert not broken.name
+
+
+def test_a_night_with_meaning_is_repeated_by_the_same_model(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "choose_local", lambda _: Near(0.95))
+    memory.write("Logs/2026-03-11.md", f"- Fact: {HELD}\n")
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    memory.write("Logs/2026-03-12.md", f"- Fact: {SAID}\n")
+    told = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
+    assert (told["items"]["added"], told["given"]["meaning"]) == (0, "local:near")
+    assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
+    monkeypatch.setattr(choose, "choose_local", lambda _: None)
+    assert not json.loads(memory.curate("replay", told["run"], "--json", exits=1))["same"]

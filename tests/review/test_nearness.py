@@ -1,0 +1,148 @@
+"""Neighbours by meaning: found without a common word, by vectors that the index keeps, and the same in a replay."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pipelines.errors import ModelFailed
+from pipelines.extract.llm.operations import Operation, OperationKind, Reviewed
+from pipelines.review import existing_items as nearness
+from pipelines.review.existing_items import Known, Nearness, Vectors, kept_in
+from pipelines.review.llm_review import Sitting, weigh
+from pipelines.review.review import Alike, Filed
+from pipelines.search.embed import embed_index
+from pipelines.search.embedders import choose_embedder as choose
+from pipelines.search.vectors import VECTORS
+from pipelines.store.item import Item, ItemType, Status
+from tests.making import candidate
+from tests.search.bag import Bag
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import pytest
+    from numpy.typing import NDArray
+
+    from pipelines.extract.extraction import Candidate
+    from pipelines.extract.llm.operations import ReviewRequest
+    from tests.conftest import Memory
+
+PLACE = "Areas/general.md"
+FACT = ItemType.FACT
+HELD = Item(FACT, "The vessel sails", "k1111111111", since="2026-03-01")
+SAID = candidate("A boat, a boat, a boat", FACT)
+LOG = "- Fact: The red vessel sails with the happy physician\n"
+NAMES = ("Anna", "Bela", "Carl", "Dora", "Emil", "Fritz", "Gerda", "Hans", "Ida", "Jan", "Karl", "Lena", "Mia", "Nora")
+"""So many share more words with what is said than the one item that says the same."""
+OTHER_WORDS = "- Fact: The red boat sails with the cheerful doctor\n"
+
+
+def near(vectors: Vectors, *held: Item) -> list[str]:
+    return [one.id for one in Known([(PLACE, item) for item in held], vectors).near(SAID)]
+
+
+def test_an_item_without_a_common_word_is_a_neighbour_where_there_are_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearness, "LEAST", 0.2)
+    closed = Item(FACT, "A vessel it was", "k3333333333", since="2026-01-01", status=Status.SUPERSEDED)
+    task = Item(ItemType.TODO, "Buy a vessel", "k4444444444", since="2026-01-01")
+    assert near(Vectors(Bag), HELD, closed, task) == [HELD.id, closed.id]
+    assert near(Vectors(), HELD, closed, task) == []
+
+
+def test_what_is_let_in_tonight_is_a_neighbour_of_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearness, "LEAST", 0.2)
+    near = Nearness(Vectors(Bag), ["we bought a vessel"])
+    for at in range(200):
+        near.add(f"{at} words of nothing")
+    near.add("a boat")
+    assert list(near.nearest("the boat"))[:1] == [201]
+
+
+def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearness, "LEAST", 0.2)
+    shown = list[str]()
+
+    class Adds:
+        def review(self, request: ReviewRequest) -> Reviewed:
+            shown.extend(one.id for posed in request.posed for one in posed.neighbours)
+            return Reviewed({posed.number: Operation(OperationKind.ADD, "") for posed in request.posed})
+
+    def file(one: Candidate) -> Filed:
+        return Filed(one, PLACE)
+
+    for vectors in (Vectors(), Vectors(Bag)):
+        shown.clear()
+        weigh([file(SAID)], Sitting([(PLACE, HELD)], lambda _: False, file, (), Alike(vectors=vectors)), Adds())
+        assert shown == ([HELD.id] if vectors.used else [])
+
+
+def test_too_many_items_without_a_vector_are_left_to_the_index() -> None:
+    bag, texts = Bag(), [f"sentence {at}" for at in range(nearness.MOST_MISSING + 1)]
+    vectors = Vectors(lambda: bag)
+    assert vectors.held(texts) is None
+    assert not bag.asked
+    assert list(Nearness(vectors, texts[:1]).nearest("sentence 0")) == []
+    assert not vectors.used
+    whole = Vectors(lambda: bag, most=None).held(texts)
+    assert whole is not None
+    assert len(whole) == len(texts)
+
+
+def test_a_model_that_fails_costs_nothing() -> None:
+    class Failing(Bag):
+        def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            raise ModelFailed("bag", f"cannot embed {len(texts)}")
+
+    def damaged() -> Bag:
+        raise ModelFailed("bag", "is damaged")
+
+    assert near(Vectors(Failing), HELD) == near(Vectors(damaged), HELD) == []
+
+
+def test_a_night_asks_for_no_vector_that_the_index_has(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    bag = Bag()
+    monkeypatch.setattr(choose, "choose_local", lambda _: bag)
+    memory.write("Logs/2026-03-11.md", LOG)
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    embed_index(memory.root, bag)
+    bag.asked.clear()
+    memory.write("Logs/2026-03-12.md", "- Fact: Otto tends the garden\n")
+    told = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
+    assert told["given"]["nearest"] == "vectors"
+    assert bag.asked
+    assert not [text for text in bag.asked if "vessel" in text]
+    (memory.root / VECTORS).write_bytes(b"no database" * 100)
+    assert not kept_in(memory.root)(bag, ["whatever"])
+
+
+def test_a_night_without_candidates_asks_for_none(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "choose_local", lambda _: Bag())
+    assert "nearest" not in json.loads(memory.curate("run", "--json", "--now", "2026-03-12T02:00"))["given"]
+
+
+def test_a_replay_finds_the_same_neighbours_with_the_index_and_without(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bag = Bag()
+    monkeypatch.setattr(choose, "choose_local", lambda _: bag)
+    nearer = [f"- Fact: Doctor {name} has a red boat that sails\n" for name in NAMES]
+    memory.write("Logs/2026-03-11.md", LOG + "".join(nearer))
+    assert json.loads(memory.curate("run", "--json", "--now", "2026-03-12T02:00"))["items"]["added"] == 1 + len(NAMES)
+    memory.write("Logs/2026-03-12.md", OTHER_WORDS)
+    told = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
+    assert (told["items"]["added"], told["given"]["nearest"]) == (0, "vectors")
+    assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
+    for path in (memory.root / ".curate").glob("*.db*"):
+        path.unlink()
+    monkeypatch.setattr(nearness, "MOST_MISSING", 0)
+    assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
+
+
+def test_items_get_their_vectors_before_everything_else(memory: Memory) -> None:
+    memory.write("Logs/2026-03-11.md", LOG + "".join(f"- line {at} of a long day\n" for at in range(300)))
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    bag = Bag("test:other")
+    embed_index(memory.root, bag)
+    assert bag.asked[0].startswith("Fact: The red vessel sails")

