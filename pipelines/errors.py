@@ -113,6 +113,14 @@ class GitFault(CurateError):
     """Raised when git refuses or is in a state in which a commit would be wrong."""
 
 
+class GitFailed(GitFault):
+    """Raised when a command of git's ends with another exit code than 0; the sentence holds git's own last line."""
+
+    def __init__(self, command: str, code: int, error: bytes) -> None:
+        told = error.decode(errors="replace").strip().splitlines()
+        super().__init__(f"git {command} failed: {told[-1] if told else f'exit code {code}'}")
+
+
 class NotARepository(GitFault):
     """Raised when the memory is not under git, so that no run could be undone."""
 

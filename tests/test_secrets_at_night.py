@@ -24,11 +24,11 @@ from tests.planting import Planter
 from tests.test_nightly import night
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from pipelines.extract.extraction import Extraction, ExtractionRequest
     from pipelines.extract.llm.call import Picture
+    from pipelines.store.git_objects import Import
     from tests.conftest import Memory
 
 SECRET = f"ghp_{Planter(7).of('abcdefghij', 36)}"
@@ -119,13 +119,13 @@ def test_a_secret_that_looks_like_a_note_of_ours_is_found_in_a_document(memory: 
 
 def test_what_is_saved_between_the_look_and_the_commit_waits(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.write("Projects/p.md", "# P\n\nnothing yet\n")
-    store = Git.write_blobs
+    begin = Git.importing
 
-    def saving(self: Git, files: Sequence[Path]) -> list[str]:
+    def saving(self: Git) -> Import:
         memory.write("Projects/p.md", f"# P\n\npassword: {OTHER}\n")
-        return store(self, files)
+        return begin(self)
 
-    monkeypatch.setattr(Git, "write_blobs", saving)
+    monkeypatch.setattr(Git, "importing", saving)
     commit_edits(memory.root, Git(memory.root), "edits\n", Author("A", "a@example.org", datetime.now(UTC)))
     assert OTHER not in history(memory)
     assert memory.git("status", "--porcelain", "--untracked-files=all") == "?? Projects/p.md\n"

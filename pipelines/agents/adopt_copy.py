@@ -105,10 +105,7 @@ def _commit(stage: Path, making: Making, message: str) -> None:
     git.init()
     git.check()
     with run_lock(stage, "curate init"):
-        # All is flushed at once before it is moved to its place; each of thousands of blobs by itself takes minutes.
-        git.run("config", "core.fsync", "none")
-        commit_edits(stage, git, message, Author(*(git.identity() or making.author), making.now))
-        git.run("config", "--unset", "core.fsync")
+        commit_edits(stage, git, message, Author(*making.author, making.now))
 
 
 @contextlib.contextmanager

@@ -208,6 +208,5 @@ def move_in(plan: InPlace, root: Path, making: Making) -> tuple[str, ...]:
     lay_down(root, making.template, making.timezone)
     with run_lock(root, "curate init"):
         edits = find_edits(root, git)
-        author = Author(*(git.identity() or making.author), making.now)
-        commit_edits(root, git, f"Adopt {plan.kind.called} in place\n", author, edits)
+        commit_edits(root, git, f"Adopt {plan.kind.called} in place\n", Author(*making.author, making.now), edits)
     return tuple(real_path(root, path) for path in edits.held)

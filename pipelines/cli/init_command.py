@@ -92,8 +92,7 @@ def _make(root: Path, now: str | None) -> None:
     when = moment(now, settings)
     with run_lock(root, "curate init"):
         if added or fresh:
-            name, mail = git.identity() or settings.author
-            commit_edits(root, git, "Lay down the memory\n", Author(name, mail, when))
+            commit_edits(root, git, "Lay down the memory\n", Author(*settings.author, when))
     if fresh:
         say(f"Made a memory in {root}.")
         say('Write to it with `curate log "TEXT"`, curate it with `curate run`.')

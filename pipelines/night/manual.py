@@ -203,7 +203,7 @@ def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -
     git.check()
     with run_lock(root, holder):
         recover(root, git)
-        author = Author(*(git.identity() or settings.author), when)
+        author = Author(*settings.author, when)
         commit_edits(root, git, f"Edits by hand\n\nCommitted as they stood before {holder}.\n", author)
         yield DirectChange(git, read_snapshot(root), settings, when)
 

@@ -62,6 +62,8 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
             raise
         if night.sharing:
             night.sharing.push(git)
+        if report.commit:
+            git.pack()
         return report
 
 
@@ -178,7 +180,7 @@ class Remembering:
 def _commit_edits(night: Night, git: Git, run: str, found: Edits | None = None) -> str | None:
     """Commit what people changed, apart from what the run will write, so that an undo can tell the two apart."""
     message = f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
-    return commit_edits(night.root, git, message, Author(*(git.identity() or night.settings.author), night.now), found)
+    return commit_edits(night.root, git, message, Author(*night.settings.author, night.now), found)
 
 
 def run_signature(night: Night, report: RunReport) -> Signature:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.git import Git
+    from pipelines.store.git import Entry, Git
     from pipelines.user_settings import PushTable
 
     Tree = Mapping[str, tuple[str, str]]
@@ -209,12 +209,11 @@ def _are_related(git: Git, head: str, there: str) -> bool:
 def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], message: str, author: Author) -> str:
     """Store the commit of a join, which no branch names yet."""
     tree = git.tree(parents[0])
-    blobs = {path: git.run("hash-object", "-w", "--stdin", "--no-filters", data=data) for path, data in after.items()}
-    entries: dict[str, tuple[str, str] | None] = dict.fromkeys(set(only_tracked(git.root, tree)) - set(after))
-    for path, blob in blobs.items():
+    entries: dict[str, Entry | None] = dict.fromkeys(set(only_tracked(git.root, tree)) - set(after))
+    for path, data in after.items():
         mode = tree[path][0] if path in tree else git.tree(parents[1]).get(path, ("100644", ""))[0]
-        entries[path] = (mode, blob.decode().strip())
-    return git.commit_tree(git.write_tree(parents[0], entries), parents, message, author)
+        entries[path] = (mode, data)
+    return git.store_commit(parents, entries, message, author)
 
 
 def _apply(git: Git, here: Mapping[str, bytes], after: Mapping[str, bytes], onto: str, signature: Signature) -> None:

@@ -174,7 +174,7 @@ def take_back(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
     with run_lock(wish.root, f"curate undo, since {wish.now.isoformat(timespec='seconds')}"):
         recover(wish.root, git)
         for attempt in range(1, ATTEMPTS + 1):
-            editor = Author(*(git.identity() or wish.settings.author), wish.now)
+            editor = Author(*wish.settings.author, wish.now)
             commit_edits(wish.root, git, "Edits by hand\n", editor)
             plan = plan_undo(wish, git)
             if not plan.changes:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pipelines.store.git import Author, Git
+    from pipelines.store.git import Author, Entry, Git
 
 
 def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
@@ -94,18 +94,24 @@ def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edit
         root: the memory.
         git: its repository.
         message: the commit's.
-        author: who signs.
+        author: who signs where git knows no name and address of the person's.
         edits: what `find_edits` found, where it was asked before.
     """
     edits = edits or find_edits(root, git)
-    present = [path for path in edits.paths if path in edits.hashes]
-    blobs = git.write_blobs([at(root, path) for path in present])
-    entries: dict[str, tuple[str, str] | None] = {path: None for path in edits.paths if path not in edits.hashes}
-    for path, blob in zip(present, blobs, strict=True):
-        if blob in edits.hashes[path]:
-            executable = at(root, path).stat().st_mode & stat.S_IXUSR
-            entries[path] = ("100755" if executable else "100644", blob)
-    return git.commit(entries, message, author) if entries else None
+    if not edits.paths:
+        return None
+    store = git.importing()
+    entries: dict[str, Entry | None] = {}
+    for path in edits.paths:
+        if path not in edits.hashes:
+            entries[path] = None
+        elif (file := open_regular(root, path)) is not None:
+            with file:
+                about = os.fstat(file.fileno())
+                blob = store.blob_of(file, about.st_size)
+            if blob in edits.hashes[path]:
+                entries[path] = ("100755" if about.st_mode & stat.S_IXUSR else "100644", blob)
+    return git.commit(entries, message, git.signed(author), store)
 
 
 def _is_private(root: Path, path: str) -> bool:

@@ -1,29 +1,36 @@
 """The git repository of a memory: what it holds, and commits to it.
 
-No hook, no fsmonitor, no filter and no signing prompt runs: commits are made by plumbing from blobs that we hashed,
-in an index of our own, so that the person's staged changes stay as they are.
+No hook, no fsmonitor, no filter and no signing prompt runs: commits are stored by `git fast-import` beside the person's
+index, so that what they have staged stays as it is. GitPython's own commits would take all of these.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import DetachedHead, GitFault, NotARepository
+from pipelines.errors import DetachedHead, GitFailed, GitFault, NotARepository
 from pipelines.store.files import making, read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_locks
+from pipelines.store.git_objects import FOLDER, Import, ObjectReader, parse_commit, tree_entries
 from pipelines.store.git_process import GitCommands, last_line
 from pipelines.store.layout import PRIVATE
 from pipelines.store.user_layout import names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
     from hashlib import _Hash
     from pathlib import Path
 
+    from pipelines.store.git_objects import Commit
 
+
+Entry = tuple[str, bytes | str]
+"""A file of a commit: its mode, and its bytes or the id of a blob that is stored."""
 MOST_FILES: Final = 1_000_000
 """What the tree of one commit may hold below the memory."""
 _APART: Final = "Let the memory have a repository of its own, without what is no memory."
@@ -32,6 +39,13 @@ _PIECE: Final = 1 << 20
 _LEAST: Final = 4096
 _LAG: Final = f"{PRIVATE}/index-base"
 _ASIDE: Final = f"{PRIVATE}/stale-lock"
+_CRUD: Final = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
+"""What git strips from both ends of a name, in `ident.c`."""
+_NEAR: Final = 64
+_BY_RUN: Final = re.compile(r"^(?:Run-Id|Joins): ", re.MULTILINE)
+_MANY_PACKS: Final = 16
+_MANY_LOOSE: Final = 256
+_BAD_USAGE: Final = 129
 
 
 class Git(GitCommands):
@@ -42,6 +56,8 @@ class Git(GitCommands):
         self._prefix: str | None = None
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}  # a commit's tree never changes, and a night asks often
         self._repository: Repository | None = None
+        self._branch: str | None = None
+        self._reader: ObjectReader | None = None
 
     # ------------------------------------------------------------ asking
 
@@ -57,26 +73,65 @@ class Git(GitCommands):
             NotARepository: the memory is not under git.
             DetachedHead: HEAD names no branch.
         """
-        code, out, error = self._call(["rev-parse", "--is-inside-work-tree", *_FOLDERS, "--show-prefix"])
+        asked = ["rev-parse", "--is-inside-work-tree", *_FOLDERS, "--show-prefix", "--symbolic-full-name", "HEAD"]
+        code, out, error = self._call(asked)
         inside, *told = out.split(b"\n")
-        if code and inside != b"false" and (self.root / ".git").exists():
+        if code and inside != b"false" and (self.root / ".git").exists() and len(told) < len(_FOLDERS):
             raise GitFault(f"git cannot use {self.root}: {last_line(error)}")
         if inside != b"true":
             raise NotARepository(self.root)
-        if len(told) == len(_FOLDERS) + 2:  # else a name holds a line end, and each of the two is asked for alone
-            *folders, prefix, _ = told
+        if len(told) == len(_FOLDERS) + 3:  # else a name holds a line end, and each of the two is asked for alone
+            *folders, prefix, branch, _ = told
             self._repository, self._prefix = self._placed(folders), os.fsdecode(prefix)
-        if self._ask("symbolic-ref", "--quiet", "HEAD") is None:
+            self._branch = None if code else os.fsdecode(branch)
+        if not self.branch.startswith("refs/"):
             raise DetachedHead(self.root, self.head() or "nothing")
+
+    @property
+    def branch(self) -> str:
+        """The full name of the branch that HEAD names, one without a commit too; `HEAD` where it names none."""
+        if self._branch is None:
+            self._branch = self._ask("symbolic-ref", "--quiet", "HEAD") or "HEAD"
+        return self._branch
+
+    def object(self, name: str) -> tuple[str, bytes, bytes] | None:
+        """Return the id, the kind and the bytes of an object, by its id or as `HEAD`; None where there is none.
+
+        Raises:
+            TooMuchFromGit: it is larger than what is held at once.
+            GitFault: git could not say.
+        """
+        if self._reader is None:
+            self._reader = ObjectReader(self.talk("cat-file", "--batch"))
+        try:
+            return self._reader.read(name)
+        except BaseException:  # what it says next may be the rest of this answer
+            self._reader = None
+            raise
 
     def head(self) -> str | None:
         """Return the id of the commit at HEAD, or None before the first one."""
-        return self._ask("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+        try:
+            found = self.object("HEAD")
+        except GitFailed:
+            return None
+        return found[0] if found else None
 
-    def _head_and_tree(self) -> tuple[str | None, str | None]:
-        """Return the ids of the commit at HEAD and of its tree, in one answer; None and None before the first one."""
-        told = (self._ask("rev-list", "-1", "--format=%T", "HEAD", "--") or "").split()
-        return (told[1], told[2]) if len(told) == 3 else (None, None)  # noqa: PLR2004  `commit ID`, and what was asked
+    def blob(self, ident: str) -> bytes | None:
+        """Return the bytes of a blob, or None where it is a submodule, or a partial clone lacks it."""
+        found = self.object(ident)
+        return found[2] if found and found[1] == b"blob" else None
+
+    def read_commit(self, ident: str) -> Commit:
+        """Return a commit.
+
+        Raises:
+            GitFault: there is none of that id.
+        """
+        found = self.object(ident)
+        if found is None or found[1] != b"commit":
+            raise GitFault(f"The repository of {self.root} has no commit {ident[:10]}.")
+        return parse_commit(found[0], found[2])
 
     def tree(self, commit: str | None) -> dict[str, tuple[str, str]]:
         """Return path → (mode, blob id) of a commit's files below the memory; empty for None."""
@@ -87,18 +142,32 @@ class Git(GitCommands):
         return dict(self._trees[commit])
 
     def _read_tree(self, commit: str) -> dict[str, tuple[str, str]]:
-        prefix = self.prefix
-        listed = self.run("ls-tree", "-r", "-z", "--full-tree", commit, *([prefix] if prefix else []))
-        if listed.count(b"\0") > MOST_FILES:
-            raise GitFault(f"{commit[:10]} holds more than the {MOST_FILES:,} files that are looked through.", _APART)
-        out: dict[str, tuple[str, str]] = {}
+        top = self.read_commit(commit).tree
+        for part in filter(None, os.fsencode(self.prefix).split(b"/")):
+            top = next((tree for mode, name, tree in self._entries(top) if name == part and mode == FOLDER), "")
+            if not top:
+                return {}
+        found: list[tuple[bytes, str, str]] = []
+        waiting, seen = [(b"", top)], 0
+        while waiting:
+            above, tree = waiting.pop()
+            for mode, name, ident in self._entries(tree):
+                if (seen := seen + 1) > MOST_FILES:
+                    why = f"{commit[:10]} holds more than the {MOST_FILES:,} files that are looked through."
+                    raise GitFault(why, _APART)
+                if mode == FOLDER:
+                    waiting.append((above + name + b"/", ident))
+                else:
+                    found.append((above + name, mode.decode(), ident))
         own = self._own_names()
-        for row in os.fsdecode(listed).split("\0")[:-1]:
-            about, _, path = row.partition("\t")
-            mode, _, blob = about.split(" ")
-            if (name := own(path.removeprefix(prefix))) is not None:
-                out[name] = (mode, blob)
-        return out
+        named = ((own(os.fsdecode(path)), mode, ident) for path, mode, ident in sorted(found))
+        return {path: (mode, ident) for path, mode, ident in named if path is not None}
+
+    def _entries(self, tree: str) -> Iterator[tuple[bytes, bytes, str]]:
+        found = self.object(tree)
+        if found is None:
+            raise GitFault(f"The repository of {self.root} lacks the tree {tree[:10]}.")
+        return tree_entries(tree, found[2])
 
     def real(self, path: str) -> str:
         """Return the path, relative to the memory, at which git holds the file that the program calls `path`."""
@@ -112,8 +181,8 @@ class Git(GitCommands):
 
     def show(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes at a commit, or None where it is not there."""
-        code, out, _ = self._call(["cat-file", "blob", f"{commit}:{self.prefix}{self.real(path)}"])
-        return out if code == 0 else None
+        entry = self.tree(commit).get(path)
+        return self.blob(entry[1]) if entry else None
 
     def versions(self, path: str) -> list[str]:
         """Return the commits that changed a file, newest first."""
@@ -127,8 +196,31 @@ class Git(GitCommands):
             since: a commit; only what came after it. Empty for all.
             until: a commit; only it and what came before it.
         """
+        if not since:  # mostly it is near, and found without another git
+            near = self._history(until)
+            if found := next((one.id for one in islice(near, _NEAR) if _BY_RUN.search(one.message)), None):
+                return found
+            if next(near, None) is None:
+                return None
         commits = f"{since}..{until}" if since else until
         return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", commits, "--") or None
+
+    def _history(self, name: str) -> Iterator[Commit]:
+        """Yield a commit and what came before it, newest first; of a shallow clone as far as it goes."""
+        found: tuple[str, ...] = (name,)
+        seen: set[str] = set()
+        waiting: list[Commit] = []
+        while True:
+            for ident in found:
+                if ident not in seen and (there := self.object(ident)) is not None:
+                    seen.add(ident)
+                    waiting.append(parse_commit(there[0], there[2]))
+            if not waiting:
+                return
+            newest = max(waiting, key=lambda commit: commit.seconds)
+            waiting.remove(newest)
+            yield newest
+            found = newest.parents
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that the repository's ignore rules leave out."""
@@ -138,6 +230,10 @@ class Git(GitCommands):
         data = b"".join(os.fsencode(real) + b"\0" for real in asked)
         _, out, _ = self._call(["check-ignore", "-z", "--stdin", "--no-index"], data=data)
         return {asked.get(real, real) for real in map(os.fsdecode, out.split(b"\0")) if real}
+
+    def signed(self, author: Author) -> Author:
+        """Return the person as author, where git knows who that is, else the author that is given."""
+        return Author(*(self.identity() or (author.name, author.mail)), author.when)
 
     def identity(self) -> tuple[str, str] | None:
         """Return the person's own name and mail address, where git's configuration holds both."""
@@ -173,53 +269,74 @@ class Git(GitCommands):
         clear_stale_locks(self.repository, self.root / _ASIDE)
         self._follow_in_index()
 
+    def pack(self) -> None:
+        """Put packs and loose objects together where there are many; no object goes.
+
+        Each commit is a pack of its own. With packs of which each is at least twice as large as all smaller ones, an
+        object is written anew only as often as the logarithm of the history's length.
+        """
+        objects = self.repository.common_dir / "objects"
+        loose = sum(1 for folder in ("17", "a9") for _ in (objects / folder).glob("*")) * 128  # a sample, as git takes
+        if len(list((objects / "pack").glob("*.pack"))) < _MANY_PACKS and loose < _MANY_LOOSE:
+            return
+        code, _, _ = self._call(["repack", "-d", "-l", "-q", "--geometric=2"])
+        if code == _BAD_USAGE:  # before git 2.32
+            self._call(["repack", "-a", "-d", "-l", "-q"])
+
     def init(self) -> None:
         """Make the memory a repository of its own, on the branch `main`."""
         self.run("init", "--quiet", "--initial-branch=main", "--template=")
 
-    def write_blobs(self, files: Sequence[Path]) -> list[str]:
-        """Store files as blobs, byte for byte, and return their ids in the same order."""
-        if not files:
-            return []
-        asked = b"".join(os.fsencode(f) + b"\n" for f in files)
-        return self.run("hash-object", "-w", "--no-filters", "--stdin-paths", data=asked).decode().split()
+    def importing(self) -> Import:
+        """Begin to store blobs, and at the end a commit that holds them.
 
-    def commit(self, changes: Mapping[str, tuple[str, str] | None], message: str, author: Author) -> str | None:
-        """Commit blobs over HEAD and return the commit's id, or None where they change nothing.
+        Raises:
+            GitFault: another git holds a lock.
+        """
+        wait_for_locks(self.repository, self.root / _ASIDE)
+        return Import(self.talk("-c", "fastimport.unpackLimit=1", "fast-import", "--quiet", "--done"))
+
+    def commit(
+        self, changes: Mapping[str, Entry | None], message: str, author: Author, store: Import | None = None
+    ) -> str | None:
+        """Commit files over HEAD and return the commit's id, or None where they change nothing.
 
         Args:
-            changes: path → (mode, blob id), or None for a file that goes.
+            changes: path → (mode, bytes or blob id), or None for a file that goes.
             message: the whole message, with its trailers.
             author: who signs, and when.
+            store: where blobs of it were stored, if they were.
 
         Raises:
             GitFault: git refused, another git holds a lock, or HEAD moved meanwhile.
         """
-        wait_for_locks(self.repository, self.root / _ASIDE)
-        head, before = self._head_and_tree()
-        tree = self.write_tree(head, changes)
-        if tree == before:
+        head = self.head()
+        before = self.tree(head)
+        changes = {path: entry for path, entry in changes.items() if not _is_same(entry, before.get(path))}
+        if not changes:
+            if store:
+                store.end()
             return None
-        made = self.commit_tree(tree, [head] if head else [], message, author)
+        made = self.store_commit([head] if head else [], changes, message, author, store)
         self.advance(made, head, f"commit: {message.partition(chr(10))[0]}")
         return made
 
-    def write_tree(self, base: str | None, changes: Mapping[str, tuple[str, str] | None]) -> str:
-        """Store the tree of a commit with these files changed, and return its id."""
-        own = self._own_index()
-        index = {"GIT_INDEX_FILE": str(own)}
-        if base:
-            self.run("read-tree", base, env=index)
-        self.run("update-index", "-z", "--index-info", data=self._index_info(changes), env=index)
-        tree = self.run("write-tree", env=index).decode().strip()
-        with writing(own):
-            own.unlink(missing_ok=True)  # git lets everybody read it
-        return tree
-
-    def commit_tree(self, tree: str, parents: Sequence[str], message: str, author: Author) -> str:
-        """Store a commit of a tree, which no branch names yet, and return its id."""
-        named = [part for parent in parents for part in ("-p", parent)]
-        return self.run("commit-tree", tree, *named, data=message.encode(), env=author.environment()).decode().strip()
+    def store_commit(
+        self,
+        parents: Sequence[str],
+        changes: Mapping[str, Entry | None],
+        message: str,
+        author: Author,
+        store: Import | None = None,
+    ) -> str:
+        """Store the commit that changes files of the first parent, which no branch names yet, and return its id."""
+        store = store or self.importing()
+        entries = {}
+        for path in sorted(changes, key=lambda path: (changes[path] is not None, path)):  # what goes makes room first
+            mode, data = changes[path] or ("", "")
+            blob = store.blob(data) if isinstance(data, bytes) else data
+            entries[os.fsencode(self.prefix + self.real(path))] = (mode, blob) if mode else None
+        return store.commit(parents, entries, message, author.line())
 
     def advance(self, made: str, head: str | None, why: str) -> None:
         """Let the branch name a commit that is stored, in place of `head`.
@@ -227,39 +344,16 @@ class Git(GitCommands):
         Raises:
             GitFault: another git holds a lock, or HEAD moved meanwhile.
         """
-        self._sync_objects(made, head)
+        packs = self.repository.common_dir / "objects" / "pack"
+        with writing(packs):
+            sync_folder(packs)  # git flushes the pack, and not the folder into which it is renamed
         self._note_lag(head)
         self.run("update-ref", "-m", why, "HEAD", made, head or "0" * len(made))
         self._sync_branch()
         self._follow_in_index()
 
-    def _own_index(self) -> Path:
-        """Return the path of an index of this process alone: the git of a killed run may still write to that run's."""
-        with writing(PRIVATE), making(self.root, PRIVATE) as folder:
-            for left in folder.names():
-                if left.startswith("git-index"):
-                    folder.unlink(left)
-        return self.root / PRIVATE / f"git-index.{os.getpid()}"
-
-    def _index_info(self, changes: Mapping[str, tuple[str, str] | None]) -> bytes:
-        rows = []
-        for path, entry in changes.items():
-            mode, blob = entry or ("0", "0" * 40)
-            rows.append(f"{mode} {blob}\t".encode() + os.fsencode(self.prefix + self.real(path)) + b"\0")
-        return b"".join(rows)
-
-    def _sync_objects(self, made: str, head: str | None) -> None:
-        """Flush the folders of a commit's objects: git flushes the files that it renames into them, and not these."""
-        listed = self.run("rev-list", "--objects", made, *([f"^{head}"] if head else []))
-        objects = self.repository.common_dir / "objects"
-        with writing(objects):
-            for name in sorted({line[:2] for line in listed.decode(errors="replace").splitlines()}):
-                if (objects / name).is_dir():
-                    sync_folder(objects / name)
-            sync_folder(objects)
-
     def _sync_branch(self) -> None:
-        branch = self.repository.common_dir / (self._ask("symbolic-ref", "--quiet", "HEAD") or "HEAD")
+        branch = self.repository.common_dir / self.branch
         if branch.exists():
             with writing(branch):
                 sync_folder(branch.parent)
@@ -282,18 +376,28 @@ class Git(GitCommands):
         note = read_bytes(self.root, _LAG)
         if note is None:
             return
-        base = note.decode().strip()
-        known = not base or base in self._trees or self._ask("rev-parse", "--quiet", "--verify", f"{base}^{{commit}}")
-        before, now = (self.tree(base or None), self.tree(self.head())) if known else ({}, {})
-        changed = [path for path in sorted({*before, *now}) if before.get(path) != now.get(path)]
-        staged = self._staged() if changed else {}
-        follow = {path: now.get(path) for path in changed if staged.get(path) == before.get(path)}
-        code = 0
-        if follow:
-            code, _, _ = self._call(["update-index", "-z", "--index-info"], data=self._index_info(follow))
+        base, head = note.decode().strip(), self.head()
+        if base and head and self._call(["read-tree", "-i", "-m", base, head])[0] == 0:
+            code = 0
+        else:  # there was no index yet, or a file of ours is staged
+            code = self._follow_file_by_file(base, head)
         if code == 0:
             with writing(_LAG), making(self.root, PRIVATE) as folder:
                 folder.unlink(_LAG.rpartition("/")[2])
+
+    def _follow_file_by_file(self, base: str, head: str | None) -> int:
+        try:
+            before, now = self.tree(base or None), self.tree(head)
+        except GitFault:
+            return 0  # nobody can say any more how far the index lags behind
+        changed = [path for path in sorted({*before, *now}) if before.get(path) != now.get(path)]
+        staged = self._staged() if changed else {}
+        follow = {path: now.get(path) for path in changed if staged.get(path) == before.get(path)}
+        rows = []
+        for path, entry in follow.items():
+            mode, blob = entry or ("0", "0" * 40)
+            rows.append(f"{mode} {blob}\t".encode() + os.fsencode(self.prefix + self.real(path)) + b"\0")
+        return self._call(["update-index", "-z", "--index-info"], data=b"".join(rows))[0] if rows else 0
 
     def _staged(self) -> dict[str, tuple[str, str]]:
         listed = self.run("ls-files", "--stage", "-z")
@@ -312,14 +416,17 @@ class Author:
     def __init__(self, name: str, mail: str, when: datetime) -> None:
         self.name, self.mail, self.when = name, mail, when
 
-    def environment(self) -> dict[str, str]:
-        """Return the variables by which git is told."""
-        stamp = f"{int(self.when.timestamp())} {self.when.strftime('%z')}"
-        return {
-            f"GIT_{role}_{key}": value
-            for role in ("AUTHOR", "COMMITTER")
-            for key, value in (("NAME", self.name), ("EMAIL", self.mail), ("DATE", stamp))
-        }
+    def line(self) -> bytes:
+        """Return the author as an object of git has it; as git does, without what would end the name or the address."""
+        name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in (self.name, self.mail))
+        return f"{name} <{mail}> {int(self.when.timestamp())} {self.when:%z}".encode()
+
+
+def _is_same(entry: Entry | None, before: tuple[str, str] | None) -> bool:
+    if entry is None or before is None:
+        return entry is before
+    mode, data = entry
+    return before == (mode, blob_id(data, before[1]) if isinstance(data, bytes) else data)
 
 
 def blob_id(data: bytes, like: str) -> str:

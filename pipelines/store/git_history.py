@@ -167,22 +167,9 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
 
 
 def read_blobs(git: Git, wanted: Iterable[str]) -> dict[str, bytes]:
-    """Return blob id → bytes, asked of git in one go."""
-    asked = sorted(wanted)
-    if not asked:
-        return {}
-    told = git.run("cat-file", "--batch", data="".join(f"{blob}\n" for blob in asked).encode())
-    found, at = {}, 0
-    for blob in asked:
-        end = told.index(b"\n", at)
-        about = told[at:end].split(b" ")
-        at = end + 1
-        if about[1:2] != [b"blob"]:
-            continue  # a submodule, or a blob that a partial clone lacks: one header line, no bytes
-        size = int(about[2])
-        found[blob] = told[at : at + size]
-        at += size + 1
-    return found
+    """Return blob id → bytes, without submodules and blobs that a partial clone lacks."""
+    found = ((ident, git.blob(ident)) for ident in sorted(wanted))
+    return {ident: data for ident, data in found if data is not None}
 
 
 def _text(data: bytes) -> str | None:

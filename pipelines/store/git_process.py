@@ -13,7 +13,7 @@ import time
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
 
-from pipelines.errors import GitFault, GitMissing, TooMuchFromGit
+from pipelines.errors import GitFailed, GitFault, GitMissing, TooMuchFromGit
 from pipelines.store.files import writing
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class GitCommands:
         """
         code, out, error = self._call(list(arguments), data=data, env=env)
         if code:
-            raise GitFault(f"git {arguments[0]} failed: {last_line(error) or f'exit code {code}'}")
+            raise GitFailed(arguments[0], code, error)
         return out
 
     def _ask(self, *arguments: str) -> str | None:
@@ -64,7 +64,11 @@ class GitCommands:
         with contextlib.closing(pieces_of(process, error)) as pieces:
             yield from lines_of(pieces, MOST_LINE)
         if code := _checked(arguments[0], process.returncode):
-            raise GitFault(f"git {arguments[0]} failed: {last_line(bytes(error)) or f'exit code {code}'}")
+            raise GitFailed(arguments[0], code, bytes(error))
+
+    def talk(self, *arguments: str) -> Dialogue:
+        """Start a git that answers one question after another."""
+        return Dialogue(arguments[0], self._started(list(arguments), subprocess.PIPE, {}))
 
     def _call(
         self, arguments: list[str], *, data: bytes = b"", env: Mapping[str, str] | None = None
@@ -80,7 +84,7 @@ class GitCommands:
                 raise TooMuchFromGit(arguments[0], MOST_BYTES) from None
         return _checked(arguments[0], process.returncode), out, bytes(error)
 
-    def _started(self, arguments: list[str], stream: IO[bytes] | None, env: Mapping[str, str]) -> Popen[bytes]:
+    def _started(self, arguments: list[str], stream: IO[bytes] | int | None, env: Mapping[str, str]) -> Popen[bytes]:
         """Start git behind `env -i`, the one way to give GitPython's children an environment that is an allow-list."""
         command = hardened(self.root, env, arguments)
         started: Any = _git_python()(str(self.root)).execute(
@@ -89,6 +93,116 @@ class GitCommands:
         process: Popen[bytes] = started.proc
         started.proc = None  # GitPython would end it when we are interrupted; a git that writes may finish
         return process
+
+
+class Dialogue:
+    """A git that reads what it is told and answers, until it is ended.
+
+    What it says on standard error is read all the while: once that pipe was full, it would wait for ever.
+
+    Args:
+        command: the name of git's command.
+        process: the program, with a pipe for its input and each output.
+    """
+
+    def __init__(self, command: str, process: Popen[bytes]) -> None:
+        self._command, self._process = command, process
+        self._answer, self._error = bytearray(), bytearray()
+        self._ready = selectors.DefaultSelector()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                self._ready.register(pipe, selectors.EVENT_READ)
+
+    def tell(self, *pieces: bytes) -> None:
+        """Give it bytes to read.
+
+        Raises:
+            GitFault: it has ended.
+        """
+        if self._process.stdin is None:
+            raise AssertionError  # it was asked for
+        try:
+            for piece in pieces:
+                self._process.stdin.write(piece)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            self.end()
+            raise GitFailed(self._command, 0, bytes(self._error)) from None
+
+    def line(self) -> bytes:
+        """Return its next line, without the end.
+
+        Raises:
+            GitFault: it has ended, or says what is no answer.
+        """
+        while (end := self._answer.find(b"\n")) < 0:
+            if len(self._answer) > _PIECE:
+                self.close()
+                raise TooMuchFromGit(self._command, _PIECE)
+            self._read()
+        return self.take(end + 1)[:-1]
+
+    def take(self, size: int) -> bytes:
+        """Return the next so many bytes of what it says.
+
+        Raises:
+            GitFault: it has ended.
+        """
+        while len(self._answer) < size:
+            self._read()
+        taken = bytes(self._answer[:size])
+        del self._answer[:size]
+        return taken
+
+    def end(self) -> None:
+        """Let it end, and wait for that.
+
+        Raises:
+            GitFault: it says that it failed.
+        """
+        self._close_input()
+        while self._ready.get_map():
+            self._pass_on()
+        self._process.wait()
+        self.close()
+        if code := _checked(self._command, self._process.returncode):
+            raise GitFailed(self._command, code, bytes(self._error))
+
+    def close(self) -> None:
+        """End it, whatever it is at; doing so twice is the same as once."""
+        self._close_input()
+        self._ready.close()
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()  # with its outputs closed it has nobody left to tell
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _close_input(self) -> None:
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
+
+    def _read(self) -> None:
+        if not self._pass_on():
+            self.end()
+            raise GitFailed(self._command, 0, bytes(self._error))
+
+    def _pass_on(self) -> bool:
+        """Take in what there is to read; False when all was said."""
+        for key, _ in self._ready.select():
+            piece = os.read(key.fd, _PIECE)
+            if key.fileobj is self._process.stdout:
+                self._answer += piece
+            else:
+                self._error += piece
+                del self._error[:-_TAIL]
+            if not piece:
+                self._ready.unregister(key.fileobj)
+        return any(key.fileobj is self._process.stdout for key in self._ready.get_map().values())
 
 
 def _checked(command: str, code: int) -> int:

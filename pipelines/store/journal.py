@@ -235,10 +235,9 @@ def _complete(root: Path, git: Git, journal: _Journal, folder: Folder) -> Applie
     """Replace what is not yet replaced, commit, and drop the journal. Doing so twice is the same as once."""
     with log_lock(root):
         changes = without_void_moves(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
-        blobs = _store_blobs(root, git, folder, (journal.changes, changes))
         merged = settle(root, folder, changes)
         merged += [change.path for number, change in enumerate(changes) if put(root, folder, number, change)]
-    commit = _follow(git, journal) if journal.onto else _commit(git, journal, changes, blobs)
+    commit = _follow(git, journal) if journal.onto else _commit(git, journal, changes)
     with log_lock(root):
         merged += settle(root, folder, changes)
     _drop(root)
@@ -252,44 +251,16 @@ def _follow(git: Git, journal: _Journal) -> str | None:
     return git.head()
 
 
-def _commit(git: Git, journal: _Journal, changes: Sequence[Change], blobs: Sequence[str | None]) -> str | None:
+def _commit(git: Git, journal: _Journal, changes: Sequence[Change]) -> str | None:
+    """Commit what the run decided, and no later edit."""
     head = git.head()
     tree = git.tree(head)
     entries = {
-        change.path: _entry(change, blob, tree)
-        for change, blob in zip(changes, blobs, strict=True)
+        change.path: (tree.get(change.path, ("100644", ""))[0], change.after) if change.after is not None else None
+        for change in changes
         if head == journal.head or _at_base(change, tree)
     }
     return git.commit(entries, journal.signature.message, journal.signature.author())
-
-
-def _store_blobs(
-    root: Path, git: Git, folder: Folder, sides: tuple[Sequence[Change], Sequence[Change]]
-) -> list[str | None]:
-    """Store what the run decided as blobs, so that the commit holds that and no later edit.
-
-    Git reads the files by their paths. A blob that is not what was decided is not committed: somebody may have put
-    another folder in the journal's place in that moment.
-    """
-    names, changes = {}, sides[1]
-    for number, (before, change) in enumerate(zip(*sides, strict=True)):
-        if change.after is None:
-            continue
-        names[number] = f"{number}.after"
-        if change.after != before.after:
-            names[number] = f"{number}.revised"
-            with writing(_FOLDER):
-                write_synced(folder, names[number], change.after, 0o600)
-    stored = dict(zip(names, git.write_blobs([root / _FOLDER / name for name in names.values()]), strict=True))
-    if any(blob_id(changes[number].after or b"", blob) != blob for number, blob in stored.items()):
-        raise BadFile(_FOLDER, "changed while git read it", "Run again: what was begun ends then.")
-    return [stored.get(number) for number in range(len(changes))]
-
-
-def _entry(change: Change, blob: str | None, head: dict[str, tuple[str, str]]) -> tuple[str, str] | None:
-    if blob is None:
-        return None
-    return (head[change.path][0] if change.path in head else "100644", blob)
 
 
 def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:

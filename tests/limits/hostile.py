@@ -118,7 +118,13 @@ def sign(root: Path) -> None:
 def lose_a_blob(root: Path, made: Canaries) -> None:
     """Let the repository call itself a partial clone that lacks a file's bytes: git would fetch them, by a program."""
     blob = _git(root, "rev-parse", "HEAD:MEMORY.md").decode().strip()
-    (root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    objects = root / ".git" / "objects"
+    for pack in (objects / "pack").glob("*.pack"):
+        data = pack.read_bytes()
+        pack.unlink()
+        pack.with_suffix(".idx").unlink()
+        _git(root, "unpack-objects", "-q", data=data)
+    (objects / blob[:2] / blob[2:]).unlink()
     with (root / ".git" / "config").open("a") as file:
         file.write(
             "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialClone = origin\n"

@@ -109,7 +109,7 @@ def test_a_night_stops_with_a_plain_sentence_before_anything_is_written(
     with monkeypatch.context() as patch:
         patch.setattr(git_answers, "MOST_BYTES", 200)
         said = memory.curate(*NIGHT, exits=1)
-    assert "git ls-tree answers more than the 200 bytes that are read at once." in said
+    assert "git cat-file answers more than the 200 bytes that are read at once." in said
     assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
     memory.curate(*NIGHT)
     assert "hall 4" in memory.read("MEMORY.md")

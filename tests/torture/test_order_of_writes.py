@@ -143,8 +143,8 @@ def test_every_object_of_git_lasts_before_the_branch_names_it(trace: tuple[Path,
     _, events = trace
     branches = [at for at, event in enumerate(events) if event.kind == "rename" and event.target.endswith("heads/main")]
     assert len(branches) == 2, "the edits, and the night"
-    objects = _moves(events, lambda path: re.search(r"/objects/\w\w/\w{38}$", path) is not None)
-    assert objects
+    objects = _moves(events, lambda path: re.search(r"/objects/pack/pack-\w+\.(?:pack|idx)$", path) is not None)
+    assert len(objects) == 4, "a pack and its index for each commit"
     for at, move in objects:
         assert _is_flushed(events, at, move.source), move
         assert _folder_is_flushed(events, at, next(b for b in branches if b > at), move.target), move
