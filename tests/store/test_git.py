@@ -220,3 +220,21 @@ def test_the_environment_holds_no_key(git: Git, monkeypatch: pytest.MonkeyPatch,
     Git(git.root).is_repository()
     assert "PATH=" in told.read_text()
     assert "canary" not in told.read_text()
+
+
+def test_many_packs_become_few_and_lose_nothing(git: Git) -> None:
+    made = [commit_file(git, "MEMORY.md", f"day {day}\n" * 100) for day in range(20)]
+    (git.root / "loose.txt").write_text("of the person's")
+    git.run("add", "loose.txt")
+    packs = git.repository.common_dir / "objects" / "pack"
+    assert len(list(packs.glob("*.pack"))) == 21
+    git.pack()
+    assert len(list(packs.glob("*.pack"))) == 1
+    git.run("fsck", "--strict")
+    assert git.run("cat-file", "blob", ":loose.txt") == b"of the person's"
+    assert [Git(git.root).show(str(commit), "MEMORY.md") for commit in made] == [
+        b"day %d\n" % day * 100 for day in range(20)
+    ]
+    before = sorted(packs.iterdir())
+    git.pack()
+    assert sorted(packs.iterdir()) == before
