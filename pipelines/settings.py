@@ -38,6 +38,24 @@ def _clock(text: str) -> str:
     return text
 
 
+def _nights(told: str | list[str]) -> str | list[str]:
+    if isinstance(told, list):
+        if not told:
+            raise ValueError("a list without a time; write it like ['02:00', '14:00']")
+        return [_clock(one) for one in told]
+    if " " not in told:
+        return _clock(told)
+    from apscheduler.triggers.cron import CronTrigger  # noqa: PLC0415  only a cron line needs it
+
+    try:
+        CronTrigger.from_crontab(told)
+    except ValueError:
+        raise ValueError("no line of cron's; write it like '0 2,14 * * *'") from None
+    if re.search(r"\d", told.split()[4]):  # to cron 1 is Monday, to APScheduler Tuesday
+        raise ValueError("programs number the days of the week differently; write them like mon-fri")
+    return told
+
+
 def _person(text: str) -> str:
     if not re.fullmatch(r"[^\S\n]*+[^<>\s\x00][^<>\n\x00]* <[^<>\s\x00]+>", text):
         raise ValueError('no author; write it like "Name <name@example.org>"')
@@ -141,7 +159,7 @@ class WeightSettings(_Strict):
 class Schedule(_Strict):
     """When `curate schedule` does what; 0 switches a job off."""
 
-    night: Annotated[str, AfterValidator(_clock)] = "02:00"
+    night: Annotated[str | list[str], AfterValidator(_nights)] = "02:00"
     capture_hours: Annotated[int, Field(ge=0, le=168)] = 4
     index_minutes: Annotated[int, Field(ge=0, le=10_080)] = 15
     stop_seconds: Annotated[int, Field(ge=0, le=3600)] = 30

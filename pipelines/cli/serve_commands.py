@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import socket
+import threading
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,13 +21,15 @@ from pipelines.queries.startup.fast import FORMATS, print_context
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from collections.abc import Callable
 
     from pipelines.night.schedule import Daemon
 
 
 _SDK: Final = frozenset({"mcp", "mcp_types"})
 _MISSING: Final = "The MCP server needs the package `mcp`, version 2.3 or newer, which is not installed."
+_LOOK_SECONDS: Final = 60.0
+"""A machine's sleep does not count as waiting, so a scheduler that is not looked at would be hours late."""
 _ADVICE: Final = (
     "Add it where memcurate is installed: `pipx inject memcurate 'mcp>=2.3,<3'`, or from a checkout"
     " `pip install '.[mcp]'`."
@@ -74,27 +79,38 @@ def curate_schedule(*, memory: Path | None) -> None:
     with schedule_lock(root):
         children = Children(root)
         daemon = Daemon(root, settings, World(lambda: datetime.now(UTC), children.run, log))
-        _listen(daemon)
+        watch = _listening(daemon)
         due = daemon.next_night()
         log("started", zone=settings.timezone, next=due.isoformat(timespec="minutes") if due else "")
-        daemon.run()
-        daemon.close()
+        daemon.run(watch)
         killed = children.stop(settings.schedule.stop_seconds)
         log("stopped", level="warning" if killed else "info", killed=killed)
 
 
-def _listen(daemon: Daemon) -> None:
-    """Let signals reach the daemon; one that comes in the middle of a turn is acted on after it."""
+def _listening(daemon: Daemon) -> Callable[[], None]:
+    """Take in signals from now on, and return how to begin to act on them, in a thread of its own.
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        daemon.stop()
+    A signal's handler may come while the scheduler holds a lock, so it does nothing: the signal's number waits in a
+    socket.
+    """
+    heard, told = socket.socketpair()
+    told.setblocking(False)  # noqa: FBT003  the socket's own signature
+    signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda _number, _frame: None)
 
-    def reread(_number: int, _frame: FrameType | None) -> None:
-        daemon.reread()
+    def watch() -> None:
+        while True:
+            daemon.look()
+            number = heard.recv(1)[0] if select.select([heard], [], [], _LOOK_SECONDS)[0] else 0
+            if number in {signal.SIGTERM, signal.SIGINT}:
+                told.close()
+                daemon.stop()
+                return
+            if number == signal.SIGHUP:
+                daemon.reread()
 
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGHUP, reread)
+    return threading.Thread(target=watch, daemon=True).start
 
 
 # ---------------------------------------- `curate context`

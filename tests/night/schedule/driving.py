@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apscheduler.executors.base
 import apscheduler.schedulers.base
+import apscheduler.schedulers.blocking
+import pytest
 from apscheduler.executors.debug import DebugExecutor
 
 from pipelines.night.schedule import Daemon, World
@@ -17,8 +20,6 @@ from pipelines.settings import load_settings
 if TYPE_CHECKING:
     from datetime import tzinfo
     from pathlib import Path
-
-    import pytest
 
     from pipelines.night.schedule_jobs import Job
 
@@ -53,12 +54,44 @@ class Life:
         )
 
     def live(self, daemon: Daemon, until: datetime) -> None:
-        while self.now < until:
-            seconds = max(daemon.turn(), 1)  # the clock goes on meanwhile
-            self.now += timedelta(seconds=seconds)
+        """Let the daemon run until then, and look at it each minute; what its scheduler waits for comes at once."""
+        life = self
+
+        class Waiting:
+            def __init__(self) -> None:
+                self.set()
+
+            def wait(self, seconds: float) -> None:
+                if self.is_set():
+                    return
+                if life.now >= until:
+                    raise _Until
+                life.now += timedelta(seconds=min(max(seconds, 1), 60))
+                daemon.look()
+
+            def set(self) -> None:
+                self._set = True
+
+            def clear(self) -> None:
+                self._set = False
+
+            def is_set(self) -> bool:
+                return self._set
+
+        scheduler = daemon._scheduler
+        with pytest.MonkeyPatch.context() as patch, contextlib.suppress(_Until):
+            patch.setattr(apscheduler.schedulers.blocking, "Event", Waiting)
+            if scheduler.running:
+                scheduler._event = Waiting()
+                scheduler._main_loop()
+            daemon.run(daemon.look)
 
     def nights(self) -> list[datetime]:
         return [moment for name, moment in self.done if name == "night"]
+
+
+class _Until(Exception):
+    """Raised in the middle of a daemon's life, which goes on from there."""
 
 
 _L = TypeVar("_L", bound=Life)

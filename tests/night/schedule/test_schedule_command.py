@@ -62,3 +62,17 @@ def test_faults_of_the_schedule_are_all_named(memory: Memory) -> None:
     memory.write("curate.toml", 'timezone = "Mars/Olympus"\n[schedule]\nnight = "25:00"\nindex_minutes = -1\n')
     said = memory.curate("schedule", exits=1)
     assert "3 faults" in said
+
+
+@pytest.mark.parametrize(
+    ("night", "why"),
+    [
+        ("[]", "a list without a time; write it like ['02:00', '14:00']"),
+        ('["02:00", "24:30"]', "no time of day; write it like 04:00"),
+        ('"0 2,14 * *"', "no line of cron's; write it like '0 2,14 * * *'"),
+        ('"0 2 * * 1-5"', "programs number the days of the week differently; write them like mon-fri"),
+    ],
+)
+def test_a_night_that_cannot_be_is_named(memory: Memory, night: str, why: str) -> None:
+    memory.write("curate.toml", f"[schedule]\nnight = {night}\n")
+    assert why in " ".join(memory.curate("schedule", exits=1).split())
