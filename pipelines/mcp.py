@@ -107,10 +107,10 @@ def why(root: Path | None, item: str) -> str:
     lines += [line for witness in told.witnesses for line in _witness(witness)]
     lines += [] if told.witnesses else ["It names no evidence."]
     lines.append(f"Extracted by {told.model} {told.prompt}".rstrip() if told.model else "Written by a person.")
-    if told.brought:
-        lines.append(f"Brought on {told.brought.day} by commit {told.brought.commit[:10]}: {told.brought.subject}")
+    if told.brought and (commit := told.brought.commit):
+        lines.append(f"Brought on {told.brought.day} by commit {commit.id[:10]}: {commit.subject}")
     for step in (*told.grounds, *told.superseded, *told.successors)[:_MOST_STEPS]:
-        other = told.known.get(step.id)
+        other = step.holding
         said = f"{_place(other)} {other.item.type}: {_short(other.item.text)}" if other else "which stands nowhere"
         lines.append(
             f"{'  ' * min(step.depth - 1, 8)}{step.relation} {step.id} {said}{f' ({step.mark})' if step.mark else ''}"
@@ -119,14 +119,14 @@ def why(root: Path | None, item: str) -> str:
 
 
 def _witness(witness: Witness) -> list[str]:
-    found, spoken = witness.found, witness.spoken
+    found = witness.found
     place = f"{found.path}:{found.start_line}"
     if found.quote is None:
         return [f"Evidence {place}: the words stand there no longer."]
     lines = [f"Evidence {place}: {_short(without_pointer(found.quote))}"]
-    if spoken and spoken.role:
-        when = f" on {spoken.time}" if spoken.time else ""
-        lines.append(f"  Said by the {spoken.role}{when}, {spoken.path}:{spoken.line}: {_short(spoken.text)}")
+    if found.record and witness.role:
+        when = f" on {witness.time}" if witness.time else ""
+        lines.append(f"  Said by the {witness.role}{when}, {found.record[0]}:{found.record[1]}: {_short(witness.text)}")
     return lines
 
 

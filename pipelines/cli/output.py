@@ -26,7 +26,7 @@ from pipelines.text import plain, plain_json, plain_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pipelines.queries.item_graph import Holding, Step
+    from pipelines.queries.item_graph import Step
     from pipelines.store.change_set import Change
     from pipelines.store.item import Item
 
@@ -132,10 +132,10 @@ def say_quote(text: str, indent: str = "    ") -> None:
         say(f"{indent}| {without_pointer(line).rstrip()}")
 
 
-def say_steps(steps: Iterable[Step], known: Mapping[str, Holding]) -> None:
+def say_steps(steps: Iterable[Step]) -> None:
     """Print a walk along links as an indented tree; what was shown above is named and not shown again."""
     for step in steps:
-        told = item_line(known[step.id].item) if step.id in known else step.id[:SHORT]
+        told = item_line(step.holding.item) if step.holding else step.id[:SHORT]
         say(f"{'  ' * min(step.depth, _DEEPEST)}{step.relation} {told}{_MARKS[step.mark] if step.mark else ''}")
 
 

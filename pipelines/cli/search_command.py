@@ -106,10 +106,10 @@ def _memory_of(root: Path, day: str) -> Iterator[Path]:
     from pipelines.store.git import Git  # noqa: PLC0415  as above
 
     git = Git(root)
-    known = known_on(root, git, day)
-    if note := known.note(day):
+    commit, note = known_on(root, git, day)
+    if note:
         warn(note)
-    with laid_out(root, git, known.commit) as folder:
+    with laid_out(root, git, commit) as folder:
         yield folder
 
 
