@@ -152,8 +152,8 @@ class Memory:
         Raises:
             UsageFault: the budget is too small to say anything.
         """
-        from pipelines.queries.startup.context import LEAST_BUDGET, as_text  # noqa: PLC0415  as above
-        from pipelines.queries.startup.fast import parts_of  # noqa: PLC0415  as above
+        from pipelines.queries.startup.context import LEAST_BUDGET  # noqa: PLC0415  as above
+        from pipelines.queries.startup.fast import as_text, parts_of  # noqa: PLC0415  as above
 
         if budget < LEAST_BUDGET:
             raise UsageFault(f"The budget is {budget} tokens.", f"Give at least {LEAST_BUDGET}.")

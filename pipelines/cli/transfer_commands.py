@@ -13,7 +13,7 @@ from pipelines.cli.output import say, write_out
 from pipelines.clock import moment
 from pipelines.errors import BadFile, UsageFault
 from pipelines.night.import_items import MAX_LINE, import_items, read_export
-from pipelines.queries.export import graphml, json_lines
+from pipelines.queries.item_graph import graphml, json_lines
 from pipelines.settings import load_settings
 from pipelines.store.transcripts.reader import read_lines
 

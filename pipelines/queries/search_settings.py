@@ -163,6 +163,7 @@ def _embedder(stamp: Stamp | None) -> tuple[Embedder | None, str]:
     return embedder, ""
 
 
+_STARTUP_HITS: Final = 8
 _FRESHENING: Final = threading.Lock()
 """Threads of one process bring the index up to date one after the other: a second would only wait for the lock."""
 
@@ -188,3 +189,23 @@ def searched(
         with _FRESHENING:
             notes = (*notes, *rebuilt(root, error).notes)
         return tuple(search(root, query, limit, (), asked)), notes
+
+
+def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
+    """Return what a search finds for the startup context, as (place, text) pairs, best first.
+
+    Hidden items are not among them. A session that asks pays for the import of the index.
+
+    Args:
+        root: the memory.
+        query: what is looked for.
+        oldest: of a memory that was adopted in place, logs of earlier days are left out; of others, whoever asks does.
+    """
+    from pipelines.search.build import freshen  # noqa: PLC0415  as above
+    from pipelines.search.filters import Filters  # noqa: PLC0415  as above
+
+    spare_threads()
+    fresh = freshen(root)
+    hits = search(root, query, _STARTUP_HITS, fresh.stale, asker(root, Filters()).ask(query))
+    fresh_hits = [hit for hit in hits if not (hit.own_path and hit.kind == "log" and hit.date < oldest)]
+    return [(f"{hit.path}:{hit.start_line}", hit.text) for hit in fresh_hits]

@@ -10,8 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pipelines.queries.export import graphml, json_lines
-from pipelines.queries.item_graph import Beliefs
+from pipelines.queries.item_graph import Beliefs, graphml, json_lines
 from pipelines.store.jsonl import check_header, from_record, placement_of
 from pipelines.store.snapshot import read_documents
 from tests.queries.making import LINKED, WAITING

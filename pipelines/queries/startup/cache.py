@@ -7,14 +7,79 @@ curate.toml that it was made from, so one that a person changed is never believe
 from __future__ import annotations
 
 import os
-import time
 
-from pipelines.queries.startup.read import Places, hold, read_head, read_places
+from pipelines.queries.startup.read import open_folder, read_head
 
 CACHE = ".curate/context.txt"
 _VERSION = "memcurate context 1"
 _SETTLED = 2_000_000_000  # a file that changed within two seconds can change again under the same stamp
 _AHEAD_DAYS = 400
+_BEGINS = ("-", "_", " ", ".", "T")
+
+
+class Places:
+    """The real names of what a session reads first.
+
+    Args:
+        home: the folder of what runs make, with `/` at its end; empty for the memory itself.
+        logs: how daily notes are named, as curate.toml says; empty for `Logs/{YYYY}-{MM}-{DD}.md`.
+        theirs: name → the person's own file that plays that part beside the runs' one, or in its place.
+        only_theirs: the names for which there is only the person's file.
+        more: folders with documents of the person's that can be a project's, each with `/` at its end.
+    """
+
+    def __init__(
+        self,
+        home: str = "",
+        logs: str = "",
+        theirs: dict[str, str] | None = None,
+        only_theirs: tuple[str, ...] = (),
+        more: tuple[str, ...] = (),
+    ) -> None:
+        self.home, self.logs, self.theirs = home, logs, theirs or {}
+        self.only_theirs, self.more = only_theirs, more
+
+    @property
+    def projects(self) -> tuple[str, ...]:
+        """The folders in which documents of projects stand."""
+        return f"{self.home}Projects/", *self.more
+
+    def documents(self, name: str) -> list[str]:
+        """Return the files that play SOUL.md, USER.md or MEMORY.md, the person's own in front."""
+        if not self.home:
+            return [name]
+        theirs = [self.theirs[name]] if name in self.theirs else []
+        return theirs if name in self.only_theirs else [*theirs, f"{self.home}{name}"]
+
+    def log(self, day: str) -> str:
+        """Return the path of the log of a day, `YYYY-MM-DD`."""
+        return f"{self._stem(day)}.md" if self.logs else f"Logs/{day}.md"
+
+    def others(self, root: str, day: str) -> list[str]:
+        """Return what else tells of a day: its partial logs, or the notes whose names begin with it."""
+        folder, slash, begin = self._stem(day).rpartition("/") if self.logs else ("Logs/partial", "/", day)
+        if self.logs and not self.logs.endswith("*.md"):
+            return []
+        try:
+            names = sorted(os.listdir(f"{root}/{folder}"))
+        except OSError:
+            return []
+        found = [name for name in names if name.startswith(begin) and name.endswith(".md")]
+        if self.logs:
+            found = [name for name in found if name[len(begin) : -3].startswith(_BEGINS)]
+        return [f"{folder}{slash}{name}" for name in found]
+
+    def _stem(self, day: str) -> str:
+        stem = self.logs.removesuffix(".md").removesuffix("*")
+        return stem.replace("{YYYY}", day[:4]).replace("{MM}", day[5:7]).replace("{DD}", day[8:])
+
+    def rows(self) -> list[str]:
+        """Return it as lines of the cache; none where every file has its own name."""
+        if not self.home:
+            return []
+        lists = [*(("only", name) for name in self.only_theirs), *(("more", folder) for folder in self.more)]
+        pairs = [("home", self.home), ("logs", self.logs), *self.theirs.items(), *lists]
+        return [f"={key}\t{value}" for key, value in pairs]
 
 
 class Cached:
@@ -25,8 +90,6 @@ class Cached:
         day_end: minutes past midnight until which the night belongs to the day before.
         places: where files stand.
     """
-
-    __slots__ = ("day_end", "offsets", "places")
 
     def __init__(self, offsets: list[tuple[float, int]], day_end: int, places: Places) -> None:
         self.offsets, self.day_end, self.places = offsets, day_end, places
@@ -41,13 +104,24 @@ def read_cache(root: str, now: float) -> Cached | None:
     """Return what the cache holds, or None where there is none for this curate.toml and this moment."""
     try:
         version, stamp, until, day_end, *rows = read_head(root, CACHE, 1 << 16).split("\n")
-        told = [row for row in rows if row and row[0] != "="]
-        offsets = [(float(since), int(seconds)) for since, seconds in (row.split() for row in told)]
+        pairs = [row.split() for row in rows if row and row[0] != "="]
+        offsets = [(float(since), int(seconds)) for since, seconds in pairs]
         if version != _VERSION or stamp != _stamp(root) or not offsets[0][0] <= now < float(until):
             return None
-        return Cached(offsets, int(day_end), read_places([row for row in rows if row[:1] == "="]))
+        return Cached(offsets, int(day_end), _read_places([row for row in rows if row[:1] == "="]))
     except (OSError, ValueError, IndexError):
         return None
+
+
+def _read_places(rows: list[str]) -> Places:
+    """Return what `Places.rows` wrote."""
+    if not rows:
+        return Places()
+    pairs = [row[1:].partition("\t") for row in rows]
+    theirs = {key: value for key, _, value in pairs if key not in {"only", "more"}}
+    home, logs = theirs.pop("home", ""), theirs.pop("logs", "")
+    only, more = (tuple(value for key, _, value in pairs if key == wanted) for wanted in ("only", "more"))
+    return Places(home, logs, theirs, only, more)
 
 
 def load_cached(root: str, now: float) -> Cached:
@@ -57,17 +131,6 @@ def load_cached(root: str, now: float) -> Cached:
         BadSettings: curate.toml has faults.
     """
     return read_cache(root, now) or write_cache(root, now)
-
-
-def keep_cache(root: str) -> None:
-    """Make the cache anew where it is missing or stale, so that the next session need not.
-
-    Raises:
-        BadSettings: curate.toml has faults.
-    """
-    now = time.time()
-    if read_cache(root, now) is None:
-        write_cache(root, now)
 
 
 def write_cache(root: str, now: float) -> Cached:
@@ -137,15 +200,15 @@ def _offsets(zone: str, now: float) -> list[tuple[float, int]]:
     return found
 
 
-def _save(root: str, told: str) -> None:
+def _save(root: str, text: str) -> None:
     folder, _, name = CACHE.rpartition("/")
     aside = f"{name}.{os.getpid()}"
     try:
-        here = hold(root, [folder])
+        here = open_folder(root, [folder])
         try:
             descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=here)
             with open(descriptor, "w", encoding="utf-8") as file:
-                file.write(told)
+                file.write(text)
             os.rename(aside, name, src_dir_fd=here, dst_dir_fd=here)
         finally:
             os.close(here)
