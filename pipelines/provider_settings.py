@@ -70,9 +70,8 @@ def told_foreign(name: str, foreign: tuple[str, ...]) -> list[str]:
     if not foreign:
         return []
     keys = ", ".join(f"`{key}`" for key in foreign)
-    if len(foreign) == 1:
-        return [f"{name} sets {keys}, which only your own settings can; it counts for nothing there, so take it out."]
-    return [f"{name} sets {keys}, which only your own settings can; they count for nothing there, so take them out."]
+    it_counts, it = ("it counts", "it") if len(foreign) == 1 else ("they count", "them")
+    return [f"{name} sets {keys}, which only your own settings can; {it_counts} for nothing there, so take {it} out."]
 
 
 def foreign_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ...]:
@@ -88,10 +87,6 @@ def foreign_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ..
 
 def _folded(key: str) -> str:
     return key.casefold().replace("_", "").replace("-", "")
-
-
-# ---------------------------------------- what a provider needs to be asked
-# its model, where it is, its key and its limits.
 
 
 _USERINFO: Final = re.compile(r"(?<=://)[^/?#\s]*@")
@@ -129,12 +124,7 @@ class ProviderSettings:
     @property
     def address(self) -> str:
         """The `base_url` as it may be written down: without a user's name and password."""
-        return without_userinfo(self.base_url)
-
-
-def without_userinfo(text: str) -> str:
-    """Return a text with the addresses in it as they may be written down: without a user's name and password."""
-    return _USERINFO.sub("", text)
+        return _USERINFO.sub("", self.base_url)
 
 
 def command_of(provider: str) -> list[str]:
@@ -143,10 +133,6 @@ def command_of(provider: str) -> list[str]:
         return shlex.split(provider.removeprefix(PREFIX))
     except ValueError:
         return []
-
-
-# ---------------------------------------- what a night may come to at the most
-# as the user's settings say.
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +147,6 @@ class Caps:
     def any(self) -> bool:
         """Whether there is one."""
         return any(cap is not None for cap in (self.max_usd, self.max_tokens, self.max_minutes))
-
-
-# ---------------------------------------- what calls cost
-# a table of prices as data, and the user's own prices before it.
 
 
 _MILLION: Final = 1_000_000
@@ -221,14 +203,10 @@ def price_of(model: str, own: Prices = ()) -> Price | None:
         model: provider and model, as `Model.name` has it.
         own: the user's own prices; one of them that fits comes before the table's.
     """
-    return _fitting(model, own) or _fitting(model, price_table())
-
-
-def _fitting(model: str, prices: Iterable[Price]) -> Price | None:
-    """Return the price with the longest pattern that fits."""
-    return max(
-        (price for price in prices if fnmatchcase(model, price.model)), key=lambda price: len(price.model), default=None
-    )
+    for prices in (own, price_table()):
+        if fitting := [price for price in prices if fnmatchcase(model, price.model)]:
+            return max(fitting, key=lambda price: len(price.model))
+    return None
 
 
 @cache
@@ -237,10 +215,6 @@ def price_table() -> Prices:
     data: dict[str, list[dict[str, Any]]] = tomllib.loads(Path(__file__).with_name("prices.toml").read_text("utf-8"))
     known = {field.name for field in fields(Price)}
     return tuple(Price(**{key: value for key, value in row.items() if key in known}) for row in data["price"])
-
-
-# ---------------------------------------- which embedder the user asked for
-# and what it needs.
 
 
 Provider = Literal["voyage", "local", "openai", "none"]
@@ -277,9 +251,6 @@ class EmbedderSettings:
     threads: int = 2
     timeout_seconds: float = 60.0
     max_retries: int = 2
-
-
-# ---------------------------------------- where the user's own settings are
 
 
 def user_file(environ: Mapping[str, str]) -> Path | None:
