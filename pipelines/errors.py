@@ -212,11 +212,8 @@ class UnknownItem(CurateError):
     """Raised when no item, or more than one, has the id that was named."""
 
     def __init__(self, prefix: str, matches: Sequence[str]) -> None:
-        if matches:
-            shown = ", ".join(matches[:5])
-            super().__init__(f"The id {prefix} is not unique: {shown}.", "Give more of its digits.")
-        else:
-            super().__init__(f"No item has the id {prefix}.", "`curate items` lists them.")
+        several = f"The id {prefix} is not unique: {', '.join(matches[:5])}.", "Give more of its digits."
+        super().__init__(*(several if matches else (f"No item has the id {prefix}.", "`curate items` lists them.")))
 
 
 class IndexUnusable(CurateError):
@@ -230,11 +227,9 @@ class UnknownRun(CurateError):
     """Raised when no run, or more than one, has the id or the commit that was named."""
 
     def __init__(self, prefix: str, matches: Sequence[str]) -> None:
-        if matches:
-            shown = ", ".join(matches[:5])
-            super().__init__(f"The run {prefix} is not unique: {shown}.", "Give more of its id.")
-        else:
-            super().__init__(f"No run has the id or the commit {prefix}.", "`curate runs` lists them.")
+        several = f"The run {prefix} is not unique: {', '.join(matches[:5])}.", "Give more of its id."
+        none = f"No run has the id or the commit {prefix}.", "`curate runs` lists them."
+        super().__init__(*(several if matches else none))
 
 
 class NotUndoable(CurateError):

@@ -1,8 +1,9 @@
-"""What a memory's own curate.toml says although only the user's settings can: it is named, and it counts for nothing.
+"""What only the user's own settings can say: providers, prices, caps, the embedder; and what a memory says of it.
 
 A memory may be somebody else's repository. So that none of its keys can stop a night, let alone run a command, name
 an address, a model, a remote or a key, or raise trust, those that belong to the user's settings are set aside before
-curate.toml is read; so is what would do such a thing if there were a setting of that name.
+curate.toml is read; so is what would do such a thing if there were a setting of that name. They are named, and count
+for nothing. Importing this brings in no pydantic.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ What could spend money, name an endpoint or run a command lives in the user's ow
 from __future__ import annotations
 
 import re
-from datetime import time
 from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespace
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
@@ -29,11 +28,7 @@ def _zone(name: str) -> str:
 
 
 def _clock(text: str) -> str:
-    try:
-        time.fromisoformat(text)
-    except ValueError:
-        raise ValueError("no time of day; write it like 04:00") from None
-    if not re.fullmatch(r"\d{2}:\d{2}", text):
+    if not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", text, re.ASCII):
         raise ValueError("no time of day; write it like 04:00")
     return text
 
@@ -203,28 +198,19 @@ def load_settings(root: Path) -> Settings:
     if path.is_symlink():
         raise BadFile(SETTINGS, LINKED)
     raw, foreign = without_foreign(read_toml(path), Settings)
-    layout = raw.pop("layout", None)
-    faults = _layout_faults(layout, root) if layout is not None else []
+    faults: list[str] = []
+    if (layout := raw.pop("layout", None)) is not None:
+        from pipelines.store.user_layout import KEYS, layout_faults, names_of  # noqa: PLC0415  most memories have none
+
+        if isinstance(layout, dict):
+            foreign += tuple(f"layout.{key}" for key in foreign_keys(layout, KEYS))
+        faults = layout_faults(layout, root)
+        if not faults and not names_of(root):
+            faults = ["layout: write its name as it is, without escapes"]
     try:
-        settings = Settings.model_validate(raw, context=(*foreign, *_foreign_in_layout(layout)))
+        settings = Settings.model_validate(raw, context=foreign)
     except ValidationError as error:
         raise BadSettings(path, [*faults_of(error, raw), *faults]) from None
     if faults:
         raise BadSettings(path, faults)
     return settings
-
-
-def _foreign_in_layout(layout: object) -> tuple[str, ...]:
-    if not isinstance(layout, dict):
-        return ()
-    from pipelines.store.user_layout import KEYS  # noqa: PLC0415  most memories have no layout
-
-    return tuple(f"layout.{key}" for key in foreign_keys(layout, KEYS))
-
-
-def _layout_faults(layout: object, root: Path) -> list[str]:
-    from pipelines.store.user_layout import layout_faults, names_of  # noqa: PLC0415  most memories have no layout
-
-    return layout_faults(layout, root) or (
-        [] if names_of(root) else ["layout: write its name as it is, without escapes"]
-    )

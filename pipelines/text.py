@@ -54,10 +54,6 @@ def is_plain_line(text: str) -> bool:
     return (text.isascii() and text.isprintable()) or plain_line(text) == text
 
 
-# ---------------------------------------- characters that no reader sees and a model obeys
-# taken out of what is kept, read where attacks are looked for.
-
-
 # Zero-width marks, directions, fillers, tags and selectors. The two joiners are seen to apart: scripts need them.
 _UNSEEN: Final = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
@@ -93,10 +89,6 @@ def spelled_in_tags(text: str) -> str:
 def turns_direction(text: str) -> bool:
     """Return whether a text holds marks by which it is shown in another order than it is read."""
     return not text.isascii() and bool(_OVERRIDES.search(text))
-
-
-# ---------------------------------------- text from outside
-# without what cannot be stored or shown.
 
 
 # Lone surrogates cannot be stored, and control characters would write to the terminal of whoever reads the text.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pipelines.search.filters import Filters
     from pipelines.search.hits import Hit
     from pipelines.search.matrix import Stamp
-    from pipelines.search.query import Priorities, Uses
     from pipelines.search.rank import Mode
     from pipelines.search.vectors import Model
 
@@ -73,32 +72,21 @@ class Asker:
     """Turns queries into what the index is asked.
 
     Args:
-        ranking: how hits are ranked.
-        filters: what may be found.
+        asked: what is asked of every query: how hits are ranked, what may be found.
         embedder: who makes the questions' vectors, or None for words alone.
         made_by: who made the vectors that a question's is compared with.
-        explain: whether hits tell what their score came of.
-        uses: what was used before, for a ranking that asks for it.
-        priorities: tells the priority of items, for a ranking that asks for it.
         notes: sentences to be said, once each.
     """
 
-    ranking: Ranking
-    filters: Filters
-    embedder: Embedder | None = None
-    made_by: Model | None = None
-    explain: bool = False
-    uses: Uses | None = None
-    priorities: Priorities | None = None
-    notes: list[str] = field(default_factory=list)
+    asked: Asked
+    embedder: Embedder | None
+    made_by: Model | None
+    notes: list[str]
 
     def ask(self, query: str) -> Asked:
         """Return how a query is to be answered; what an embedder cannot do, words do."""
-        today = self.filters.as_of or f"{datetime.now(UTC):%Y-%m-%d}"
-        asked = Asked(
-            self.ranking, self.filters, today=today, uses=self.uses, priorities=self.priorities, explain=self.explain
-        )
-        if self.embedder is None or self.ranking.mode == "keyword":
+        asked = replace(self.asked, today=self.asked.filters.as_of or f"{datetime.now(UTC):%Y-%m-%d}")
+        if self.embedder is None:
             return asked
         from pipelines.search.embed import vector_of  # noqa: PLC0415  only where there are vectors
 
@@ -125,19 +113,14 @@ def asker(root: Path, filters: Filters, *, explain: bool = False, mode: Mode | N
         BadSettings: curate.toml has faults.
     """
     ranking = ranking_of(root)
-    made = Asker(
-        replace(ranking, mode=mode or ranking.mode),
-        filters,
-        explain=explain,
-        uses=partial(uses_of, root),
-        priorities=partial(priorities_of, root),
-    )
-    if has_vectors(root) and made.ranking.mode != "keyword":
-        stamp = read_stamp(root)
-        made.embedder, note = _embedder(stamp)
-        made.made_by = stamp.model if stamp else None
-        made.notes += [note] if note else []
-    return made
+    ranking = replace(ranking, mode=mode or ranking.mode)
+    uses, priorities = partial(uses_of, root), partial(priorities_of, root)
+    asked = Asked(ranking, filters, uses=uses, priorities=priorities, explain=explain)
+    if ranking.mode == "keyword" or not has_vectors(root):
+        return Asker(asked, None, None, [])
+    stamp = read_stamp(root)
+    embedder, note = _embedder(stamp)
+    return Asker(asked, embedder, stamp.model if stamp else None, [note] if note else [])
 
 
 def _other(model: Model, embedder: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from pipelines.queries.startup.cache import Places
+from pipelines.queries.startup.cache import StartupSettings
 from pipelines.queries.startup.read import (
     Entry,
     document_entries,
@@ -39,7 +39,6 @@ _ORDER = (
     "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "yesterday", "today", "hits",
 )  # fmt: skip
 _THEIR = "their "
-_THEIRS = (f"{_THEIR}USER.md", f"{_THEIR}MEMORY.md")
 _LINES = 50  # tokens of a part's title and of the line that says what was cut, without the path that both name
 _A_FILE = 1 << 18
 OVERDUE_HOURS = 36
@@ -58,7 +57,7 @@ class Request:
         project: a project's name; empty to go by `folder`.
         folder: the session's working directory.
         hits: returns what a search found, as (place, text) pairs; None where nothing is looked for.
-        places: where files stand; None for under their own names.
+        settings: where files stand; None for under their own names.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917  what a session can say of itself
@@ -70,10 +69,11 @@ class Request:
         project: str = "",
         folder: str = "",
         hits: Callable[[], list[tuple[str, str]]] | None = None,
-        places: Places | None = None,
+        settings: StartupSettings | None = None,
     ) -> None:
         self.root, self.today, self.now, self.budget = root, today, now, budget
-        self.project, self.folder, self.hits, self.places = project, folder, hits, places or Places()
+        self.project, self.folder, self.hits = project, folder, hits
+        self.settings = settings or StartupSettings()
 
 
 class Part:
@@ -126,8 +126,12 @@ def assemble(request: Request) -> list[Part]:
 
 
 def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
-    """Return the tokens that each part gets: its share at most, then what the others left, in order."""
-    shares = _shared(needs)
+    """Return the tokens that each part gets: its share at most, then what the others left, in order.
+
+    Of a document that two files make up, half its share is each one's.
+    """
+    shares = {name: share // 2 if _THEIR + name in needs else share for name, share in _SHARES.items()}
+    shares |= {name: _SHARES[name.removeprefix(_THEIR)] // 2 for name in needs if name.startswith(_THEIR)}
     given = {name: min(needs.get(name, 0), share * left // 100) for name, share in shares.items()}
     spare = left - sum(given.values())
     for name in shares:
@@ -135,14 +139,6 @@ def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
         given[name] += more
         spare -= more
     return given
-
-
-def _shared(needs: dict[str, int]) -> dict[str, int]:
-    """Return the shares; of a document that two files make up, half its share is each one's."""
-    if not any(name in needs for name in _THEIRS):
-        return _SHARES
-    halves = {name: share // 2 if _THEIR + name in needs else share for name, share in _SHARES.items()}
-    return halves | {name: _SHARES[name.removeprefix(_THEIR)] // 2 for name in _THEIRS if name in needs}
 
 
 def _spaced(entries: list[Entry]) -> list[str]:
@@ -155,7 +151,7 @@ def _spaced(entries: list[Entry]) -> list[str]:
 
 
 def _parts(request: Request) -> list[Part]:
-    root, places = request.root, request.places
+    root, settings = request.root, request.settings
     most = max(_A_FILE, 16 * request.budget)
 
     def document(name: str, path: str) -> Part:
@@ -163,21 +159,21 @@ def _parts(request: Request) -> list[Part]:
 
     def log(name: str, number: int) -> Part:
         day = day_text(number)
-        path = places.log(day)
+        path = settings.log(day)
 
         def entries() -> list[Entry]:
-            texts = (veiled_log(read_tail(root, one, most)) for one in (path, *places.others(root, day)))
+            texts = (veiled_log(read_tail(root, one, most)) for one in (path, *settings.others(root, day)))
             return [entry for text in texts for entry in log_entries(text)]
 
         return _part(name, path, entries, newest)
 
     found = []
     for name in ("SOUL.md", "USER.md", "MEMORY.md"):
-        paths = places.documents(name)
+        paths = settings.documents(name)
         names = [_THEIR + name, name] if len(paths) > 1 else [name]
         found += [document(one, path) for one, path in zip(names, paths, strict=False)]
     try:
-        path, fault = project_path(root, request.project, request.folder, places.projects)
+        path, fault = project_path(root, request.project, request.folder, settings.projects)
     except Exception as error:  # noqa: BLE001  a session starts whatever is wrong with a file
         path, fault = "", f"The project could not be looked up: {_why(error)}."
     if path:
@@ -204,9 +200,13 @@ def _hit_entries(hits: list[tuple[str, str]], oldest: str) -> list[Entry]:
 
 
 def _health(request: Request) -> Part:
+    """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue."""
+    queue = f"{request.settings.home}Review.md"
     try:
-        queue = f"{request.places.home}Review.md"
-        line = _health_line(request.root, read_head(request.root, queue, 1 << 22), request.now, queue)
+        waiting = read_head(request.root, queue, 1 << 22).count("<!-- review ")
+        line = f"Memory health: {_last_run(request.root, request.now)}"
+        if waiting:
+            line += f" {waiting} {'entry waits' if waiting == 1 else 'entries wait'} for a person in {queue}."
     except Exception as fault:  # noqa: BLE001  as above
         line = f"Memory health: it could not be told: {_why(fault)}."
     return Part("health", text=line)
@@ -247,20 +247,16 @@ def _name(path: str) -> str:
 
 
 def _documents(folder: str) -> list[str]:
+    """Return the names of the documents in a folder; one whose name forges lines is left alone by runs, too."""
     try:
         names = [name for name in os.listdir(folder) if name.endswith(".md") and not name.startswith(".")]
     except OSError:
         return []
-    return [name for name in names if _can_stand_in_a_line(name)]
-
-
-def _can_stand_in_a_line(name: str) -> bool:
-    """Return whether a name can stand in a line; a document of another one is left alone by runs, too."""
-    if name.isascii() and name.isprintable():
-        return True
+    if all(name.isascii() and name.isprintable() for name in names):
+        return names
     from pipelines.text import is_plain_line
 
-    return is_plain_line(name)
+    return [name for name in names if is_plain_line(name)]
 
 
 def _by_title(root: str, there: dict[str, str], named: str) -> str:
@@ -282,21 +278,6 @@ def _slug(name: str) -> str:
     """Return a name as files are named: lower case, a dash for every run of other characters."""
     low = name.strip().casefold()
     return "-".join("".join([one if one.isalnum() else " " for one in low]).split()) or low
-
-
-def _health_line(root: str, review: str, now: float, queue: str = "Review.md") -> str:
-    """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue.
-
-    Args:
-        root: the memory.
-        review: the text of Review.md.
-        now: seconds since 1970.
-        queue: where that file stands.
-    """
-    said = [_last_run(root, now)]
-    if waiting := review.count("<!-- review "):
-        said.append(f"{waiting} {'entry waits' if waiting == 1 else 'entries wait'} for a person in {queue}.")
-    return f"Memory health: {' '.join(said)}"
 
 
 def _last_run(root: str, now: float) -> str:
@@ -377,10 +358,10 @@ def moment_of(text: str) -> float | None:
         east = (int(zone[1:3]) * 3600 + int(zone[4:6]) * 60) * (-1 if zone[0] == "-" else 1) if zone else 0
     except (ValueError, IndexError):
         return None
-    return float(days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - east)
+    return float(_days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - east)
 
 
-def days_from_civil(year: int, month: int, day: int) -> int:
+def _days_from_civil(year: int, month: int, day: int) -> int:
     """Return a date of the Gregorian calendar as days since 1970-01-01 (Hinnant, chrono-compatible low-level dates)."""
     year -= month <= 2  # noqa: PLR2004  years are counted from March, so that February is the last month
     era = year // 400

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from pipelines.queries.startup.cache import Places, load_cached
+from pipelines.queries.startup.cache import StartupSettings, load_cached
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET, LOG_DAYS, Part, Request, assemble, day_text
 
 _OPTIONS = ("memory", "budget", "format", "project", "query")
@@ -100,13 +100,13 @@ def print_context(
     """
     try:
         folder = (_hook_folder() if form == "claude-code" else "") or _here()
-        if root:
-            find = _parts_for_hook if form == "claude-code" else parts_of
-            parts = find(root, budget, project, query, folder, day)
+        if not root:
+            text = "Memory health: no memory was found; name one with --memory or CURATE_MEMORY."
+            parts = [Part("health", text=text)]
+        elif form == "claude-code":
+            parts = _parts_for_hook(request_of(root, min(budget, _HOOK_BUDGET), project, query, folder, day))
         else:
-            parts = [
-                Part("health", text="Memory health: no memory was found; name one with --memory or CURATE_MEMORY.")
-            ]
+            parts = assemble(request_of(root, budget, project, query, folder, day))
     except Exception as fault:  # noqa: BLE001  see above
         parts = [Part("health", text=f"Memory health: the startup context could not be put together: {fault}")]
     text = _as_json(parts) if form == "json" else as_text(parts)
@@ -120,20 +120,19 @@ def print_context(
     sys.stdout.flush()
 
 
-def parts_of(
+def request_of(
     root: str, budget: int, project: str, query: str, folder: str, day: tuple[int, float] | None = None
-) -> list[Part]:
-    """Return the parts of the context; the arguments are those of `print_context`, and the working directory.
+) -> Request:
+    """Return what a session asks for; the arguments are those of `print_context`, and the working directory.
 
     Where curate.toml has faults, it is the day of Greenwich and the usual places, for a session goes on.
     """
     now = time.time()
     try:
-        cached = load_cached(root, now)
-        today, places = cached.day_number(now), cached.places
+        settings = load_cached(root, now)
     except Exception:  # noqa: BLE001  `curate status` names the faults
-        today, places = int(now // 86400), Places()
-    today, now = day or (today, now)
+        settings = StartupSettings()
+    today, now = day or (settings.day_number(now), now)
 
     def hits() -> list[tuple[str, str]]:
         from pathlib import Path
@@ -142,20 +141,17 @@ def parts_of(
 
         return startup_hits(Path(root), query, day_text(today - LOG_DAYS))
 
-    return assemble(Request(root, today, now, budget, project, folder, hits if query else None, places))
+    return Request(root, today, now, budget, project, folder, hits if query else None, settings)
 
 
-def _parts_for_hook(
-    root: str, budget: int, project: str, query: str, folder: str, day: tuple[int, float] | None = None
-) -> list[Part]:
+def _parts_for_hook(request: Request) -> list[Part]:
     """Return the parts of the context under a budget, lowered until they are no longer than a hook's answer may be."""
-    budget = min(budget, _HOOK_BUDGET)
     while True:
-        parts = parts_of(root, budget, project, query, folder, day)
+        parts = assemble(request)
         size = _units(as_text(parts))
-        if size <= HOOK_CHARACTERS or budget == LEAST_BUDGET:
+        if size <= HOOK_CHARACTERS or request.budget == LEAST_BUDGET:
             return parts
-        budget = max(LEAST_BUDGET, budget * HOOK_CHARACTERS // size - 10)
+        request.budget = max(LEAST_BUDGET, request.budget * HOOK_CHARACTERS // size - 10)
 
 
 def _units(text: str) -> int:
@@ -192,17 +188,13 @@ def as_text(parts: list[Part]) -> str:
 def _shown(part: Part) -> str:
     if part.name == "health":
         return part.text
-    lines = [f"=== {_TITLES[part.name]}{f' ({part.path})' if part.path else ''} ==="]
-    lines += [part.text] if part.text else []
-    lines += [part.fault] if part.fault else []
-    lines += [_cut_note(part)] if part.cut else []
-    return "\n".join(lines)
-
-
-def _cut_note(part: Part) -> str:
-    entries = "1 entry was" if part.cut == 1 else f"{part.cut} entries were"
-    where = f"read {part.path} in the memory, or " if part.path else ""
-    return f"({entries} cut to fit; {where}use `curate search`.)"
+    cut = ""
+    if part.cut:
+        entries = "1 entry was" if part.cut == 1 else f"{part.cut} entries were"
+        where = f"read {part.path} in the memory, or " if part.path else ""
+        cut = f"({entries} cut to fit; {where}use `curate search`.)"
+    title = f"=== {_TITLES[part.name]}{f' ({part.path})' if part.path else ''} ==="
+    return "\n".join(filter(None, (title, part.text, part.fault, cut)))
 
 
 def _as_json(parts: list[Part]) -> str:
