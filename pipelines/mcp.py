@@ -189,7 +189,8 @@ class Tools:
         lines += [line for witness in why.witnesses for line in _witness_lines(witness)]
         lines += [] if why.witnesses else ["It names no evidence."]
         lines.append(f"Extracted by {why.model} {why.prompt}".rstrip() if why.model else "Written by a person.")
-        if why.brought and (commit := why.brought.commit):
+        if why.brought:
+            commit = why.brought.commit
             lines.append(f"Brought on {why.brought.day} by commit {commit.id[:10]}: {commit.subject}")
         lines += map(_step_line, (*why.grounds, *why.superseded, *why.successors)[:_MOST_STEPS])
         return veil("\n".join(lines))[:_MOST_ANSWER]

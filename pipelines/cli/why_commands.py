@@ -90,7 +90,7 @@ def _reader(told: Why) -> str:
 
 
 def _origin(brought: Version | None) -> str:
-    if brought is None or brought.commit is None:
+    if brought is None:
         return "not committed yet"
     commit = brought.commit
     changed = ", ".join(brought.changed)
@@ -126,8 +126,7 @@ def _tell_history(told: History) -> None:
     say_heading(told.id)
     words = ""
     for version in told.versions:
-        when = version.commit.when if version.commit else "not committed yet"
-        say(f"{when}  {', '.join(version.changed)}")
+        say(f"{version.commit.when or 'not committed yet'}  {', '.join(version.changed)}")
         say(f"  {_who(version)}")
         if version.item and not told.forgotten and version.item.text != words:
             words = version.item.text
@@ -141,7 +140,7 @@ def _tell_history(told: History) -> None:
 
 
 def _who(version: Version) -> str:
-    if version.commit is None:
+    if not version.commit.id:
         return "an edit by hand; the next run commits it"
     return f"{_author(version.commit)}, commit {version.commit.id[:10]}: {safe(version.commit.subject)}"
 

@@ -46,7 +46,7 @@ _OWNER: Final = "owner"
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit that changed an item's line.
+    """A commit that changed an item's line; all of it is empty for an edit by hand that is not committed yet.
 
     Args:
         id: the commit's id.
@@ -58,13 +58,13 @@ class Commit:
         subject: the first line of its message.
     """
 
-    id: str
-    when: str
-    run: str
-    undoes: str
-    reader: str
-    author: str
-    subject: str
+    id: str = ""
+    when: str = ""
+    run: str = ""
+    undoes: str = ""
+    reader: str = ""
+    author: str = ""
+    subject: str = ""
 
     @property
     def is_person(self) -> bool:
@@ -77,14 +77,14 @@ class Version:
     """An item as one commit left it.
 
     Args:
-        commit: the commit, or None for what is not committed yet.
+        commit: the commit.
         day: the memory's day of that moment, or empty.
         path: the document in which it stood from then on, or empty where it stood nowhere.
         item: what it said, or None where it stood nowhere.
         changed: what was different of it, in a few words each.
     """
 
-    commit: Commit | None
+    commit: Commit
     day: str
     path: str
     item: Item | None
@@ -92,15 +92,14 @@ class Version:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        commit = self.commit
         return {
-            "date": commit.when if commit else None,
+            "date": self.commit.when or None,
             "day": self.day or None,
-            "commit": commit.id if commit else None,
-            "subject": (commit.subject or None) if commit else None,
-            "by": "run" if commit and not commit.is_person else "person",
-            "author": (commit.author or None) if commit else None,
-            "run": (commit.run or None) if commit else None,
+            "commit": self.commit.id or None,
+            "subject": self.commit.subject or None,
+            "by": "person" if self.commit.is_person else "run",
+            "author": self.commit.author or None,
+            "run": self.commit.run or None,
             "document": self.path or None,
             "type": self.item.type if self.item else None,
             "text": self.item.text if self.item else None,
@@ -180,7 +179,7 @@ def versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> It
         was = now
     now = (holding.shown, holding.item) if holding else ("", None)
     if now != was:
-        yield Version(None, "", now[0], now[1], list(_changes(was, now, ())))
+        yield Version(Commit(), "", now[0], now[1], list(_changes(was, now, ())))
 
 
 def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str, Item], list[Item]]]:

@@ -121,7 +121,7 @@ def why(root: Path, git: Git, prefix: str) -> Why:
         witnesses=[_witness(root, quotes.found(place)) for place in holding.item.evidence],
         model=model or prompt,
         prompt=prompt if model else "",
-        brought=next((version for version in versions_of(root, git, ident, holding) if version.commit), None),
+        brought=next((version for version in versions_of(root, git, ident, holding) if version.commit.id), None),
         grounds=walk(ident, grounds(beliefs), known),
         superseded=walk(ident, predecessors(beliefs), known),
         successors=walk(ident, successors(beliefs), known),
