@@ -44,43 +44,43 @@ _USERS: Final = (
 """Every key of the user's settings, in whatever table; a test holds it against them."""
 
 
-def without_foreign(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[Table, tuple[str, ...]]:
+def without_restricted(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[Table, tuple[str, ...]]:
     """Return a table without the keys that belong to the user's settings, and those keys with their tables' names.
 
     Args:
         raw: the table.
-        known: what the memory itself may set; its own keys are never foreign, whatever they are called.
+        known: what the memory itself may set; its own keys are never restricted, whatever they are called.
     """
     own: Table = {}
-    foreign: list[str] = []
+    restricted: list[str] = []
     for key, value in raw.items():
         field = known.model_fields.get(key)
         table = field.annotation if field else None
-        if field is None and foreign_keys([key]):
-            foreign.append(key)
+        if field is None and restricted_keys([key]):
+            restricted.append(key)
         elif isinstance(value, dict) and hasattr(table, "model_fields"):
-            own[key], further = without_foreign(value, cast("type[BaseModel]", table))
-            foreign += (f"{key}.{one}" for one in further)
+            own[key], further = without_restricted(value, cast("type[BaseModel]", table))
+            restricted += (f"{key}.{one}" for one in further)
         else:
             own[key] = value
-    return own, tuple(foreign)
+    return own, tuple(restricted)
 
 
-def told_foreign(name: str, foreign: tuple[str, ...]) -> list[str]:
+def restricted_note(name: str, restricted: tuple[str, ...]) -> list[str]:
     """Return the sentence that names the keys, if there are any. No value is in it."""
-    if not foreign:
+    if not restricted:
         return []
-    keys = ", ".join(f"`{key}`" for key in foreign)
-    it_counts, it = ("it counts", "it") if len(foreign) == 1 else ("they count", "them")
+    keys = ", ".join(f"`{key}`" for key in restricted)
+    it_counts, it = ("it counts", "it") if len(restricted) == 1 else ("they count", "them")
     return [f"{name} sets {keys}, which only your own settings can; {it_counts} for nothing there, so take {it} out."]
 
 
-def foreign_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ...]:
+def restricted_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ...]:
     """Return those keys of a table that belong to the user's settings, or that mean what only those can say.
 
     Args:
         keys: of a table; case, `-` and `_` make no difference.
-        own: keys that the table itself has, which are never foreign.
+        own: keys that the table itself has, which are never restricted.
     """
     users = {_folded(name) for name in (*_USERS, *_MEANT)}
     return tuple(key for key in keys if key not in own and _folded(key) in users)

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
-from pipelines.provider_settings import foreign_keys, told_foreign, without_foreign
+from pipelines.provider_settings import restricted_keys, restricted_note, without_restricted
 from pipelines.store.folders import LINKED
 from pipelines.store.item import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Confidence, ItemType, Trust, Weights
 from pipelines.store.layout import SETTINGS
@@ -157,16 +157,16 @@ class Settings(_Strict):
     review: Review = Review()
     weights: WeightSettings = WeightSettings()
     schedule: Schedule = Schedule()
-    _foreign: tuple[str, ...] = PrivateAttr(default=())
+    _restricted: tuple[str, ...] = PrivateAttr(default=())
 
-    def model_post_init(self, foreign: tuple[str, ...] | None, /) -> None:
+    def model_post_init(self, restricted: tuple[str, ...] | None, /) -> None:
         """Keep the names of the keys that were set aside, which are given as the context of reading the file."""
-        self._foreign = foreign or ()
+        self._restricted = restricted or ()
 
     @property
     def ignored_note(self) -> list[str]:
         """As a list of one, the sentence that names what only the user's settings can say; empty without any."""
-        return told_foreign(SETTINGS, self._foreign)
+        return restricted_note(SETTINGS, self._restricted)
 
     @property
     def author(self) -> tuple[str, str]:
@@ -197,18 +197,18 @@ def load_settings(root: Path) -> Settings:
     path = root / SETTINGS
     if path.is_symlink():
         raise BadFile(SETTINGS, LINKED)
-    raw, foreign = without_foreign(read_toml(path), Settings)
+    raw, restricted = without_restricted(read_toml(path), Settings)
     faults: list[str] = []
     if (layout := raw.pop("layout", None)) is not None:
         from pipelines.store.user_layout import KEYS, layout_faults, names_of  # noqa: PLC0415  most memories have none
 
         if isinstance(layout, dict):
-            foreign += tuple(f"layout.{key}" for key in foreign_keys(layout, KEYS))
+            restricted += tuple(f"layout.{key}" for key in restricted_keys(layout, KEYS))
         faults = layout_faults(layout, root)
         if not faults and not names_of(root):
             faults = ["layout: write its name as it is, without escapes"]
     try:
-        settings = Settings.model_validate(raw, context=foreign)
+        settings = Settings.model_validate(raw, context=restricted)
     except ValidationError as error:
         raise BadSettings(path, [*faults_of(error, raw), *faults]) from None
     if faults:
