@@ -21,7 +21,7 @@ from pipelines.store.item import LINK_KINDS
 from pipelines.store.jsonl import document_record, header_record, to_record
 from pipelines.store.snapshot import document_paths, read_documents
 from pipelines.store.user_layout import real_path
-from pipelines.text import plain_json, plain_xml
+from pipelines.text import escape_terminal_json, escape_terminal_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -267,7 +267,7 @@ def json_lines(root: Path) -> Iterator[str]:
         BadFile: a document cannot be read.
     """
     for record in _records(root):
-        yield plain_json(record, separators=(",", ":")) + "\n"
+        yield escape_terminal_json(record, separators=(",", ":")) + "\n"
 
 
 def _records(root: Path) -> Iterator[dict[str, object]]:
@@ -344,4 +344,4 @@ def _node(ident: str, one: Holding, shown: Callable[[str], str]) -> str:
 
 def _xml(value: str, quote: Callable[[str], str] = escape) -> str:
     """Return a value as text of an XML document, or with `quoteattr` as an attribute with its quotes."""
-    return plain_xml(quote(_UNFIT.sub("\ufffd", value)))
+    return escape_terminal_xml(quote(_UNFIT.sub("\ufffd", value)))

@@ -254,9 +254,9 @@ def _documents(folder: str) -> list[str]:
         return []
     if all(name.isascii() and name.isprintable() for name in names):
         return names
-    from pipelines.text import is_plain_line
+    from pipelines.text import is_safe_line
 
-    return [name for name in names if is_plain_line(name)]
+    return [name for name in names if is_safe_line(name)]
 
 
 def _by_title(root: str, there: dict[str, str], named: str) -> str:

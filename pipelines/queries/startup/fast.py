@@ -111,9 +111,9 @@ def print_context(
         parts = [Part("health", text=f"Memory health: the startup context could not be put together: {fault}")]
     text = _as_json(parts) if form == "json" else as_text(parts)
     if form == "text" and sys.stdout.isatty():
-        from pipelines.text import plain  # a person looks at it; a session waits for no more than it needs
+        from pipelines.text import escape_terminal  # a person looks at it; a session waits for no more than it needs
 
-        text = plain(text)
+        text = escape_terminal(text)
     if form == "claude-code":
         text = _as_hook(text)
     sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
