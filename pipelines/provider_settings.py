@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -214,8 +214,7 @@ def price_of(model: str, own: Prices = ()) -> Price | None:
 def price_table() -> Prices:
     """Return the prices that come with the package, `prices.toml`."""
     data: dict[str, list[dict[str, Any]]] = tomllib.loads(Path(__file__).with_name("prices.toml").read_text("utf-8"))
-    known = {field.name for field in fields(Price)}
-    return tuple(Price(**{key: value for key, value in row.items() if key in known}) for row in data["price"])
+    return tuple(Price(**row) for row in data["price"])
 
 
 Provider = Literal["voyage", "local", "openai", "none"]

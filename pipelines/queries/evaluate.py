@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, BadGold, ModelFailed
@@ -80,8 +80,7 @@ class Tally:
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
         shares = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
-        counts = {"gold": self.gold, "found": self.found, "kept": self.kept, "right": self.right}
-        return counts | {name: None if share is None else round(share, 4) for name, share in shares.items()}
+        return asdict(self) | {name: None if share is None else round(share, 4) for name, share in shares.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,24 +52,17 @@ class Commit:
         id: the commit's id.
         when: when it was made, ISO 8601.
         run: the run's id, or empty for a commit that no run made.
-        undoes: the run that it takes back, or empty.
-        reader: who read the logs for it, or empty.
         author: the commit's author.
         subject: the first line of its message.
+        is_person: whether a person did it: with an editor, or with a verb such as `curate add` or `curate undo`.
     """
 
     id: str = ""
     when: str = ""
     run: str = ""
-    undoes: str = ""
-    reader: str = ""
     author: str = ""
     subject: str = ""
-
-    @property
-    def is_person(self) -> bool:
-        """Whether a person did it: with an editor, or with a verb such as `curate add` or `curate undo`."""
-        return not self.run or self.reader == _OWNER or bool(self.undoes)
+    is_person: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +193,7 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
     for patch in _patches(told):
         fields = next(patch).removeprefix(_MARK).decode(errors="replace").split("\x1f", _FIELDS - 1)
         commit, when, run, undoes, reader, author, subject = fields
+        run, undoes, reader = run.strip(), undoes.strip(), reader.strip()
         removed: list[str] = []
         added: dict[str, Item] = {}
         by_hand: list[Item] = []
@@ -212,8 +206,8 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
             elif item and not item.id and sign == "-":
                 by_hand.append(item)
         if removed or added:
-            made = Commit(commit, when, run.strip(), undoes.strip(), reader.strip(), author, subject)
-            found.append((made, removed, added, by_hand))
+            is_person = not run or reader == _OWNER or bool(undoes)
+            found.append((Commit(commit, when, run, author, subject, is_person), removed, added, by_hand))
     return found[::-1]
 
 
