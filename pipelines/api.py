@@ -152,12 +152,12 @@ class Memory:
         Raises:
             UsageFault: the budget is too small to say anything.
         """
-        from pipelines.queries.startup.context import LEAST_BUDGET, as_text  # noqa: PLC0415  as above
-        from pipelines.queries.startup.fast import parts_of  # noqa: PLC0415  as above
+        from pipelines.queries.startup.context import LEAST_BUDGET, assemble  # noqa: PLC0415  as above
+        from pipelines.queries.startup.fast import as_text, request_of  # noqa: PLC0415  as above
 
         if budget < LEAST_BUDGET:
             raise UsageFault(f"The budget is {budget} tokens.", f"Give at least {LEAST_BUDGET}.")
-        return as_text(parts_of(str(self.root), budget, project, query, folder or str(Path.cwd())))
+        return as_text(assemble(request_of(str(self.root), budget, project, query, folder or str(Path.cwd()))))
 
     def log(self, text: str, *, project: str = "", now: datetime | None = None) -> Written:
         """Append one line to today's log; it is whole and on the disk on return, whoever else writes.

@@ -12,7 +12,7 @@ import re
 import signal
 from typing import TYPE_CHECKING, Final
 
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
@@ -87,8 +87,11 @@ class BadSettings(CurateError):
     def __init__(self, path: Path, faults: Sequence[str]) -> None:
         self.faults = tuple(faults)
         count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
-        lines = "".join(f"\n  {fault}" for fault in faults)
-        super().__init__(f"{path} has {count}:{lines}", "\nNothing was changed; mend the file and run again.")
+        super().__init__(f"{path} has {count}:{_listed(faults)}", "\nNothing was changed; mend the file and run again.")
+
+
+def _listed(faults: Sequence[str]) -> str:
+    return "".join(f"\n  {fault}" for fault in faults)
 
 
 class BadFile(CurateError):
@@ -96,7 +99,7 @@ class BadFile(CurateError):
 
     def __init__(self, path: str | Path, why: str, advice: str = "Mend or move the file, then run again.") -> None:
         self.path, self.why = path, why
-        super().__init__(f"{plain_line(str(path))} {why}.", advice)
+        super().__init__(f"{escape_terminal_line(str(path))} {why}.", advice)
 
 
 class NotWritable(CurateError):
@@ -104,7 +107,7 @@ class NotWritable(CurateError):
 
     def __init__(self, path: str | Path, why: str) -> None:
         super().__init__(
-            f"{plain_line(str(path))} cannot be written: {why}.",
+            f"{escape_terminal_line(str(path))} cannot be written: {why}.",
             "Nothing was left half written; free it and run again.",
         )
 
@@ -170,7 +173,6 @@ class ChangedUnderRun(CurateError):
     """Raised when people or agents kept changing the same files while a run was about to write them."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        self.paths = tuple(paths)
         super().__init__(
             f"These files kept changing while the run was about to write them: {', '.join(paths)}.",
             "Their text stands as it is, and the run wrote nothing; run again when they rest.",
@@ -181,9 +183,9 @@ class BrokenChangeSet(CurateError):
     """Raised when the changes of a run would break a promise; nothing of them is written."""
 
     def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
-        lines = "".join(f"\n  {fault}" for fault in faults)
-        super().__init__(f"The run's changes were refused, and nothing was written:{lines}", "\nPlease report this.")
+        super().__init__(
+            f"The run's changes were refused, and nothing was written:{_listed(faults)}", "\nPlease report this."
+        )
 
 
 class ModelFailed(CurateError):
@@ -197,6 +199,8 @@ class ModelFailed(CurateError):
         retry_after: how many seconds the provider wants to be left alone, or None where it did not say.
     """
 
+    then = "The log entries stay pending; the next run takes them up."
+
     def __init__(
         self,
         provider: str,
@@ -209,18 +213,15 @@ class ModelFailed(CurateError):
         self.provider, self.why, self.kind = provider, why, kind
         self.usage, self.retry_after = usage, retry_after
         self.tally: Tally | None = None  # what the whole day came to, calls that succeeded before this one included
-        super().__init__(f"{provider} {why}.", "The log entries stay pending; the next run takes them up.")
+        super().__init__(f"{provider} {why}.", self.then)
 
 
 class UnknownItem(CurateError):
     """Raised when no item, or more than one, has the id that was named."""
 
     def __init__(self, prefix: str, matches: Sequence[str]) -> None:
-        if matches:
-            shown = ", ".join(matches[:5])
-            super().__init__(f"The id {prefix} is not unique: {shown}.", "Give more of its digits.")
-        else:
-            super().__init__(f"No item has the id {prefix}.", "`curate items` lists them.")
+        several = f"The id {prefix} is not unique: {', '.join(matches[:5])}.", "Give more of its digits."
+        super().__init__(*(several if matches else (f"No item has the id {prefix}.", "`curate items` lists them.")))
 
 
 class IndexUnusable(CurateError):
@@ -234,11 +235,9 @@ class UnknownRun(CurateError):
     """Raised when no run, or more than one, has the id or the commit that was named."""
 
     def __init__(self, prefix: str, matches: Sequence[str]) -> None:
-        if matches:
-            shown = ", ".join(matches[:5])
-            super().__init__(f"The run {prefix} is not unique: {shown}.", "Give more of its id.")
-        else:
-            super().__init__(f"No run has the id or the commit {prefix}.", "`curate runs` lists them.")
+        several = f"The run {prefix} is not unique: {', '.join(matches[:5])}.", "Give more of its id."
+        none = f"No run has the id or the commit {prefix}.", "`curate runs` lists them."
+        super().__init__(*(several if matches else none))
 
 
 class NotUndoable(CurateError):
@@ -248,16 +247,13 @@ class NotUndoable(CurateError):
 class EmbeddingFailed(ModelFailed):
     """Raised when an embedder gave no usable vectors; what it was asked about stays findable by its words."""
 
-    def __init__(self, provider: str, why: str) -> None:
-        super().__init__(provider, why)
-        self.advice = "Search by words goes on; the next `curate index` asks again."
+    then = "Search by words goes on; the next `curate index` asks again."
 
 
 class UnusableModel(CurateError):
     """Raised when the files of a local model are missing, damaged, or of a kind that is not understood."""
 
     def __init__(self, path: str | Path, why: str, advice: str = "") -> None:
-        self.path, self.why = path, why
         super().__init__(f"The model in {path} cannot be used: {why}.", advice)
 
 
@@ -266,16 +262,15 @@ class FetchFailed(CurateError):
 
     def __init__(self, model: str, faults: Sequence[str]) -> None:
         self.faults = tuple(faults)
-        lines = "".join(f"\n  {fault}" for fault in faults)
-        super().__init__(f"{model} could not be fetched, and nothing was kept:{lines}", "\nSearch by words goes on.")
+        super().__init__(
+            f"{model} could not be fetched, and nothing was kept:{_listed(faults)}", "\nSearch by words goes on."
+        )
 
 
 class DescribingFailed(ModelFailed):
     """Raised when a model gave no usable description of an image; the image stays without one."""
 
-    def __init__(self, provider: str, why: str) -> None:
-        super().__init__(provider, why)
-        self.advice = "The image has no description yet; `curate index --describe-images` asks again."
+    then = "The image has no description yet; `curate index --describe-images` asks again."
 
 
 class NoVision(CurateError):
@@ -300,12 +295,10 @@ class BadGold(CurateError):
     """Raised when a file of known items has faults; all of them are named at once, with their lines."""
 
     def __init__(self, path: Path, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
         count = "a fault" if len(faults) == 1 else f"{len(faults):,} faults"
-        lines = "".join(f"\n  {fault}" for fault in faults[:_MOST_FAULTS])
         rest = len(faults) - _MOST_FAULTS
-        lines += f"\n  and {rest:,} more" if rest > 0 else ""
-        super().__init__(f"{path} has {count}:{lines}", "\nMend the file and run again.")
+        shown = [*faults[:_MOST_FAULTS], *([f"and {rest:,} more"] if rest > 0 else [])]
+        super().__init__(f"{path} has {count}:{_listed(shown)}", "\nMend the file and run again.")
 
 
 _MOST_FAULTS = 50
@@ -322,10 +315,8 @@ class HoldsSecret(CurateError):
     """Raised when what is about to be written and committed holds a secret; nothing of it is written."""
 
     def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
-        lines = "".join(f"\n  {fault}" for fault in faults)
         super().__init__(
-            f"A secret would be committed, so nothing was written:{lines}",
+            f"A secret would be committed, so nothing was written:{_listed(faults)}",
             "\nTake it out, or mark its line with <!-- allow-secret -->, and run again.",
         )
 
@@ -348,12 +339,8 @@ class SchedulerRuns(CurateError):
         super().__init__(f"The nights of this memory are run already: {holder}.", "Stop that one first.")
 
 
-# ---------------------------------------- what is wrong in a settings file
-# said so that a person can mend it: one line a fault, with its key and value.
-#
-# Every settings file is read through here, so that all faults of a file are named at once and no secret is ever
-# shown.
-
+# Every settings file is read through here, so that all faults of a file are named at once, one line a fault with its
+# key and value, and no secret is ever shown.
 
 SHOWN_LENGTH: Final = 80
 MAX_BYTES: Final = 1024 * 1024
@@ -369,6 +356,7 @@ _SECRET_VALUE = re.compile(
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NOT_SECRET: Final = frozenset({"max_tokens"})
+_TABLES: Final = frozenset({"model_type", "model_attributes_type", "dict_type"})
 
 
 def read_toml(path: Path) -> dict[str, object]:
@@ -411,12 +399,11 @@ def faults_of(error: ValidationError, raw: Mapping[str, object]) -> list[str]:
     """
     lines = []
     for found in error.errors(include_url=False):
-        location = found["loc"]
+        key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in found["loc"]).removeprefix(".")
         if found["type"] == "missing":
-            lines.append(f"{_key(location)}: this key is missing")
+            lines.append(f"{key}: this key is missing")
         else:
-            value = _value_at(raw, location, found["input"])
-            key = _key(location)
+            value = _value_at(raw, found["loc"], found["input"])
             lines.append(fault_line(key, value, _sentence(found["type"], found["msg"], key)))
     return list(dict.fromkeys(lines))
 
@@ -443,11 +430,6 @@ def shown(key: str, value: object) -> str:
     return text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 1] + "…"
 
 
-def _key(location: Sequence[int | str]) -> str:
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    return "".join(parts).removeprefix(".")
-
-
 def _value_at(raw: Mapping[str, object], location: Sequence[int | str], otherwise: object) -> object:
     value: object = raw
     for part in location:
@@ -456,9 +438,6 @@ def _value_at(raw: Mapping[str, object], location: Sequence[int | str], otherwis
         except (TypeError, LookupError):
             return otherwise
     return value
-
-
-_TABLES: Final = frozenset({"model_type", "model_attributes_type", "dict_type"})
 
 
 def _sentence(kind: str, message: str, key: str) -> str:

@@ -1,8 +1,9 @@
-"""What a memory's own curate.toml says although only the user's settings can: it is named, and it counts for nothing.
+"""What only the user's own settings can say: providers, prices, caps, the embedder; and what a memory says of it.
 
 A memory may be somebody else's repository. So that none of its keys can stop a night, let alone run a command, name
 an address, a model, a remote or a key, or raise trust, those that belong to the user's settings are set aside before
-curate.toml is read; so is what would do such a thing if there were a setting of that name.
+curate.toml is read; so is what would do such a thing if there were a setting of that name. They are named, and count
+for nothing. Importing this brings in no pydantic.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -43,44 +44,43 @@ _USERS: Final = (
 """Every key of the user's settings, in whatever table; a test holds it against them."""
 
 
-def without_foreign(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[Table, tuple[str, ...]]:
+def without_restricted(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[Table, tuple[str, ...]]:
     """Return a table without the keys that belong to the user's settings, and those keys with their tables' names.
 
     Args:
         raw: the table.
-        known: what the memory itself may set; its own keys are never foreign, whatever they are called.
+        known: what the memory itself may set; its own keys are never restricted, whatever they are called.
     """
     own: Table = {}
-    foreign: list[str] = []
+    restricted: list[str] = []
     for key, value in raw.items():
         field = known.model_fields.get(key)
         table = field.annotation if field else None
-        if field is None and foreign_keys([key]):
-            foreign.append(key)
+        if field is None and restricted_keys([key]):
+            restricted.append(key)
         elif isinstance(value, dict) and hasattr(table, "model_fields"):
-            own[key], further = without_foreign(value, cast("type[BaseModel]", table))
-            foreign += (f"{key}.{one}" for one in further)
+            own[key], further = without_restricted(value, cast("type[BaseModel]", table))
+            restricted += (f"{key}.{one}" for one in further)
         else:
             own[key] = value
-    return own, tuple(foreign)
+    return own, tuple(restricted)
 
 
-def told_foreign(name: str, foreign: tuple[str, ...]) -> list[str]:
+def restricted_note(name: str, restricted: tuple[str, ...]) -> list[str]:
     """Return the sentence that names the keys, if there are any. No value is in it."""
-    if not foreign:
+    if not restricted:
         return []
-    keys = ", ".join(f"`{key}`" for key in foreign)
-    if len(foreign) == 1:
-        return [f"{name} sets {keys}, which only your own settings can; it counts for nothing there, so take it out."]
-    return [f"{name} sets {keys}, which only your own settings can; they count for nothing there, so take them out."]
+    keys = ", ".join(f"`{key}`" for key in restricted)
+    it_counts, it = ("it counts", "it") if len(restricted) == 1 else ("they count", "them")
+    return [f"{name} sets {keys}, which only your own settings can; {it_counts} for nothing there, so take {it} out."]
 
 
-def foreign_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ...]:
+def restricted_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ...]:
     """Return those keys of a table that belong to the user's settings, or that mean what only those can say.
 
     Args:
         keys: of a table; case, `-` and `_` make no difference.
-        own: keys that the table itself has, which are never foreign.
+        own: keys that the table itself has, which are never restricted.
     """
     users = {_folded(name) for name in (*_USERS, *_MEANT)}
     return tuple(key for key in keys if key not in own and _folded(key) in users)
@@ -88,10 +88,6 @@ def foreign_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ..
 
 def _folded(key: str) -> str:
     return key.casefold().replace("_", "").replace("-", "")
-
-
-# ---------------------------------------- what a provider needs to be asked
-# its model, where it is, its key and its limits.
 
 
 _USERINFO: Final = re.compile(r"(?<=://)[^/?#\s]*@")
@@ -129,12 +125,7 @@ class ProviderSettings:
     @property
     def address(self) -> str:
         """The `base_url` as it may be written down: without a user's name and password."""
-        return without_userinfo(self.base_url)
-
-
-def without_userinfo(text: str) -> str:
-    """Return a text with the addresses in it as they may be written down: without a user's name and password."""
-    return _USERINFO.sub("", text)
+        return _USERINFO.sub("", self.base_url)
 
 
 def command_of(provider: str) -> list[str]:
@@ -143,10 +134,6 @@ def command_of(provider: str) -> list[str]:
         return shlex.split(provider.removeprefix(PREFIX))
     except ValueError:
         return []
-
-
-# ---------------------------------------- what a night may come to at the most
-# as the user's settings say.
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +148,6 @@ class Caps:
     def any(self) -> bool:
         """Whether there is one."""
         return any(cap is not None for cap in (self.max_usd, self.max_tokens, self.max_minutes))
-
-
-# ---------------------------------------- what calls cost
-# a table of prices as data, and the user's own prices before it.
 
 
 _MILLION: Final = 1_000_000
@@ -221,26 +204,17 @@ def price_of(model: str, own: Prices = ()) -> Price | None:
         model: provider and model, as `Model.name` has it.
         own: the user's own prices; one of them that fits comes before the table's.
     """
-    return _fitting(model, own) or _fitting(model, price_table())
-
-
-def _fitting(model: str, prices: Iterable[Price]) -> Price | None:
-    """Return the price with the longest pattern that fits."""
-    return max(
-        (price for price in prices if fnmatchcase(model, price.model)), key=lambda price: len(price.model), default=None
-    )
+    for prices in (own, price_table()):
+        if fitting := [price for price in prices if fnmatchcase(model, price.model)]:
+            return max(fitting, key=lambda price: len(price.model))
+    return None
 
 
 @cache
 def price_table() -> Prices:
     """Return the prices that come with the package, `prices.toml`."""
     data: dict[str, list[dict[str, Any]]] = tomllib.loads(Path(__file__).with_name("prices.toml").read_text("utf-8"))
-    known = {field.name for field in fields(Price)}
-    return tuple(Price(**{key: value for key, value in row.items() if key in known}) for row in data["price"])
-
-
-# ---------------------------------------- which embedder the user asked for
-# and what it needs.
+    return tuple(Price(**row) for row in data["price"])
 
 
 Provider = Literal["voyage", "local", "openai", "none"]
@@ -277,9 +251,6 @@ class EmbedderSettings:
     threads: int = 2
     timeout_seconds: float = 60.0
     max_retries: int = 2
-
-
-# ---------------------------------------- where the user's own settings are
 
 
 def user_file(environ: Mapping[str, str]) -> Path | None:

@@ -6,7 +6,6 @@ What could spend money, name an endpoint or run a command lives in the user's ow
 from __future__ import annotations
 
 import re
-from datetime import time
 from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespace
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
@@ -14,7 +13,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
-from pipelines.provider_settings import foreign_keys, told_foreign, without_foreign
+from pipelines.provider_settings import restricted_keys, restricted_note, without_restricted
 from pipelines.store.folders import LINKED
 from pipelines.store.item import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Confidence, ItemType, Trust, Weights
 from pipelines.store.layout import SETTINGS
@@ -29,11 +28,7 @@ def _zone(name: str) -> str:
 
 
 def _clock(text: str) -> str:
-    try:
-        time.fromisoformat(text)
-    except ValueError:
-        raise ValueError("no time of day; write it like 04:00") from None
-    if not re.fullmatch(r"\d{2}:\d{2}", text):
+    if not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", text, re.ASCII):
         raise ValueError("no time of day; write it like 04:00")
     return text
 
@@ -180,16 +175,16 @@ class Settings(_Strict):
     review: Review = Review()
     weights: WeightSettings = WeightSettings()
     schedule: Schedule = Schedule()
-    _foreign: tuple[str, ...] = PrivateAttr(default=())
+    _restricted: tuple[str, ...] = PrivateAttr(default=())
 
-    def model_post_init(self, foreign: tuple[str, ...] | None, /) -> None:
+    def model_post_init(self, restricted: tuple[str, ...] | None, /) -> None:
         """Keep the names of the keys that were set aside, which are given as the context of reading the file."""
-        self._foreign = foreign or ()
+        self._restricted = restricted or ()
 
     @property
     def ignored_note(self) -> list[str]:
         """As a list of one, the sentence that names what only the user's settings can say; empty without any."""
-        return told_foreign(SETTINGS, self._foreign)
+        return restricted_note(SETTINGS, self._restricted)
 
     @property
     def author(self) -> tuple[str, str]:
@@ -220,29 +215,20 @@ def load_settings(root: Path) -> Settings:
     path = root / SETTINGS
     if path.is_symlink():
         raise BadFile(SETTINGS, LINKED)
-    raw, foreign = without_foreign(read_toml(path), Settings)
-    layout = raw.pop("layout", None)
-    faults = _layout_faults(layout, root) if layout is not None else []
+    raw, restricted = without_restricted(read_toml(path), Settings)
+    faults: list[str] = []
+    if (layout := raw.pop("layout", None)) is not None:
+        from pipelines.store.user_layout import KEYS, layout_faults, names_of  # noqa: PLC0415  most memories have none
+
+        if isinstance(layout, dict):
+            restricted += tuple(f"layout.{key}" for key in restricted_keys(layout, KEYS))
+        faults = layout_faults(layout, root)
+        if not faults and not names_of(root):
+            faults = ["layout: write its name as it is, without escapes"]
     try:
-        settings = Settings.model_validate(raw, context=(*foreign, *_foreign_in_layout(layout)))
+        settings = Settings.model_validate(raw, context=restricted)
     except ValidationError as error:
         raise BadSettings(path, [*faults_of(error, raw), *faults]) from None
     if faults:
         raise BadSettings(path, faults)
     return settings
-
-
-def _foreign_in_layout(layout: object) -> tuple[str, ...]:
-    if not isinstance(layout, dict):
-        return ()
-    from pipelines.store.user_layout import KEYS  # noqa: PLC0415  most memories have no layout
-
-    return tuple(f"layout.{key}" for key in foreign_keys(layout, KEYS))
-
-
-def _layout_faults(layout: object, root: Path) -> list[str]:
-    from pipelines.store.user_layout import layout_faults, names_of  # noqa: PLC0415  most memories have no layout
-
-    return layout_faults(layout, root) or (
-        [] if names_of(root) else ["layout: write its name as it is, without escapes"]
-    )

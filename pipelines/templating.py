@@ -1,4 +1,4 @@
-"""Where the files that travel with the package are: prompts and the memory template."""
+"""The files that travel with the package: prompts, the memory template, and its own text templates."""
 
 from __future__ import annotations
 
@@ -28,10 +28,6 @@ def _find(name: str, package: Path) -> Path:
     if (package.parent / "pyproject.toml").is_file() and checkout.is_dir():
         return checkout
     raise BadFile(packed, "is missing from this installation", "Install memcurate anew.")
-
-
-# ---------------------------------------- the package's own text templates
-# documents that a run makes, and its commit message.
 
 
 def render(name: str, **values: object) -> str:

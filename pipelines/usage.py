@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
+from itertools import chain
+from operator import add
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -29,12 +31,7 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         """Return the tokens of both."""
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.written_tokens + other.written_tokens,
-        )
+        return Usage(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,7 @@ class Spent:
 def total(*parts: tuple[Spent, ...]) -> tuple[Spent, ...]:
     """Return what was spent on each model, in order of their names."""
     found: dict[str, Spent] = {}
-    for one in (one for part in parts for one in part):
+    for one in chain(*parts):
         found[one.model] = found[one.model] + one if one.model in found else one
     return tuple(found[model] for model in sorted(found))
 
@@ -97,9 +94,6 @@ class Tally:
         self.spent += other.spent
         self.failures += other.failures
         self.replies += other.replies
-
-
-# ---------------------------------------- the ways in which a call of a model fails
 
 
 class FailureKind(StrEnum):
@@ -145,10 +139,6 @@ class FailureKind(StrEnum):
         return self.is_final or self in {self.DOWN, self.RATE_LIMITED, self.GARBLED, self.NOT_ASKED}
 
 
-# ---------------------------------------- why a provider failed
-# in words that say what to do and hold no key, no address and no word of the log.
-
-
 _BY_STATUS: Final = {
     400: "refused the request as wrong",
     401: "refused the key; see that it is right and still valid",
@@ -168,14 +158,16 @@ _TRANSPORT: Final = frozenset({"APIConnectionError", "TransportError", "Connecti
 
 
 def reason(fault: BaseException) -> str:
-    """Return what is wrong, from the kind of an SDK's exception alone.
+    """Return what is wrong, from the kind of an SDK's exception alone, in words that say what to do.
 
-    The exception's own words are never used: they may quote the request. Kinds are known by the names of their
-    classes, since two SDKs over two HTTP libraries raise them.
+    The exception's own words are never used: they may quote the request, and no key, no address and no word of the log
+    is to be told. Kinds are known by the names of their classes, since two SDKs over two HTTP libraries raise them.
     """
     status = getattr(fault, "status_code", None) or getattr(fault, "code", None)
     if isinstance(status, int) and status >= 400:  # noqa: PLR2004  where HTTP's error statuses begin
-        return f"{_status_reason(status, fault)} (status {status})"
+        wrong_key = "API_KEY_INVALID" in str(getattr(fault, "details", ""))  # Gemini says 400 for one
+        otherwise = "has a fault of its own" if status >= 500 else "refused the request"  # noqa: PLR2004  as above
+        return f"{_BY_STATUS.get(401 if wrong_key else status, otherwise)} (status {status})"
     kinds = {kind.__name__ for kind in type(fault).__mro__}
     if kinds & _TIMEOUTS:
         return "gave no answer in time"
@@ -184,9 +176,3 @@ def reason(fault: BaseException) -> str:
     if isinstance(fault, ValueError) or "APIResponseValidationError" in kinds or "UnknownApiResponseError" in kinds:
         return "answered with something that is not its wire format"
     return f"failed in a way that is not known ({type(fault).__name__})"
-
-
-def _status_reason(status: int, fault: BaseException) -> str:
-    if "API_KEY_INVALID" in str(getattr(fault, "details", "")):
-        return _BY_STATUS[401]  # Gemini says 400 for a wrong key
-    return _BY_STATUS.get(status) or ("has a fault of its own" if status >= 500 else "refused the request")  # noqa: PLR2004

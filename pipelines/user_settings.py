@@ -8,7 +8,7 @@ decide. Importing this module brings in pydantic: import it where the settings a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
@@ -35,55 +35,37 @@ if TYPE_CHECKING:
     from pipelines.provider_settings import Prices
 
 
-# ---------------------------------------- the tables `[limits]` and `[prices]` of the user's settings
-# Importing this brings in pydantic.
+KEY_VARIABLES: Final = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "openai": ("OPENAI_API_KEY",),
+}
+PROVIDERS: Final = (*KEY_VARIABLES, "rules")
+_NO_KEY: Final = "none"  # what a local server without keys is told, where a library insists on one
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 Usd = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 
 
-class LimitsTable(BaseModel):
+class LimitsTable(_Table):
     """The caps of a night."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     max_usd: Usd | None = None
     max_tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
     max_minutes: Annotated[float, Field(gt=0, le=1440)] | None = None
 
-    def caps(self) -> Caps:
-        """Return them."""
-        return Caps(self.max_usd, self.max_tokens, self.max_minutes)
 
-
-class PriceTable(BaseModel):
+class PriceTable(_Table):
     """The price of a model, in USD per million tokens."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     input: Usd
     output: Usd
     cached: Usd | None = None
     written: Usd | None = None
-
-
-def prices(tables: Mapping[str, PriceTable]) -> Prices:
-    """Return the user's own prices; each table is named by a pattern for models (`openai:qwen3*`)."""
-    return tuple(
-        Price(pattern, one.input, one.output, one.cached, one.written, source="the user's settings")
-        for pattern, one in tables.items()
-    )
-
-
-def lack_of_price(model: str, caps: Caps, own: Prices) -> str:
-    """Return what is wrong with asking a model under these caps, or an empty string: what is capped must be known."""
-    if caps.max_usd is None or price_of(model, own):
-        return ""
-    return f'the price of {model} is not known, and limits.max_usd is set; name it in a table [prices."{model}"]'
-
-
-# ---------------------------------------- push settings
-# The part of the user's settings that says by which remote a memory is shared. No memory can say so itself.
 
 
 def _no_program(remote: str) -> str:
@@ -95,10 +77,8 @@ def _no_program(remote: str) -> str:
 RemoteName = Annotated[str, AfterValidator(_no_program)]
 
 
-class PushTable(BaseModel):
+class PushTable(_Table):
     """`[push]`: `remote` for every memory, `[push.memories]` for one, by its folder; an empty remote is none."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     remote: RemoteName = ""
     memories: dict[str, RemoteName] = Field(default_factory=dict)
@@ -111,14 +91,8 @@ class PushTable(BaseModel):
         return own.get(root.resolve(), self.remote)
 
 
-# ---------------------------------------- the table `[ping]` of the user's settings
-# Importing this brings in pydantic.
-
-
-class PingTable(BaseModel):
+class PingTable(_Table):
     """Where a monitor waits to hear of each run."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     url: str = ""
 
@@ -130,53 +104,7 @@ class PingTable(BaseModel):
         return value
 
 
-KEY_VARIABLES: Final = {
-    "anthropic": ("ANTHROPIC_API_KEY",),
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "openai": ("OPENAI_API_KEY",),
-}
-PROVIDERS: Final = (*KEY_VARIABLES, "rules")
-_NO_KEY: Final = "none"  # what a local server without keys is told, where a library insists on one
-
-
-@dataclass(frozen=True, slots=True)
-class UserSettings:
-    """The user's settings, complete.
-
-    Args:
-        providers: who extracts, in order; never empty: names, `rules`, or `exec:COMMAND`.
-        anthropic: how Claude is asked, or None without a key or an address.
-        gemini: how Gemini is asked, or None without a key.
-        openai: how an OpenAI-compatible address is asked, or None without a model.
-        program_seconds: how long one run of an `exec:` program may take.
-        program_tokens: the most log text that it is given at once.
-        program_concurrency: how many of them may run at the same time.
-        caps: what a night may come to at the most.
-        prices: the user's own prices, before those of the table.
-        embedder: who turns text into vectors, and how.
-        ping: the address of a monitor that hears of each run, or empty; it is as good as a key.
-        rules_from: whose rules are filed unasked: `self` for the agent's own and the owner's, `owner` for the owner's.
-        push: the remotes by which memories are shared.
-    """
-
-    providers: tuple[str, ...] = ("rules",)
-    anthropic: ProviderSettings | None = None
-    gemini: ProviderSettings | None = None
-    openai: ProviderSettings | None = None
-    program_seconds: float = SECONDS
-    program_tokens: int = 24_000
-    program_concurrency: int = 1
-    caps: Caps = field(default_factory=Caps)
-    prices: Prices = ()
-    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
-    ping: str = field(default="", repr=False)
-    rules_from: str = "self"
-    push: PushTable = field(default_factory=PushTable)
-
-
-class _Endpoint(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Endpoint(_Table):
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     base_url: str = ""
     api_key_env: str = ""
@@ -214,9 +142,7 @@ class _Provider(_Endpoint):
     concurrency: Concurrency = 4
 
 
-class _Program(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Program(_Table):
     input_tokens: InputTokens = 24_000
     timeout_seconds: Seconds = SECONDS
     concurrency: Concurrency = 1
@@ -247,10 +173,8 @@ class _Embedder(_Endpoint):
         return self
 
 
-class UserFile(BaseModel):
+class UserFile(_Table):
     """What the file may say; the names of its keys stand in `_USERS`, too, since no memory may set them."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     providers: Annotated[list[Annotated[str, AfterValidator(_named)]], Field(min_length=1)] | None = None
     anthropic: _Provider = _Provider()
@@ -263,6 +187,41 @@ class UserFile(BaseModel):
     ping: PingTable = PingTable()
     rules_from: Literal["self", "owner"] = "self"
     push: PushTable = PushTable()
+
+
+@dataclass(frozen=True, slots=True)
+class UserSettings:
+    """The user's settings, complete.
+
+    Args:
+        providers: who extracts, in order; never empty: names, `rules`, or `exec:COMMAND`.
+        anthropic: how Claude is asked, or None without a key or an address.
+        gemini: how Gemini is asked, or None without a key.
+        openai: how an OpenAI-compatible address is asked, or None without a model.
+        program_seconds: how long one run of an `exec:` program may take.
+        program_tokens: the most log text that it is given at once.
+        program_concurrency: how many of them may run at the same time.
+        caps: what a night may come to at the most.
+        prices: the user's own prices, before those of the table.
+        embedder: who turns text into vectors, and how.
+        ping: the address of a monitor that hears of each run, or empty; it is as good as a key.
+        rules_from: whose rules are filed unasked: `self` for the agent's own and the owner's, `owner` for the owner's.
+        push: the remotes by which memories are shared.
+    """
+
+    providers: tuple[str, ...] = ("rules",)
+    anthropic: ProviderSettings | None = None
+    gemini: ProviderSettings | None = None
+    openai: ProviderSettings | None = None
+    program_seconds: float = SECONDS
+    program_tokens: int = 24_000
+    program_concurrency: int = 1
+    caps: Caps = field(default_factory=Caps)
+    prices: Prices = ()
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    ping: str = field(default="", repr=False)
+    rules_from: str = "self"
+    push: PushTable = field(default_factory=PushTable)
 
 
 def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
@@ -289,112 +248,91 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         faults = faults_of(error, raw)
         wrong = frozenset(fault["loc"][0] for fault in error.errors(include_url=False) if fault["loc"])
         file = UserFile.model_validate({key: value for key, value in raw.items() if key not in wrong})
+    found = {name: _provider(name, getattr(file, name), environ) for name in KEY_VARIABLES}
+    lacks = {name: told for name, told in found.items() if isinstance(told, str)}
     # Missing keys are named in the same breath, except where the fault may be in the very name of the variable.
-    named = [] if provider else file.providers or []
-    for at, name in enumerate(named):
-        if name not in wrong and (lack := _lack(file, name, environ)):
-            faults.append(fault_line(f"providers[{at}]", name, lack))
+    for at, name in enumerate([] if provider else file.providers or []):
+        if name not in wrong and name in lacks:
+            faults.append(fault_line(f"providers[{at}]", name, lacks[name]))
     if faults and path:
         raise BadSettings(path, faults)
-    user = _settings(file, environ)
-    user = replace(user, providers=(_from_command_line(provider, file, environ),)) if provider else user
-    if path and (unpriced := [fault for name in user.providers if (fault := _unpriced(name, user))]):
-        raise BadSettings(path, unpriced)
-    return user
-
-
-def _unpriced(name: str, user: UserSettings) -> str:
-    """Return what keeps a provider from being asked under the user's caps, or an empty string."""
-    provider = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}.get(name)
-    return lack_of_price(f"{name}:{provider.model}", user.caps, user.prices) if provider else ""
-
-
-def _settings(file: UserFile, environ: Mapping[str, str]) -> UserSettings:
-    found = {name: _provider(file, name, environ) for name in KEY_VARIABLES}
-    with_key = [name for name in ("anthropic", "gemini") if _key(file, name, environ)]
-    return UserSettings(
-        tuple(file.providers or [*with_key, "rules"][:1]),
-        anthropic=found["anthropic"],
-        gemini=found["gemini"],
-        openai=found["openai"],
+    with_key = [name for name in ("anthropic", "gemini") if _key(name, getattr(file, name), environ)]
+    user = UserSettings(
+        (_from_command_line(provider, lacks),) if provider else tuple(file.providers or [*with_key, "rules"][:1]),
+        **{name: told for name, told in found.items() if not isinstance(told, str)},
         program_seconds=file.exec.timeout_seconds,
         program_tokens=file.exec.input_tokens,
         program_concurrency=file.exec.concurrency,
-        caps=file.limits.caps(),
-        prices=prices(file.prices),
+        caps=Caps(**file.limits.model_dump()),
+        prices=tuple(
+            Price(pattern, **one.model_dump(), source="the user's settings") for pattern, one in file.prices.items()
+        ),
         embedder=_embedder(file.embedder, environ),
         ping=file.ping.url,
         rules_from=file.rules_from,
         push=file.push,
     )
+    if path and (unpriced := _unpriced(user)):
+        raise BadSettings(path, unpriced)
+    return user
 
 
-def _from_command_line(provider: str, file: UserFile, environ: Mapping[str, str]) -> str:
+def _from_command_line(provider: str, lacks: Mapping[str, str]) -> str:
     try:
         _named(provider)
     except ValueError as fault:
         raise UsageFault(f"--provider {provider!r} cannot be used: {fault}.", "docs/models.md shows each.") from None
-    if lack := _lack(file, provider, environ):
+    if lack := lacks.get(provider):
         raise UsageFault(f"--provider {provider} cannot be used: {lack}.", "docs/models.md shows how to set it.")
     return provider
 
 
-def _table(file: UserFile, name: str) -> _Provider:
-    return {"anthropic": file.anthropic, "gemini": file.gemini, "openai": file.openai}[name]
+def _unpriced(user: UserSettings) -> list[str]:
+    """Return what keeps providers from being asked under the user's caps: what is capped must be known."""
+    if user.caps.max_usd is None:
+        return []
+    asked = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
+    models = [f"{name}:{provider.model}" for name in user.providers if (provider := asked.get(name))]
+    return [
+        f'the price of {model} is not known, and limits.max_usd is set; name it in a table [prices."{model}"]'
+        for model in models
+        if not price_of(model, user.prices)
+    ]
 
 
-def _variables(file: UserFile, name: str) -> tuple[str, ...]:
+def _provider(name: str, table: _Provider, environ: Mapping[str, str]) -> ProviderSettings | str:
+    """Return how a provider is asked, or what it lacks. An address of the user's may need no key."""
+    key = _key(name, table, environ)
+    if name == "openai" and not table.model:
+        return "its model is missing; name it as model in the table openai of your settings"
+    if not key and (not table.base_url or table.api_key_env or name == "gemini"):
+        wanted = " or ".join(_variables(name, table))
+        return f"its key is missing; put it into the environment variable {wanted}"
+    return ProviderSettings(
+        model=table.model or DEFAULT_MODELS[name],
+        api_key=key or ("" if name == "openai" else _NO_KEY),
+        **table.model_dump(exclude={"model", "api_key", "api_key_env"}),
+    )
+
+
+def _variables(name: str, table: _Provider) -> tuple[str, ...]:
     """Return where a provider's key is looked for. A key of OpenAI's own is sent to no other address unasked."""
-    table = _table(file, name)
     if table.api_key_env:
         return (table.api_key_env,)
     return () if name == "openai" and table.base_url else KEY_VARIABLES[name]
 
 
-def _key(file: UserFile, name: str, environ: Mapping[str, str]) -> str:
-    values = (environ.get(variable, "").strip() for variable in _variables(file, name))
+def _key(name: str, table: _Provider, environ: Mapping[str, str]) -> str:
+    values = (environ.get(variable, "").strip() for variable in _variables(name, table))
     return next((value for value in values if value), "")
-
-
-def _lack(file: UserFile, name: str, environ: Mapping[str, str]) -> str:
-    """Return what a provider that is asked for lacks, or an empty string. An address of the user's may need no key."""
-    if name not in KEY_VARIABLES:
-        return ""
-    table = _table(file, name)
-    if name == "openai" and not table.model:
-        return "its model is missing; name it as model in the table openai of your settings"
-    needs_key = not table.base_url or table.api_key_env or name == "gemini"
-    if needs_key and not _key(file, name, environ):
-        wanted = " or ".join(_variables(file, name))
-        return f"its key is missing; put it into the environment variable {wanted}"
-    return ""
-
-
-def _provider(file: UserFile, name: str, environ: Mapping[str, str]) -> ProviderSettings | None:
-    table = _table(file, name)
-    if _lack(file, name, environ):
-        return None
-    return ProviderSettings(
-        model=table.model or DEFAULT_MODELS[name],
-        api_key=_key(file, name, environ) or ("" if name == "openai" else _NO_KEY),
-        base_url=table.base_url,
-        max_tokens=table.max_tokens,
-        timeout_seconds=table.timeout_seconds,
-        input_tokens=table.input_tokens,
-        concurrency=table.concurrency,
-    )
 
 
 def _embedder(table: _Embedder, environ: Mapping[str, str]) -> EmbedderSettings:
     """Return the embedder's settings. A missing key is no fault here: search by words goes on, and status says why."""
     variable = table.api_key_env or ("" if table.provider in {"openai", "local", "none"} else VOYAGE_KEY)
     return EmbedderSettings(
-        provider=table.provider,
         model=table.model or "",
-        base_url=table.base_url,
         key_variable=variable,
         api_key=environ.get(variable, "").strip() if variable else "",
-        folder=table.folder,
-        precision=table.precision,
-        threads=table.threads,
+        **table.model_dump(exclude={"model", "api_key", "api_key_env"}),
     )

@@ -22,7 +22,7 @@ from pipelines.settings import Settings
 from pipelines.store.layout import SETTINGS, is_matched
 from pipelines.store.user_layout import SOUL
 from pipelines.templating import resource
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,7 +112,7 @@ def notes_folder(notes: Path) -> Path:
 def _agreed(wanted: Wanted, target: Path) -> bool:
     if wanted.as_json or not (sys.stdin.isatty() and on_terminal()):
         return False
-    return click.confirm(plain_line(f"Copy this to {target}?"), default=False)
+    return click.confirm(escape_terminal_line(f"Copy this to {target}?"), default=False)
 
 
 # ------------------------------------------------------------ what is shown
@@ -259,7 +259,7 @@ def adopt_here_or_show(wanted: WantedHere) -> None:
 def _adopting_in_place_agreed(wanted: WantedHere, source: Path) -> bool:
     if wanted.as_json or not (sys.stdin.isatty() and on_terminal()):
         return False
-    return click.confirm(plain_line(f"Make {source} a memory, where it lies?"), default=False)
+    return click.confirm(escape_terminal_line(f"Make {source} a memory, where it lies?"), default=False)
 
 
 def _adopting_in_place_show(plan: InPlace, source: Path, top: Path | None) -> None:

@@ -10,7 +10,7 @@ import click
 from pipelines.cli.options import Day, memory_option, memory_root, words
 from pipelines.cli.output import SHORT, item_line, say, say_heading, say_json, warn, write_out
 from pipelines.errors import UsageFault
-from pipelines.queries.audit import Question, audit
+from pipelines.queries.audit import audit
 from pipelines.queries.item_graph import Beliefs, all_edges
 from pipelines.store.git import Git
 from pipelines.store.snapshot import read_documents
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.queries.audit import Audit, Weak
+    from pipelines.queries.audit import Audit
     from pipelines.queries.item_graph import Edge, Holding
 
 
@@ -49,12 +49,12 @@ def curate_audit(
     search finds.
     """
     root = memory_root(memory)
-    question = Question(words(topic), as_of or "", known_on or "")
-    if not question.topic.strip():
+    asked = words(topic)
+    if not asked.strip():
         raise UsageFault("The topic is empty.", "Name a document, or give some words.")
-    told = audit(root, Git(root), question)
+    told = audit(root, Git(root), asked, as_of or "", known_on or "")
     if html is not None:
-        from pipelines.queries.audit import page_of  # noqa: PLC0415  only a page needs Jinja2
+        from pipelines.queries.audit_page import page_of  # noqa: PLC0415  only a page needs Jinja2
 
         write_out(html, [page_of(told)])
     if as_json:
@@ -69,16 +69,16 @@ def _tell(told: Audit) -> None:
     for note in told.notes:
         warn(note)
     if not told.holdings:
-        say(f"Nothing is believed about {told.question.topic}.")
+        say(f"Nothing is believed about {told.topic}.")
         return
     _list("Current", told.current)
     _list("Superseded or closed", told.past)
     _list("Archived", told.archived)
     if told.disputes:
         say_heading(f"Contradicting ({len(told.disputes)})")
-        for pair in told.disputes:
-            say(f"  {item_line(pair.one.item)}")
-            say(f"    {f'asked in {told.review} against' if pair.open else 'against'} {item_line(pair.other.item)}")
+        for one, other, is_open in told.disputes:
+            say(f"  {item_line(one.item)}")
+            say(f"    {f'asked in {told.review} against' if is_open else 'against'} {item_line(other.item)}")
     _list(f"Waiting in {told.review}", told.waiting)
     _list_weak("Low confidence", told.unsure)
     _list_weak("Without evidence", told.unproven)
@@ -94,11 +94,11 @@ def _list(title: str, holdings: Sequence[Holding]) -> None:
         say(f"    {', '.join(part for part in (one.place, days, f'trust {one.item.trust}') if part)}")
 
 
-def _list_weak(title: str, found: Sequence[Weak]) -> None:
+def _list_weak(title: str, found: Sequence[tuple[Holding, str]]) -> None:
     if found:
         say_heading(f"{title} ({len(found)})")
-    for one in found:
-        say(f"  {item_line(one.holding.item)}: {one.why}")
+    for one, why in found:
+        say(f"  {item_line(one.item)}: {why}")
 
 
 # ---------------------------------------- `curate graph`

@@ -15,7 +15,7 @@ from pipelines.cli.options import memory_option, memory_root, now_option
 from pipelines.cli.output import say, say_json, warn
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, CurateError, UsageFault
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +121,7 @@ def _tell(found: Sequence[Captured]) -> None:
 
 
 def _named(one: Captured) -> str:
-    return plain_line(str(one.source))
+    return escape_terminal_line(str(one.source))
 
 
 def _from_hook(memory: Path | None, project: str, now: str | None) -> int:

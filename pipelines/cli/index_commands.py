@@ -12,7 +12,7 @@ from pipelines.cli.options import memory_option, memory_root
 from pipelines.cli.output import passed_over, say, say_json, say_json_line, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import EXPECTED, FINE
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,7 +83,7 @@ def _describe(root: Path) -> DescribeReport:
 
 
 def _say_image(looked: Looked) -> None:
-    warn(f"  {plain_line(looked.path)} {looked.told}.")
+    warn(f"  {escape_terminal_line(looked.path)} {looked.told}.")
 
 
 def _told(report: IndexReport) -> str:

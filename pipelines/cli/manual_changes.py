@@ -16,7 +16,7 @@ from pipelines.settings import load_settings
 from pipelines.store.layout import NOTES, REVIEW, Kind
 from pipelines.store.template import named_documents, named_item
 from pipelines.store.user_layout import told
-from pipelines.text import plain
+from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -94,4 +94,4 @@ def confirm(question: str, *, yes: bool) -> None:
         return
     if not (on_terminal() and sys.stdin.isatty()):
         raise UsageFault("Nothing was done: this asks first, and there is no terminal.", "Give --yes.")
-    click.confirm(plain(question), abort=True)
+    click.confirm(escape_terminal(question), abort=True)

@@ -21,36 +21,36 @@ from pipelines.store.layout import LOGS
 from pipelines.store.secrets import veil
 from pipelines.store.secrets.redact import log_without_private
 from pipelines.store.user_layout import real_path
-from pipelines.text import plain, plain_json, plain_line
+from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pipelines.queries.item_graph import Holding, Step
+    from pipelines.queries.item_graph import Step
     from pipelines.store.change_set import Change
     from pipelines.store.item import Item
 
 
 def say(line: str = "") -> None:
     """Print a line for a person."""
-    print(plain(line))  # noqa: T201  the command's own voice
+    print(escape_terminal(line))  # noqa: T201  the command's own voice
 
 
 def warn(line: str) -> None:
     """Print a line for a person on standard error: what a program that reads the answer must not take for it."""
-    print(plain(line), file=sys.stderr)  # noqa: T201  as above
+    print(escape_terminal(line), file=sys.stderr)  # noqa: T201  as above
 
 
 def say_bold(heading: str, more: str = "") -> None:
     """Print a line that begins with a heading, bold on a terminal."""
     opening, closing = _bold()
-    print(f"{opening}{plain(heading)}{closing}{plain(more)}")  # noqa: T201  as above
+    print(f"{opening}{escape_terminal(heading)}{closing}{escape_terminal(more)}")  # noqa: T201  as above
 
 
 def say_marked(line: str, opens: str, closes: str) -> None:
     """Print a line with what stands between two marks bold on a terminal; the marks are not shown."""
     opening, closing = _bold()
-    parts = (closing.join(map(plain, part.split(closes))) for part in line.split(opens))
+    parts = (closing.join(map(escape_terminal, part.split(closes))) for part in line.split(opens))
     print(opening.join(parts))  # noqa: T201  as above
 
 
@@ -61,12 +61,12 @@ def _bold() -> tuple[str, str]:
 
 def say_json(value: Any) -> None:  # noqa: ANN401  whatever JSON can hold
     """Print a value as JSON: indented on a terminal, on one line elsewhere."""
-    print(plain_json(value, 1 if on_terminal() else None))  # noqa: T201  as above
+    print(escape_terminal_json(value, 1 if on_terminal() else None))  # noqa: T201  as above
 
 
 def say_json_line(value: Any) -> None:  # noqa: ANN401  as above
     """Print a value as one line of JSON in UTF-8, whatever the terminal's own encoding is."""
-    click.echo(plain_json(value).encode())
+    click.echo(escape_terminal_json(value).encode())
 
 
 def on_terminal() -> bool:
@@ -83,7 +83,7 @@ def say_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows under titles: a table on a terminal, tab-separated lines elsewhere."""
     if not on_terminal():
         for row in rows:
-            say("\t".join(map(plain_line, row)))
+            say("\t".join(map(escape_terminal_line, row)))
         return
     from rich.console import Console  # noqa: PLC0415  50 ms that a script need not pay
     from rich.table import Table  # noqa: PLC0415
@@ -93,7 +93,7 @@ def say_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for title in titles:
         table.add_column(title, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(plain_line(cell)) for cell in row))
+        table.add_row(*(Text(escape_terminal_line(cell)) for cell in row))
     Console().print(table)
 
 
@@ -117,7 +117,7 @@ def say_heading(text: str) -> None:
 
 def safe(text: str) -> str:
     """Return a text of the memory as it may be printed: without secrets, and without what would steer a terminal."""
-    return plain(veil(text))
+    return escape_terminal(veil(text))
 
 
 def item_line(item: Item) -> str:
@@ -132,10 +132,10 @@ def say_quote(text: str, indent: str = "    ") -> None:
         say(f"{indent}| {without_pointer(line).rstrip()}")
 
 
-def say_steps(steps: Iterable[Step], known: Mapping[str, Holding]) -> None:
+def say_steps(steps: Iterable[Step]) -> None:
     """Print a walk along links as an indented tree; what was shown above is named and not shown again."""
     for step in steps:
-        told = item_line(known[step.id].item) if step.id in known else step.id[:SHORT]
+        told = item_line(step.holding.item) if step.holding else step.id[:SHORT]
         say(f"{'  ' * min(step.depth, _DEEPEST)}{step.relation} {told}{_MARKS[step.mark] if step.mark else ''}")
 
 
@@ -224,6 +224,6 @@ def passed_over(files: Iterable[Mapping[str, str]]) -> Iterator[str]:
         groups.setdefault(one["reason"], []).append(one["path"])
     for reason, paths in groups.items():
         named = paths if len(paths) == SHOWN + 1 else paths[:SHOWN]
-        yield from (f"{plain_line(path)} {reason}." for path in named)
+        yield from (f"{escape_terminal_line(path)} {reason}." for path in named)
         if left := len(paths) - len(named):
             yield f"and {left:,} more, of which each {reason}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from pipelines.extract.llm.model_reviewer import MOST_POSED
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.progress import Watch
 from pipelines.night.unattended import Pings, curate_unattended, in_journal
-from pipelines.queries.startup.cache import keep_cache
+from pipelines.queries.startup.cache import load_cached
 from pipelines.settings import load_settings
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
@@ -74,7 +75,7 @@ def curate_run(  # noqa: PLR0913  one a flag of the verb
         return _rehearse(night, as_json=as_json)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, Pings(load_user_settings(os.environ, provider).ping))
-    keep_cache(str(root))  # for the next session's start
+    load_cached(str(root), time.time())  # for the next session's start
     if as_json:
         say_json(report.to_json())
     elif not in_journal(os.environ):

@@ -11,7 +11,7 @@ import click
 from pipelines.cli.options import Day, filter_options, memory_option, memory_root
 from pipelines.cli.output import say, say_json_line, say_marked, warn
 from pipelines.errors import IndexUnusable
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,10 +106,10 @@ def _memory_of(root: Path, day: str) -> Iterator[Path]:
     from pipelines.store.git import Git  # noqa: PLC0415  as above
 
     git = Git(root)
-    known = known_on(root, git, day)
-    if note := known.note(day):
+    commit, note = known_on(root, git, day)
+    if note:
         warn(note)
-    with laid_out(root, git, known.commit) as folder:
+    with laid_out(root, git, commit) as folder:
         yield folder
 
 
@@ -177,5 +177,5 @@ def _place(hit: Hit) -> str:
     quality += [f"confidence {hit.confidence}" if hit.confidence else ""]
     days = f"{hit.date} until {hit.until}" if hit.until else hit.date
     return "  ".join(
-        part for part in (f"{plain_line(hit.path)}:{lines}", days, ", ".join(filter(None, quality))) if part
+        part for part in (f"{escape_terminal_line(hit.path)}:{lines}", days, ", ".join(filter(None, quality))) if part
     )

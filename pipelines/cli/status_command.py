@@ -15,9 +15,9 @@ from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
 from pipelines.extract.extract_days import days_to_read
 from pipelines.night.fold_logs import capture
-from pipelines.night.report import last_report
+from pipelines.night.report import last_report, read_reports
 from pipelines.night.unattended import sentence, tell
-from pipelines.queries.health import health, installed_nights, next_run, signs_of
+from pipelines.queries.health import health_of, installed_nights, next_run
 from pipelines.search.damage import index_facts
 from pipelines.search.indexed_files import unread
 from pipelines.settings import load_settings
@@ -187,14 +187,14 @@ def night_facts(root: Path, now: str | None, waiting: object, *, probe: bool) ->
     """Return how the nights stand; providers are asked only with `probe`."""
     settings = load_settings(root)
     when = moment(now, settings)
-    signs = signs_of(root, cast("list[str]", waiting))
+    reports = read_reports(root)
     nights = installed_nights(root)
     return NightFacts(
-        health(signs, when, settings),
+        health_of(root, reports, cast("list[str]", waiting), when, settings),
         next_run(root, nights, when),
         nights,
         _review(root),
-        spent(signs.reports, when),
+        spent(reports.values(), when),
         push_state(root),
         _probes() if probe else None,
     )

@@ -15,7 +15,7 @@ from pipelines.store.git import Git
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.queries.history import History, Version
+    from pipelines.queries.history import Commit, History, Version
     from pipelines.queries.why import Why, Witness
 
 
@@ -62,23 +62,25 @@ def _tell(told: Why) -> None:
     ):
         if steps:
             say_heading(title)
-            say_steps(steps, told.known)
+            say_steps(steps)
 
 
 def _tell_witness(witness: Witness) -> None:
-    found, spoken = witness.found, witness.spoken
+    found = witness.found
     lines = f"{found.start_line}" if found.start_line == found.end_line else f"{found.start_line}-{found.end_line}"
     if found.quote is None:
         say(f"  {found.path}:{lines}: the words stand there no longer")
         return
     say(f"  {found.path}:{lines}")
     say_quote(found.quote)
-    if spoken and spoken.why_not:
-        say(f"    behind it {spoken.path}:{spoken.line}, which {spoken.why_not}")
-    elif spoken:
-        when = f", {spoken.time}" if spoken.time else ""
-        say(f"    said by the {spoken.role}{when}, in {spoken.path}:{spoken.line}")
-        say_quote(spoken.text, "      ")
+    if found.record:
+        place = f"{found.record[0]}:{found.record[1]}"
+        if witness.why_not:
+            say(f"    behind it {place}, which {witness.why_not}")
+            return
+        when = f", {witness.time}" if witness.time else ""
+        say(f"    said by the {witness.role}{when}, in {place}")
+        say_quote(witness.text, "      ")
 
 
 def _reader(told: Why) -> str:
@@ -90,8 +92,13 @@ def _reader(told: Why) -> str:
 def _origin(brought: Version | None) -> str:
     if brought is None:
         return "not committed yet"
-    who = f"a person ({brought.author.name})" if brought.author.is_person else f"run {brought.author.run}"
-    return f"{', '.join(brought.changed)} by {who} on {brought.day}, commit {brought.commit[:10]}: {brought.subject}"
+    commit = brought.commit
+    changed = ", ".join(brought.changed)
+    return f"{changed} by {_author(commit)} on {brought.day}, commit {commit.id[:10]}: {commit.subject}"
+
+
+def _author(commit: Commit) -> str:
+    return f"a person ({commit.author})" if commit.is_person else f"run {commit.run}"
 
 
 # ---------------------------------------- `curate history`
@@ -112,14 +119,14 @@ def curate_history(*, item: str, as_json: bool, memory: Path | None) -> None:
     if as_json:
         say_json(told.to_json())
     else:
-        _history_tell(told)
+        _tell_history(told)
 
 
-def _history_tell(told: History) -> None:
+def _tell_history(told: History) -> None:
     say_heading(told.id)
     words = ""
     for version in told.versions:
-        say(f"{version.when or 'not committed yet'}  {', '.join(version.changed)}")
+        say(f"{version.commit.when or 'not committed yet'}  {', '.join(version.changed)}")
         say(f"  {_who(version)}")
         if version.item and not told.forgotten and version.item.text != words:
             words = version.item.text
@@ -133,11 +140,9 @@ def _history_tell(told: History) -> None:
 
 
 def _who(version: Version) -> str:
-    if not version.commit:
+    if not version.commit.id:
         return "an edit by hand; the next run commits it"
-    author = version.author
-    who = f"a person ({author.name})" if author.is_person else f"run {author.run}"
-    return f"{who}, commit {version.commit[:10]}: {safe(version.subject)}"
+    return f"{_author(version.commit)}, commit {version.commit.id[:10]}: {safe(version.commit.subject)}"
 
 
 # ---------------------------------------- `curate impact`
@@ -154,11 +159,12 @@ def curate_impact(*, item: str, as_json: bool, memory: Path | None) -> None:
     That is what rests on it, is supported by it, is made of it or follows on it, whatever rests on those in turn, and
     what it took the place of.
     """
-    told = impact(memory_root(memory), item)
+    holding, steps = impact(memory_root(memory), item)
     if as_json:
-        say_json(told.to_json())
+        count = len({step.id for step in steps} - {holding.item.id})
+        say_json(holding.to_json() | {"count": count, "impact": [step.to_json() for step in steps]})
         return
-    say_heading(item_line(told.holding.item))
-    if not told.steps:
+    say_heading(item_line(holding.item))
+    if not steps:
         say("  Nothing rests on it.")
-    say_steps(told.steps, told.known)
+    say_steps(steps)

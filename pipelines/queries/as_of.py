@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -18,65 +17,51 @@ from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USE
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pipelines.queries.item_graph import Holding
     from pipelines.store.git import Git
 
 
-LINK: Final = "120000"
+_LINK: Final = "120000"
+_SEARCHED: Final = frozenset({BRIEFING, USER, LOGS, NOTES, *FOLDERS})
 _CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
-_UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING})
+_OF_NO_DAY: Final = frozenset({Status.FORGOTTEN, Status.WAITING})
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the memory held by the end of a day.
-
-    Args:
-        commit: the last commit that was made by then, or empty where there was none yet.
-        first: the day of the first commit, or empty where there is none.
-    """
-
-    commit: str
-    first: str
-
-    def note(self, day: str) -> str:
-        """Return the sentence for a day before the first commit, or an empty string."""
-        if self.commit:
-            return ""
-        return f"The memory held nothing on {day}: its first commit is of {self.first}." if self.first else _NO_COMMIT
-
-
-_NO_COMMIT: Final = "The memory has no commit yet, so nobody can say what it held on which day."
-
-
-def known_on(root: Path, git: Git, day: str) -> Known:
+def known_on(root: Path, git: Git, day: str) -> tuple[str, str]:
     """Return the last commit that was made by the end of a day, by the memory's own cut of days.
 
     Where branches were joined, it is the branch that HEAD was on that counts.
+
+    Returns:
+        The commit, empty where there was none yet; then the second is the sentence that says so, else that is empty.
     """
     if git.head() is None:
-        return Known("", "")
-    days, first = read_days(root), ""
+        return "", "The memory has no commit yet, so nobody can say what it held on which day."
+    days, made_on = read_days(root), ""
     for row in git.run("log", "--first-parent", "--format=%H %cI").decode().splitlines():
         commit, _, when = row.partition(" ")
-        first = days.of(datetime.fromisoformat(when))
-        if first <= day:
-            return Known(commit, first)
-    return Known("", first)
+        made_on = days.of(datetime.fromisoformat(when))
+        if made_on <= day:
+            return commit, ""
+    return "", f"The memory held nothing on {day}: its first commit is of {made_on}."
 
 
 def documents_of(git: Git, commit: str) -> dict[str, Document]:
     """Return the documents as a commit has them, by path; what is no text is left out."""
-    blobs = {path: blob for path, (mode, blob) in git.tree(commit or None).items() if kind_of(path) and mode != LINK}
-    found, read = {}, read_blobs(git, set(blobs.values()))
-    for path, blob in blobs.items():
-        try:
-            found[path] = Document(path, read[blob].decode())
-        except (KeyError, UnicodeDecodeError):
-            continue
+    found = {}
+    for path, data in _files_of(git, commit, lambda path: kind_of(path) is not None).items():
+        with contextlib.suppress(UnicodeDecodeError):
+            found[path] = Document(path, data.decode())
     return found
+
+
+def _files_of(git: Git, commit: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    """Return path → bytes of the wanted files of a commit, links left out."""
+    blobs = {path: blob for path, (mode, blob) in git.tree(commit or None).items() if mode != _LINK and wanted(path)}
+    read = read_blobs(git, set(blobs.values()))
+    return {path: read[blob] for path, blob in blobs.items() if blob in read}
 
 
 def documents_on(root: Path, git: Git, day: str) -> tuple[dict[str, Document], str]:
@@ -89,8 +74,8 @@ def documents_on(root: Path, git: Git, day: str) -> tuple[dict[str, Document], s
     """
     if not day:
         return read_documents(root), ""
-    known = known_on(root, git, day)
-    return documents_of(git, known.commit), known.note(day)
+    commit, note = known_on(root, git, day)
+    return documents_of(git, commit), note
 
 
 def holds_on(holding: Holding, day: str, updated: Mapping[str, str]) -> bool:
@@ -105,7 +90,7 @@ def holds_on(holding: Holding, day: str, updated: Mapping[str, str]) -> bool:
         updated: path → the day on which a document was last updated, for lines that do not tell their own.
     """
     item = holding.item
-    if item.status in _UNTOLD or (item.status in _CLOSED and not item.until):
+    if item.status in _OF_NO_DAY or (item.status in _CLOSED and not item.until):
         return False
     began = item.since or updated.get(holding.path, "")
     return bool(began) and began <= day and (not item.until or item.until > day)
@@ -123,14 +108,6 @@ def first_day_note(documents: Mapping[str, Document], day: str) -> str:
     return f"The first day that an item tells of is {first}." if day < first else ""
 
 
-# ---------------------------------------- the memory as a commit has it
-# laid out in a folder aside, so that it can be searched like any other.
-
-
-_TOPS: Final = frozenset({BRIEFING, USER, LOGS, NOTES, *FOLDERS})
-_TEXTS: Final = (".md", ".txt")
-
-
 @contextlib.contextmanager
 def laid_out(root: Path, git: Git, commit: str) -> Iterator[Path]:
     """Give a folder that holds the logs and documents of a commit; it is readable by its owner alone, and goes again.
@@ -145,20 +122,19 @@ def laid_out(root: Path, git: Git, commit: str) -> Iterator[Path]:
     Raises:
         NotWritable: there is no room for it.
     """
-    files = {path: blob for path, (mode, blob) in git.tree(commit or None).items() if mode != LINK and _fits(path)}
-    read = read_blobs(git, set(files.values()))
+    files = _files_of(git, commit, _is_searched)
     with tempfile.TemporaryDirectory(prefix="curate-known-") as name:
         folder = Path(name)
         with writing(folder):
             (folder / SETTINGS).write_bytes((root / SETTINGS).read_bytes())
-            for path, blob in files.items():
+            for path, data in files.items():
                 target = folder / git.real(path)
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(read.get(blob, b""))
+                target.write_bytes(data)
         yield folder
 
 
-def _fits(path: str) -> bool:
+def _is_searched(path: str) -> bool:
     """Whether a file is searched, and its path leads nowhere else: a tree is data, and may have been forged."""
     parts = PurePosixPath(path).parts
-    return parts[0] in _TOPS and path.endswith(_TEXTS) and ".." not in parts and not path.startswith("/")
+    return parts[0] in _SEARCHED and path.endswith((".md", ".txt")) and ".." not in parts and not path.startswith("/")

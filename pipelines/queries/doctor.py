@@ -8,7 +8,6 @@ import shutil
 import stat
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +19,8 @@ from pipelines.errors import CurateError
 from pipelines.extract.choose_models import probe
 from pipelines.extract.extract_days import days_to_read
 from pipelines.night.fold_logs import capture
-from pipelines.queries.health import health, installed_nights, next_run, signs_of
+from pipelines.night.report import read_reports
+from pipelines.queries.health import health_of, installed_nights, next_run
 from pipelines.search.damage import index_facts
 from pipelines.search.embed import chosen_embedder
 from pipelines.settings import load_settings
@@ -33,13 +33,17 @@ from pipelines.store.state import not_reached, push_state, read_progress
 from pipelines.user_settings import KEY_VARIABLES, load_user_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from datetime import datetime
 
-    Check = Callable[[Path], "Finding"]
+    Answer = tuple["State", str, str]
 
 
-# ---------------------------------------- what a check finds
+_OLDEST_GIT: Final = (2, 30)
+_MEGABYTE: Final = 1 << 20
+_LITTLE, _SCARCE = 500 * _MEGABYTE, 50 * _MEGABYTE
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_MEND: Final = "Mend that, then `curate run`; `curate runs` shows all of it."
 
 
 class State(StrEnum):
@@ -64,64 +68,85 @@ class Finding:
     check: str
     state: State
     says: str
-    to_do: str = ""
+    to_do: str
 
 
-def ok(check: str, says: str) -> Finding:
-    """Return that a check found nothing wrong."""
-    return Finding(check, State.OK, says)
+def examine(root: Path, now: datetime, *, probing: bool) -> list[Finding]:
+    """Return what each check found; nothing is changed. What comes first has to be mended first.
+
+    Args:
+        root: the memory.
+        now: the moment; where its settings are broken, in any zone.
+        probing: whether git's remotes and the models' providers are asked, too.
+    """
+    checks: dict[str, Callable[[], Answer]] = {
+        "git": git_program,
+        "disk": lambda: disk(root),
+        "settings": lambda: settings(root),
+        "repository": lambda: repository(root),
+        "providers": providers,
+        "nights": lambda: last_nights(root, now),
+        "schedule": lambda: schedule(root, now),
+        "items": lambda: items(root),
+        "index": lambda: index(root),
+        "privacy": lambda: privacy(root),
+        "embedder": embedder,
+        "agents": lambda: agents(root),
+        "push": lambda: push(root),
+    }
+    if probing:
+        checks |= {"remote": lambda: remotes(root), "models": models}
+    return [Finding(name, *_answer(check)) for name, check in checks.items()]
 
 
-def look(check: str, says: str, to_do: str) -> Finding:
-    """Return that a check found something worth a look."""
-    return Finding(check, State.LOOK, says, to_do)
+def _answer(check: Callable[[], Answer]) -> Answer:
+    try:
+        return check()
+    except CurateError as fault:
+        return State.WRONG, fault.sentence, fault.advice.strip() or "Mend that first."
+    except Exception as fault:  # noqa: BLE001  one broken thing must not hide what the other checks find
+        return State.WRONG, f"This could not be looked at: {type(fault).__name__}.", "Please report this."
 
 
-def wrong(check: str, says: str, to_do: str) -> Finding:
-    """Return that a check found what keeps nights from going well."""
-    return Finding(check, State.WRONG, says, to_do)
-
-
-def next_thing(findings: Iterable[Finding]) -> Finding | None:
+def next_thing(findings: list[Finding]) -> Finding | None:
     """Return the one finding to act on first: the first that is wrong, else the first that is worth a look."""
-    found = list(findings)
-    for state in (State.WRONG, State.LOOK):
-        if first := next((one for one in found if one.state is state and one.to_do), None):
-            return first
-    return None
+    to_do = [one for state in (State.WRONG, State.LOOK) for one in findings if one.state is state and one.to_do]
+    return to_do[0] if to_do else None
 
 
-# ---------------------------------------- the machine
-# git, the disk, and who may read what is private.
+def _ok(says: str) -> Answer:
+    return State.OK, says, ""
 
 
-_OLDEST_GIT: Final = (2, 30)
-_MEGABYTE: Final = 1 << 20
-_LITTLE, _SCARCE = 500 * _MEGABYTE, 50 * _MEGABYTE
-_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+def _look(says: str, to_do: str) -> Answer:
+    return State.LOOK, says, to_do
 
 
-def git_program(_: Path) -> Finding:
+def _wrong(says: str, to_do: str) -> Answer:
+    return State.WRONG, says, to_do
+
+
+def git_program() -> Answer:
     """Look for git, and at its version."""
     answer = call(("git", "--version"))
     found = re.search(r"(\d{1,9})\.(\d{1,9})\S*", answer.out)
     if answer.code or not found:
-        return wrong("git", f"It cannot be run: {answer.why}.", "Install git 2.30 or newer.")
+        return _wrong(f"It cannot be run: {answer.why}.", "Install git 2.30 or newer.")
     if (int(found[1]), int(found[2])) < _OLDEST_GIT:
-        return wrong("git", f"Version {found[0]} is too old.", "Install git 2.30 or newer.")
-    return ok("git", f"Version {found[0]}.")
+        return _wrong(f"Version {found[0]} is too old.", "Install git 2.30 or newer.")
+    return _ok(f"Version {found[0]}.")
 
 
-def disk(root: Path) -> Finding:
+def disk(root: Path) -> Answer:
     """Look at the room that is left where the memory is."""
     free = shutil.disk_usage(root).free
     says = f"{free // _MEGABYTE:,} MB are free."
     if free < _SCARCE:
-        return wrong("disk", says, "Free some room: a night that finds none changes nothing and fails.")
-    return look("disk", says, "Free some room before nights need it.") if free < _LITTLE else ok("disk", says)
+        return _wrong(says, "Free some room: a night that finds none changes nothing and fails.")
+    return _look(says, "Free some room before nights need it.") if free < _LITTLE else _ok(says)
 
 
-def privacy(root: Path) -> Finding:
+def privacy(root: Path) -> Answer:
     """Look whether others can read what is private."""
     for name in (PRIVATE, SESSIONS):
         folder = root / name
@@ -129,129 +154,80 @@ def privacy(root: Path) -> Finding:
             continue
         known = folder.stat()
         if known.st_uid != os.getuid():
-            return wrong("privacy", f"{name} belongs to another user.", f"Give it back: `chown -R $USER '{folder}'`.")
+            return _wrong(f"{name} belongs to another user.", f"Give it back: `chown -R $USER '{folder}'`.")
         if known.st_mode & _OTHERS:
-            return look("privacy", f"Others can look into {name}.", f"Close it: `chmod -R go= '{folder}'`.")
-    return ok("privacy", f"{PRIVATE} and {SESSIONS} are yours alone.")
+            return _look(f"Others can look into {name}.", f"Close it: `chmod -R go= '{folder}'`.")
+    return _ok(f"{PRIVATE} and {SESSIONS} are yours alone.")
 
 
-# ---------------------------------------- the checks in their order
-# what stands further up has to be mended first.
-
-
-def examine(root: Path, now: datetime, *, probing: bool) -> list[Finding]:
-    """Return what each check found, the most basic first; nothing is changed.
-
-    Args:
-        root: the memory.
-        now: the moment; where its settings are broken, in any zone.
-        probing: whether git's remotes and the models' providers are asked, too.
-    """
-    checks: list[tuple[str, Check]] = [
-        ("git", git_program),
-        ("disk", disk),
-        ("settings", settings),
-        ("repository", repository),
-        ("providers", providers),
-        ("nights", partial(last_nights, now=now)),
-        ("schedule", partial(schedule, now=now)),
-        ("items", items),
-        ("index", index),
-        ("privacy", privacy),
-        ("embedder", embedder),
-        ("agents", agents),
-        ("push", push),
-    ]
-    if probing:
-        checks += [("remote", remotes), ("models", models)]
-    return [_found(name, check, root) for name, check in checks]
-
-
-def _found(name: str, check: Check, root: Path) -> Finding:
-    try:
-        return check(root)
-    except CurateError as fault:
-        return wrong(name, fault.sentence, fault.advice.strip() or "Mend that first.")
-    except Exception as fault:  # noqa: BLE001  one broken thing must not hide what the other checks find
-        return wrong(name, f"This could not be looked at: {type(fault).__name__}.", "Please report this.")
-
-
-# ---------------------------------------- the memory
-# its settings, its repository, its items, its index.
-
-
-def settings(root: Path) -> Finding:
+def settings(root: Path) -> Answer:
     """Read curate.toml, its time zone included; faults come as the error that names them all."""
     found = load_settings(root)
     if ignored := found.ignored_note:
-        return look("settings", ignored[0], "Put it into your own settings, if you want it; docs/models.md says where.")
+        return _look(ignored[0], "Put it into your own settings, if you want it; docs/models.md says where.")
     says = f"curate.toml is sound; days are cut in {found.timezone} at {found.day_end}."
     if found.timezone != (here := system_zone()):
-        return look("settings", f"{says} This machine is in {here}.", "See that `timezone` is the one you live in.")
-    return ok("settings", says)
+        return _look(f"{says} This machine is in {here}.", "See that `timezone` is the one you live in.")
+    return _ok(says)
 
 
-def repository(root: Path) -> Finding:
+def repository(root: Path) -> Answer:
     """See that a commit can be made; if not, the error says why."""
     git = Git(root)
     git.check()
     if git.identity() is None:
-        return look("repository", "A commit can be made; git does not know your name.", "`git config user.name NAME`.")
-    return ok("repository", "A commit can be made.")
+        return _look("A commit can be made; git does not know your name.", "`git config user.name NAME`.")
+    return _ok("A commit can be made.")
 
 
-def items(root: Path) -> Finding:
+def items(root: Path) -> Answer:
     """See that every item is accounted for and nothing is broken."""
     snapshot = read_snapshot(root)
     faults = check_memory(snapshot, Git(root), load_settings(root).caps.briefing)
     if faults:
         count = "One fault" if len(faults) == 1 else f"{len(faults)} faults"
-        return wrong("items", f"{count} in what the memory holds.", "`curate check` names each; `--fix` mends some.")
+        return _wrong(f"{count} in what the memory holds.", "`curate check` names each; `--fix` mends some.")
     if snapshot.warnings:
-        return look("items", f"{snapshot.warnings[0]}", "Mend that file, or move it.")
-    return ok("items", "Everything is accounted for.")
+        return _look(f"{snapshot.warnings[0]}", "Mend that file, or move it.")
+    return _ok("Everything is accounted for.")
 
 
-def index(root: Path) -> Finding:
+def index(root: Path) -> Answer:
     """See whether search answers, and follows the files."""
     facts = index_facts(root)
     if facts.state == "current":
-        return ok("index", f"{facts.units:,} units; it follows the files.")
+        return _ok(f"{facts.units:,} units; it follows the files.")
     if facts.state in {"behind", "missing"}:
-        return ok("index", facts.sentence)
-    return look("index", facts.sentence, "`curate index` mends it.")
+        return _ok(facts.sentence)
+    return _look(facts.sentence, "`curate index` mends it.")
 
 
-# ---------------------------------------- what the person set up
-# providers and their keys, the embedder, the agents, the nights.
-
-
-def providers(_: Path) -> Finding:
+def providers() -> Answer:
     """Read the user's settings; a key is told to be there or not, and never shown."""
     user = load_user_settings(os.environ)
     keys = [name for names in KEY_VARIABLES.values() for name in names if os.environ.get(name, "").strip()]
     keyed = f" Keys are in {', '.join(keys)}." if keys else ""
     named = ", then ".join("exec:…" if name.startswith("exec:") else name for name in user.providers)
-    return ok("providers", f"Logs are read by {named}.{keyed}")
+    return _ok(f"Logs are read by {named}.{keyed}")
 
 
-def embedder(_: Path) -> Finding:
+def embedder() -> Answer:
     """See whether search goes by meaning."""
     found, why = chosen_embedder()
-    return ok("embedder", why) if found else look("embedder", why, "`curate models fetch` fetches the local one.")
+    return _ok(why) if found else _look(why, "`curate models fetch` fetches the local one.")
 
 
-def agents(root: Path) -> Finding:
+def agents(root: Path) -> Answer:
     """See which agents are told of a memory."""
     if not os.environ.get("HOME"):
-        return look("agents", "HOME is not set, so nobody knows whose agents these are.", "Set it to your home.")
+        return _look("HOME is not set, so nobody knows whose agents these are.", "Set it to your home.")
     found = installed_agents(Asked(this_program(root), Path.home()))
     if found:
-        return ok("agents", f"Told of a memory: {', '.join(found)}.")
-    return look("agents", "No agent is told of a memory.", "`curate install claude-code`, or another: `--help`.")
+        return _ok(f"Told of a memory: {', '.join(found)}.")
+    return _look("No agent is told of a memory.", "`curate install claude-code`, or another: `--help`.")
 
 
-def schedule(root: Path, now: datetime) -> Finding:
+def schedule(root: Path, now: datetime) -> Answer:
     """See whether nights come by themselves."""
     nights = installed_nights(root)
     upcoming = next_run(root, nights, now)
@@ -260,63 +236,56 @@ def schedule(root: Path, now: datetime) -> Finding:
         several = [one.target for one in nights] + (["curate schedule"] if scheduler_runs(root) else [])
         if len(several) > 1:
             says = f"More than one starts nights: {', '.join(several)}."
-            return look("schedule", says, f"Keep one: `curate uninstall {several[0]}`.")
-        return ok("schedule", f"The next run is {when.isoformat(' ', timespec='minutes')}, by {by}.")
+            return _look(says, f"Keep one: `curate uninstall {several[0]}`.")
+        return _ok(f"The next run is {when.isoformat(' ', timespec='minutes')}, by {by}.")
     if nights:
         says = "memcurate.timer is installed and not in force."
-        return wrong("schedule", says, "`systemctl --user enable --now memcurate.timer`.")
-    return look("schedule", "Nothing starts a night by itself.", "`curate install systemd`, `cron` or `launchd`.")
+        return _wrong(says, "`systemctl --user enable --now memcurate.timer`.")
+    return _look("Nothing starts a night by itself.", "`curate install systemd`, `cron` or `launchd`.")
 
 
-# ---------------------------------------- the nights
-# whether they happen and end well, whether they are pushed, and who answers when asked.
-
-
-_MEND: Final = "Mend that, then `curate run`; `curate runs` shows all of it."
-
-
-def last_nights(root: Path, now: datetime) -> Finding:
+def last_nights(root: Path, now: datetime) -> Answer:
     """See whether a night is overdue, or the last one failed."""
     settings = load_settings(root)
-    told = health(signs_of(root, _waiting(root, day_of(now, settings))), now, settings)
+    told = health_of(root, read_reports(root), _waiting(root, day_of(now, settings)), now, settings)
     if told.failed:
-        return wrong("nights", told.failed, _MEND)
+        return _wrong(told.failed, _MEND)
     if told.overdue:
         late = "`curate run`, and see below why none ran by itself."
-        return wrong("nights", told.overdue, _MEND if told.happens else late)
+        return _wrong(told.overdue, _MEND if told.happens else late)
     if told.ahead:
-        return look("nights", told.ahead, "Set the clock, and remove that report from .curate/runs.")
+        return _look(told.ahead, "Set the clock, and remove that report from .curate/runs.")
     when = f" at {told.last_well.isoformat(' ', timespec='minutes')}" if told.last_well else " once there is one"
-    return ok("nights", f"The last one ended well{when}." if told.last_well else "There was none yet.")
+    return _ok(f"The last one ended well{when}." if told.last_well else "There was none yet.")
 
 
-def push(root: Path) -> Finding:
+def push(root: Path) -> Answer:
     """See how the last push went."""
     told = push_state(root)
     if told is None:
-        return ok("push", "Nothing is pushed anywhere.")
+        return _ok("Nothing is pushed anywhere.")
     reason = f": {str(told['reason']).rstrip('.')}" if told["reason"] else ""
     says = f"{told['remote']}: {told['state']}{reason}.{not_reached(told)}"
-    return ok("push", says) if told["state"] == "pushed" else look("push", says, "`curate run` tries it again.")
+    return _ok(says) if told["state"] == "pushed" else _look(says, "`curate run` tries it again.")
 
 
-def remotes(root: Path) -> Finding:
+def remotes(root: Path) -> Answer:
     """Ask git's remotes whether they answer."""
     named = call(("git", "-C", str(root), "remote")).out.split()
     for name in named:
         answer = call(("git", "-C", str(root), "-c", "core.askPass=true", "ls-remote", "--exit-code", name, "HEAD"))
         if answer.code not in {0, 2}:  # 2: it answers, and is empty
-            return wrong("remote", f"{name} does not answer.", f"`git -C '{root}' fetch {name}` says why.")
-    return ok("remote", f"{', '.join(named)} answers." if named else "There is none.")
+            return _wrong(f"{name} does not answer.", f"`git -C '{root}' fetch {name}` says why.")
+    return _ok(f"{', '.join(named)} answers." if named else "There is none.")
 
 
-def models(_: Path) -> Finding:
+def models() -> Answer:
     """Ask the user's providers whether they answer."""
     probes = probe(load_user_settings(os.environ))
     if bad := next((one for one in probes if not one.reached), None):
-        return wrong("models", f"{bad.provider} {bad.why}.", "docs/models.md shows how each is set up.")
+        return _wrong(f"{bad.provider} {bad.why}.", "docs/models.md shows how each is set up.")
     named = ", ".join(one.provider for one in probes)
-    return ok("models", f"{named} answers." if probes else "None is asked: the rules read, here.")
+    return _ok(f"{named} answers." if probes else "None is asked: the rules read, here.")
 
 
 def _waiting(root: Path, today: str) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, BadGold, ModelFailed
@@ -31,9 +31,14 @@ if TYPE_CHECKING:
     from pipelines.usage import Spent
 
 
-ALIKE: Final = 0.6
-ALIKE_ON_ITS_LINES: Final = 0.2
-PATIENCE: Final = 3
+_OVERLAP: Final = 0.6
+_OVERLAP_ON_ITS_LINES: Final = 0.2
+_GOLD: Final = "gold.jsonl"
+_SHAPE: Final = '{"date": "2026-01-02", "type": "Decision", "text": "..."}'
+_COUNTED: Final = (
+    "unjudged", "days", "failed", "fallback", "failures", "ungrounded", "calls", "input_tokens", "output_tokens",
+)  # fmt: skip
+_PATIENCE: Final = 3
 """Days in a row that may fail before the rest is not asked any more: a wrong key fails every day."""
 
 
@@ -75,8 +80,126 @@ class Tally:
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
         shares = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
-        counts = {"gold": self.gold, "found": self.found, "kept": self.kept, "right": self.right}
-        return counts | {name: None if share is None else round(share, 4) for name, share in shares.items()}
+        return asdict(self) | {name: None if share is None else round(share, 4) for name, share in shares.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """An item that a log holds.
+
+    Args:
+        type: what it is.
+        text: its words.
+        lines: where it stands in the log, counted from 1; empty where the words stand nowhere as they are.
+        procedural: whether it is neutral: not asked for, and no error where it is kept.
+    """
+
+    type: ItemType
+    text: str
+    lines: frozenset[int]
+    procedural: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GoldDay:
+    """One log: its day, its entries, and the items that it holds, each said once."""
+
+    day: str
+    entries: tuple[Entry, ...]
+    gold: list[Gold]
+
+
+def read_gold_days(folder: Path) -> list[GoldDay]:
+    """Return the days of a folder of `Logs/` with `gold.jsonl`, oldest first, those without any item included.
+
+    A line of `gold.jsonl` is `{"date": "2026-01-02", "type": "Decision", "text": "..."}`. It has `"procedural": true`
+    where an extractor neither has to find the item nor is wrong to keep it (the approval of minutes), and `"lines":
+    [7, 8]` where the place is known; otherwise every line on which the text stands word for word counts as its place.
+
+    Raises:
+        BadGold: `gold.jsonl` has faults; all of them are named with their lines.
+        BadFile: there are no logs, or one of the files cannot be read.
+    """
+    logs = {log_day(path.name): path for path in sorted((folder / LOGS).glob("*.md"))}
+    logs.pop("", None)
+    if not logs:
+        raise BadFile(folder, f"holds no log ({LOGS}/YYYY-MM-DD.md)", "Name a folder with logs and a gold.jsonl.")
+    texts = {day: _read(path) for day, path in logs.items()}
+    gold = _read_gold(folder / _GOLD, texts)
+    return [
+        GoldDay(day, parse_entries(f"{LOGS}/{day}.md", day, text), list(gold.get(day, {}).values()))
+        for day, text in texts.items()
+    ]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(path, f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
+
+
+def _read_gold(path: Path, texts: Mapping[str, str]) -> dict[str, dict[tuple[str, str], Gold]]:
+    """Return day → type and folded words → the first item that says them."""
+    found: dict[str, dict[tuple[str, str], Gold]] = {}
+    faults: list[str] = []
+    lines = {day: [f" {same_key(line)} " for line in text.split("\n")] for day, text in texts.items()}
+    for number, line in enumerate(_read(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            told = json.loads(line)
+        except (ValueError, RecursionError):
+            told = None
+        wrong = _faults(told, texts) if isinstance(told, dict) else [f"no JSON object; it should look like {_SHAPE}"]
+        faults += [f"line {number}: {fault}" for fault in wrong]
+        if not wrong:
+            key = same_key(told["text"])
+            if "lines" in told:
+                first, last = told["lines"]
+                places = frozenset(range(first, last + 1))
+            else:
+                places = frozenset(n for n, text in enumerate(lines[told["date"]], 1) if key and f" {key} " in text)
+            gold = Gold(ItemType(told["type"]), told["text"].strip(), places, told.get("procedural", False))
+            found.setdefault(told["date"], {}).setdefault((gold.type, key), gold)
+    if not found and not faults:
+        faults.append(f"no item; a line should look like {_SHAPE}")
+    if faults:
+        raise BadGold(path, faults)
+    return found
+
+
+def _faults(told: Mapping[str, Any], texts: Mapping[str, str]) -> list[str]:
+    faults = []
+
+    def fault(key: str, should: str) -> None:
+        value = told.get(key)
+        shown = "missing" if value is None else json.dumps(value, ensure_ascii=False)[:60]
+        faults.append(f"{key} is {shown}; it should be {should}")
+
+    if not isinstance(told.get("date"), str) or not log_day(f"{told['date']}.md"):
+        fault("date", "a day, YYYY-MM-DD")
+    elif told["date"] not in texts:
+        faults.append(f"there is no log of {told['date']}")
+    if told.get("type") not in [str(kind) for kind in ItemType]:
+        fault("type", f"one of {', '.join(ItemType)}")
+    if not isinstance(told.get("text"), str) or not told["text"].strip():
+        fault("text", "the words of the item")
+    if not isinstance(told.get("procedural", False), bool):
+        fault("procedural", "true or false")
+    match told.get("lines", [1, 1]):
+        case [int() as first, int() as last] if 1 <= first <= last:
+            pass
+        case _:
+            fault("lines", "the first and the last line, from 1")
+    return faults
+
+
+def sample(days: Sequence[GoldDay], count: int) -> list[GoldDay]:
+    """Return `count` days spread evenly over all of them, always the same ones; all where there are no more."""
+    if count >= len(days):
+        return list(days)
+    return [days[at * len(days) // count] for at in range(count)]
 
 
 @dataclass(slots=True)
@@ -129,15 +252,7 @@ class Score:
             "confidence": {
                 str(level): {"kept": one.kept, "right": one.right} for level, one in self.confidence.items()
             },
-            "unjudged": self.unjudged,
-            "days": self.days,
-            "failed": self.failed,
-            "fallback": self.fallback,
-            "failures": self.failures,
-            "ungrounded": self.ungrounded,
-            "calls": self.calls,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
+            **{name: getattr(self, name) for name in _COUNTED},
             "usd": None if self.usd is None else round(self.usd, 6),
             "seconds": round(self.seconds, 3),
         }
@@ -162,7 +277,7 @@ def evaluate(days: Sequence[GoldDay], extractor: Extractor, done: Callable[[int]
             answer = extractor.extract(ExtractionRequest(day.day, day.entries)) if day.entries else None
         except ModelFailed as fault:
             in_a_row += 1
-            if in_a_row == min(PATIENCE, len(days)):
+            if in_a_row == min(_PATIENCE, len(days)):
                 raise
             score.failed += 1
             score.failures += [fault.sentence] if fault.sentence not in score.failures else []
@@ -194,7 +309,7 @@ def _count(score: Score, day: GoldDay, candidates: Sequence[Candidate]) -> None:
     """Add a day's figures."""
     judged = [one for one in candidates if one.type in score.types]
     score.unjudged += len(candidates) - len(judged)
-    found = match(day.gold, judged)
+    found = _match(day.gold, judged)
     wanted = {at for at, gold in enumerate(day.gold) if not gold.procedural}
     neutral = {which for at, which in found.items() if at not in wanted}
     right = {which for at, which in found.items() if at in wanted}
@@ -208,7 +323,7 @@ def _count(score: Score, day: GoldDay, candidates: Sequence[Candidate]) -> None:
         score.confidence[level] = score.confidence.get(level, Tally()) + Tally(kept=kept, right=hit)
 
 
-def match(gold: Sequence[Gold], candidates: Sequence[Candidate]) -> dict[int, int]:
+def _match(gold: Sequence[Gold], candidates: Sequence[Candidate]) -> dict[int, int]:
     """Return which candidate finds which gold item of a day, by their places; see the head of this module."""
     bags = [Counter(words(one.text)) for one in candidates]
     pairs: list[tuple[bool, float, int, int]] = []
@@ -218,9 +333,9 @@ def match(gold: Sequence[Gold], candidates: Sequence[Candidate]) -> dict[int, in
             if one.type is not item.type:
                 continue
             there = not item.lines.isdisjoint(range(one.start_line, one.end_line + 1))
-            alike = overlap(bag, bags[which])
-            if alike >= (ALIKE_ON_ITS_LINES if there else ALIKE):
-                pairs.append((not there, -alike, at, which))
+            common = overlap(bag, bags[which])
+            if common >= (_OVERLAP_ON_ITS_LINES if there else _OVERLAP):
+                pairs.append((not there, -common, at, which))
     found: dict[int, int] = {}
     used: set[int] = set()
     for _, _, at, which in sorted(pairs):
@@ -228,157 +343,3 @@ def match(gold: Sequence[Gold], candidates: Sequence[Candidate]) -> dict[int, in
             found[at] = which
             used.add(which)
     return found
-
-
-# ---------------------------------------- A folder of logs whose items are known
-# `Logs/` and `gold.jsonl`, the measure of an extractor.
-#
-# A line of `gold.jsonl` is `{"date": "2026-01-02", "type": "Decision", "text": "..."}`. It has `"procedural": true`
-# where an extractor neither has to find the item nor is wrong to keep it (the approval of minutes), and `"lines": [7,
-# 8]` where the place is known; otherwise every line on which the text stands word for word counts as its place.
-
-
-GOLD: Final = "gold.jsonl"
-_SHAPE: Final = '{"date": "2026-01-02", "type": "Decision", "text": "..."}'
-
-
-@dataclass(frozen=True, slots=True)
-class Gold:
-    """An item that a log holds.
-
-    Args:
-        date: the day of the log, `YYYY-MM-DD`.
-        type: what it is.
-        text: its words.
-        lines: where it stands in the log, counted from 1; empty where the words stand nowhere as they are.
-        procedural: whether it is neutral: not asked for, and no error where it is kept.
-    """
-
-    date: str
-    type: ItemType
-    text: str
-    lines: frozenset[int] = frozenset()
-    procedural: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class GoldDay:
-    """One log: its day, its entries, and the items that it holds, each said once."""
-
-    day: str
-    entries: tuple[Entry, ...]
-    gold: tuple[Gold, ...]
-
-
-def read_gold_days(folder: Path) -> list[GoldDay]:
-    """Return the days of a folder, oldest first, those without any item included.
-
-    Raises:
-        BadGold: `gold.jsonl` has faults; all of them are named with their lines.
-        BadFile: there are no logs, or one of the files cannot be read.
-    """
-    logs = {log_day(path.name): path for path in sorted((folder / LOGS).glob("*.md"))}
-    logs.pop("", None)
-    if not logs:
-        raise BadFile(folder, f"holds no log ({LOGS}/YYYY-MM-DD.md)", "Name a folder with logs and a gold.jsonl.")
-    texts = {day: _read(path) for day, path in logs.items()}
-    gold = _read_gold(folder / GOLD, texts)
-    return [
-        GoldDay(day, parse_entries(f"{LOGS}/{day}.md", day, text), _once(one for one in gold if one.date == day))
-        for day, text in texts.items()
-    ]
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(path, f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
-
-
-def _read_gold(path: Path, texts: Mapping[str, str]) -> list[Gold]:
-    found: list[Gold] = []
-    faults: list[str] = []
-    places = {day: _Places(text) for day, text in texts.items()}
-    for number, line in enumerate(_read(path).splitlines(), 1):
-        if not line.strip():
-            continue
-        told = _told(line)
-        wrong = _faults(told, texts) if isinstance(told, dict) else [f"no JSON object; it should look like {_SHAPE}"]
-        faults += [f"line {number}: {fault}" for fault in wrong]
-        if not wrong:
-            found.append(_gold(told, places[told["date"]]))
-    if not found and not faults:
-        faults.append(f"no item; a line should look like {_SHAPE}")
-    if faults:
-        raise BadGold(path, faults)
-    return found
-
-
-def _told(line: str) -> Any:  # noqa: ANN401  what JSON may hold
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _faults(told: Mapping[str, Any], texts: Mapping[str, str]) -> list[str]:
-    faults = []
-    if not isinstance(told.get("date"), str) or not log_day(f"{told['date']}.md"):
-        faults.append(f"date is {_shown(told.get('date'))}; it should be a day, YYYY-MM-DD")
-    elif told["date"] not in texts:
-        faults.append(f"there is no log of {told['date']}")
-    if told.get("type") not in [str(kind) for kind in ItemType]:
-        faults.append(f"type is {_shown(told.get('type'))}; it should be one of {', '.join(ItemType)}")
-    if not isinstance(told.get("text"), str) or not told["text"].strip():
-        faults.append(f"text is {_shown(told.get('text'))}; it should be the words of the item")
-    if not isinstance(told.get("procedural", False), bool):
-        faults.append(f"procedural is {_shown(told['procedural'])}; it should be true or false")
-    if "lines" in told and not _is_span(told["lines"]):
-        faults.append(f"lines is {_shown(told['lines'])}; it should be the first and the last line, from 1")
-    return faults
-
-
-def _is_span(value: object) -> bool:
-    match value:
-        case [int() as first, int() as last]:
-            return 1 <= first <= last
-    return False
-
-
-def _shown(value: object) -> str:
-    return "missing" if value is None else json.dumps(value, ensure_ascii=False)[:60]
-
-
-def _gold(told: Mapping[str, Any], places: _Places) -> Gold:
-    if "lines" in told:
-        first, last = told["lines"]
-        lines = frozenset(range(first, last + 1))
-    else:
-        lines = places.of(told["text"])
-    return Gold(told["date"], ItemType(told["type"]), told["text"].strip(), lines, told.get("procedural", False))
-
-
-class _Places:
-    """Finds on which lines of a log some words stand as they are, whatever the marks around them."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = [f" {same_key(line)} " for line in text.split("\n")]
-
-    def of(self, words: str) -> frozenset[int]:
-        key = same_key(words)
-        return frozenset(at for at, line in enumerate(self._lines, 1) if key and f" {key} " in line)
-
-
-def _once(gold: Iterable[Gold]) -> tuple[Gold, ...]:
-    first: dict[tuple[str, str], Gold] = {}
-    for one in gold:
-        first.setdefault((one.type, same_key(one.text)), one)
-    return tuple(first.values())
-
-
-def sample(days: Sequence[GoldDay], count: int) -> list[GoldDay]:
-    """Return `count` days spread evenly over all of them, always the same ones; all where there are no more."""
-    if count >= len(days):
-        return list(days)
-    return [days[at * len(days) // count] for at in range(count)]

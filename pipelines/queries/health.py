@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 from pipelines.agents.install_plan import Asked, this_program
 from pipelines.agents.timers_cron import found_nights
-from pipelines.night.report import left_pending, read_reports
-from pipelines.queries.startup.overdue import OVERDUE_HOURS
+from pipelines.night.report import left_pending
+from pipelines.queries.startup.context import OVERDUE_HOURS
 from pipelines.store.days import moment_of
 from pipelines.store.git_history import nights_elsewhere
 from pipelines.store.journal import is_unfinished
@@ -46,12 +46,12 @@ class Health:
         happens: whether nights are overdue though the last one came in time, for what it left pending.
     """
 
-    overdue: str = ""
-    failed: str = ""
-    ahead: str = ""
-    last_well: datetime | None = None
-    elsewhere: datetime | None = None
-    happens: bool = False
+    overdue: str
+    failed: str
+    ahead: str
+    last_well: datetime | None
+    elsewhere: datetime | None
+    happens: bool
 
     @property
     def is_bad(self) -> bool:
@@ -59,65 +59,75 @@ class Health:
         return bool(self.overdue or self.failed)
 
 
-@dataclass(frozen=True, slots=True)
-class Signs:
-    """What is known of a memory's nights.
+def health_of(
+    root: Path, reports: Mapping[str, Report], waiting: Sequence[str], now: datetime, settings: Settings
+) -> Health:
+    """Return how the nights of the memory at `root` fare, those of other machines included.
 
     Args:
-        reports: the runs of this machine, oldest first, as `read_reports` gives them.
+        root: the memory.
+        reports: the runs of this machine, as `read_reports` gives them.
         waiting: the days with something unread, oldest first.
-        elsewhere: the moments of other machines' nights, as `nights_elsewhere` gives them.
-        unfinished: whether a run was cut short, or failed, while it wrote; the next one finishes it.
+        now: the moment, in the memory's zone.
+        settings: the memory's, for where its days end.
     """
-
-    reports: Collection[Report]
-    waiting: Sequence[str]
-    elsewhere: Collection[datetime] = ()
-    unfinished: bool = False
+    elsewhere = nights_elsewhere(root, reports)
+    return health(reports.values(), waiting, now, settings, elsewhere, unfinished=is_unfinished(root))
 
 
-def health(signs: Signs, now: datetime, settings: Settings) -> Health:
+def health(
+    reports: Collection[Report],
+    waiting: Sequence[str],
+    now: datetime,
+    settings: Settings,
+    elsewhere: Collection[datetime] = (),
+    *,
+    unfinished: bool = False,
+) -> Health:
     """Return how the nights fare.
 
     A night that another machine ran counts as one. Where none ever ran here, nothing is overdue before a day waits:
     a night that found nothing new leaves nothing that could reach this machine.
 
     Args:
-        signs: what is known of them.
+        reports: the runs of this machine.
+        waiting: the days with something unread, oldest first.
         now: the moment, in the memory's zone.
         settings: the memory's, for where its days end.
+        elsewhere: the moments of other machines' nights.
+        unfinished: whether a run was cut short, or failed, while it wrote; the next one finishes it.
     """
-    runs = [(when, report) for report in signs.reports if (when := moment_of(report))]
-    past = [(when, report) for when, report in runs if when <= now + _AHEAD]
+    dated = [(when, report) for report in reports if (when := moment_of(report))]
+    past = [(when, report) for when, report in dated if when <= now + _AHEAD]
     ahead = ""
-    if len(past) < len(runs):
-        ahead = f"A run is dated {_shown(max(when for when, _ in runs))}, which is yet to come: was the clock set back?"
-    well = max((when for when, report in past if ended_well(report)), default=None)
-    own = max((when for when, _ in past), default=None)
-    there = max(
-        (when for when in signs.elsewhere if when <= now + _AHEAD and (own is None or when > own)), default=None
-    )
-    end = _end_of(signs.waiting, now, settings)
-    since = well or min((when for when, _ in past), default=None)
+    if len(past) < len(dated):
+        ahead = (
+            f"A run is dated {_minute(max(when for when, _ in dated))}, which is yet to come: was the clock set back?"
+        )
+    moments = [when for when, _ in past]
+    first, last = min(moments, default=None), max(moments, default=None)
+    newest = max(past, key=lambda run: run[0])[1] if past else None
+    well = max((when for when, report in past if _ended_well(report)), default=None)
+    there = max((when for when in elsewhere if when <= now + _AHEAD and (last is None or when > last)), default=None)
+    end = _first_end(waiting, now, settings)
+    since = well or first
     if there:
         since = max(there, since or end or now)
     well = max(filter(None, (well, there)), default=None)
-    newest = max(past, key=lambda run: run[0])[1] if past else None
-    lost = bool(signs.waiting) or signs.unfinished
-    failed = _failure(newest) if newest and lost and not ended_well(newest) else ""
+    failed = _failure(newest) if newest and (waiting or unfinished) and not _ended_well(newest) else ""
     overdue = _overdue(since or end, well, now)
-    left = left_pending(newest) if newest and own and now - own <= timedelta(hours=OVERDUE_HOURS) else ""
+    left = left_pending(newest) if newest and last and now - last <= timedelta(hours=OVERDUE_HOURS) else ""
     if overdue and left:
         overdue = f"{overdue} The last one left something pending: {left.rstrip('.')}."
     return Health(overdue, failed, ahead, well, there, happens=bool(overdue and left))
 
 
-def ended_well(report: Report) -> bool:
+def _ended_well(report: Report) -> bool:
     """Whether a run did what it should; one that only the user's caps ended did."""
     return report.get("exit_code") == 0 and not report.get("error")
 
 
-def _end_of(waiting: Sequence[str], now: datetime, settings: Settings) -> datetime | None:
+def _first_end(waiting: Sequence[str], now: datetime, settings: Settings) -> datetime | None:
     """Return when the first day ended that a first run should have read; None where nothing waits."""
     if not waiting:
         return None
@@ -131,7 +141,7 @@ def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> st
     hours = int((now - (well or since)).total_seconds() // 3600)
     ago = f"{hours // 24} days" if hours >= _HOURS_OF_TWO_DAYS else f"{hours} hours"
     if well:
-        return f"No night ended well since {_shown(well)}, {ago} ago."
+        return f"No night ended well since {_minute(well)}, {ago} ago."
     return f"No night ended well yet, and the first one should have {ago} ago."
 
 
@@ -143,12 +153,8 @@ def _failure(report: Report) -> str:
     return f"The last run left days unread: {why or '`curate runs` says why.'}"
 
 
-def _shown(when: datetime) -> str:
+def _minute(when: datetime) -> str:
     return when.isoformat(" ", timespec="minutes")
-
-
-# ---------------------------------------- when the next run is
-# by what is installed, or by the daemon that says so.
 
 
 def installed_nights(root: Path) -> list[Found]:
@@ -167,8 +173,9 @@ def next_run(root: Path, nights: list[Found], now: datetime) -> tuple[datetime, 
         now: the moment, in the memory's zone.
     """
     told = [(_next(one, now), one.target) for one in nights if one.time and one.enabled is not False]
-    daemon = _of_daemon(root, now)
-    return min([*told, *([daemon] if daemon else [])], default=None)
+    if (when := _next_of_daemon(root)) and when > now:
+        told.append((when.astimezone(now.tzinfo), "curate schedule"))
+    return min(told, default=None)
 
 
 def _next(found: Found, now: datetime) -> datetime:
@@ -187,23 +194,11 @@ def _zone(name: str) -> tzinfo | None:
         return None
 
 
-def _of_daemon(root: Path, now: datetime) -> tuple[datetime, str] | None:
-    """Return what `curate schedule` noted as its next night, while it runs and that is yet to come."""
+def _next_of_daemon(root: Path) -> datetime | None:
+    """Return what `curate schedule` noted as its next night, while it runs."""
     if not scheduler_runs(root):
         return None
     try:
-        when = datetime.fromisoformat(str(read_record(root, "schedule.json").get("next")))
+        return datetime.fromisoformat(str(read_record(root, "schedule.json").get("next"))).astimezone()
     except ValueError:
         return None
-    when = when.astimezone(now.tzinfo)
-    return (when, "curate schedule") if when > now else None
-
-
-# ---------------------------------------- what is known of a memory's nights
-# gathered: reports, days that wait, other machines, what is left unfinished.
-
-
-def signs_of(root: Path, waiting: Sequence[str]) -> Signs:
-    """Return what is known of the nights of the memory at `root`, in which these days wait."""
-    reports = read_reports(root)
-    return Signs(list(reports.values()), waiting, nights_elsewhere(root, reports), is_unfinished(root))

@@ -1,4 +1,8 @@
-"""The history of one item: every wording and state it had, with when, by which commit, and who changed it."""
+"""The history of one item: every wording and state it had, with when, by which commit, and who changed it.
+
+One git process looks through the whole history for the commits that changed the item's line, wherever that stood;
+documents alone are searched, never logs.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from pipelines.store.files import read_bytes
 from pipelines.store.item import parse_item
 from pipelines.store.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER, kind_of
 from pipelines.store.state import Reason, read_tombstones
+from pipelines.store.template import named_item
 from pipelines.store.user_layout import names_of
 
 if TYPE_CHECKING:
@@ -21,18 +26,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.queries.item_graph import Holding
-    from pipelines.store.days import Days
     from pipelines.store.git import Git
     from pipelines.store.item import Item
     from pipelines.store.state import Tombstone
     from pipelines.store.user_layout import Names
 
-
-# ---------------------------------------- what git tells of one item
-# every commit that changed its line, wherever that stood, with the line before and after.
-#
-# One git process looks through the whole history; documents alone are searched, never logs. Paths are those of the
-# disk.
+    Place = tuple[str, Item | None]
 
 
 DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *(f"{folder}/*.md" for folder in FOLDERS))
@@ -46,52 +45,143 @@ _OWNER: Final = "owner"
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
-    """Who made a commit.
-
-    Args:
-        name: the commit's author.
-        run: the run's id, or empty for a commit that no run made.
-        undoes: the run that it takes back, or empty.
-        reader: who read the logs for it, or empty.
-    """
-
-    name: str
-    run: str = ""
-    undoes: str = ""
-    reader: str = ""
-
-    @property
-    def is_person(self) -> bool:
-        """Whether a person did it: with an editor, or with a verb such as `curate add` or `curate undo`."""
-        return not self.run or self.reader == _OWNER or bool(self.undoes)
-
-
-@dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit that changed an item's line.
+    """A commit that changed an item's line; all of it is empty for an edit by hand that is not committed yet.
 
     Args:
         id: the commit's id.
         when: when it was made, ISO 8601.
+        run: the run's id, or empty for a commit that no run made.
+        author: the commit's author.
         subject: the first line of its message.
-        author: who made it.
-        removed: (path, item) of each line of the item that it took out.
-        added: (path, item) of each line of the item that it put in.
-        unnumbered: the items without an id of the lines that it took out.
+        is_person: whether a person did it: with an editor, or with a verb such as `curate add` or `curate undo`.
+    """
+
+    id: str = ""
+    when: str = ""
+    run: str = ""
+    author: str = ""
+    subject: str = ""
+    is_person: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """An item as one commit left it.
+
+    Args:
+        commit: the commit.
+        day: the memory's day of that moment, or empty.
+        path: the document in which it stood from then on, or empty where it stood nowhere.
+        item: what it said, or None where it stood nowhere.
+        changed: what was different of it, in a few words each.
+    """
+
+    commit: Commit
+    day: str
+    path: str
+    item: Item | None
+    changed: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "date": self.commit.when or None,
+            "day": self.day or None,
+            "commit": self.commit.id or None,
+            "subject": self.commit.subject or None,
+            "by": "person" if self.commit.is_person else "run",
+            "author": self.commit.author or None,
+            "run": self.commit.run or None,
+            "document": self.path or None,
+            "type": self.item.type if self.item else None,
+            "text": self.item.text if self.item else None,
+            "status": self.item.status if self.item else None,
+            "changed": self.changed,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The history of one item.
+
+    Args:
+        id: its id.
+        versions: oldest first.
+        holding: where it stands now, or None.
+        buried: its tombstone, where it was deleted, undone or forgotten, or None.
     """
 
     id: str
-    when: str
-    subject: str
-    author: Author
-    removed: tuple[tuple[str, Item], ...]
-    added: tuple[tuple[str, Item], ...]
-    unnumbered: tuple[Item, ...] = ()
+    versions: list[Version]
+    holding: Holding | None
+    buried: Tombstone | None
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether a person had it forgotten, so that its words are not to be shown."""
+        return self.buried is not None and self.buried.reason is Reason.FORGOTTEN
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it; the words of what was forgotten are left out."""
+        from pipelines.store.secrets import veil  # noqa: PLC0415  git may keep what was redacted since
+
+        versions = [one.to_json() for one in self.versions]
+        for told in versions:
+            told["text"] = veil(told["text"]) if told["text"] and not self.forgotten else None
+        return {
+            "id": self.id,
+            "stands": self.holding.place if self.holding else None,
+            "gone": {"day": self.buried.day, "reason": self.buried.reason} if self.buried else None,
+            "versions": versions,
+        }
 
 
-def commits_of(git: Git, ident: str) -> list[Commit]:
-    """Return the commits that changed an item's line, oldest first; those that only name it elsewhere are left out."""
+def history_of(root: Path, git: Git, prefix: str) -> History:
+    """Return the history of the item whose id begins so, also of one that stands nowhere any more.
+
+    Raises:
+        UnknownItem: there is none, or more than one.
+    """
+    beliefs = beliefs_of(root)
+    stones = {stone.id: stone for stone in sorted(read_tombstones(read_bytes(root, TOMBSTONES)))}
+    ident = named_item(prefix, beliefs.by_id, stones)
+    holding = beliefs.by_id.get(ident)
+    return History(ident, list(versions_of(root, git, ident, holding)), holding, stones.get(ident))
+
+
+def versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> Iterator[Version]:
+    """Yield the versions of an item, oldest first.
+
+    Args:
+        root: the memory.
+        git: its repository.
+        ident: the item's id.
+        holding: where it stands now, or None.
+    """
+    days = read_days(root)
+    standing: dict[str, Item] = {}
+    was: Place = ("", None)
+    for commit, removed, added, by_hand in _commits_of(git, ident):
+        for path in removed:
+            standing.pop(path, None)
+        standing |= added
+        now: Place = min(standing.items(), key=lambda place: place[0], default=("", None))
+        if changed := list(_changes(was, now, by_hand)):
+            yield Version(commit, days.of(datetime.fromisoformat(commit.when)), *now, changed)
+        was = now
+    now = (holding.shown, holding.item) if holding else ("", None)
+    if now != was:
+        yield Version(Commit(), "", now[0], now[1], list(_changes(was, now, ())))
+
+
+def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str, Item], list[Item]]]:
+    """Return what each commit did to an item's line, oldest first; one that only names it elsewhere is left out.
+
+    Returns:
+        The commit, the paths at which it took the line out, path → item where it put one in, and the items without an
+        id among the lines that it took out. Paths are those of the disk.
+    """
     if git.head() is None:
         return []
     names = names_of(git.root)
@@ -99,11 +189,29 @@ def commits_of(git: Git, ident: str) -> list[Commit]:
         "log", f"--format={_FORMAT}", f"-G{ident}", "--text", "--patch", "--unified=0", "--no-color", "--no-ext-diff",
         "--no-textconv", "--no-renames", "--relative", "--", *(DOCUMENTS if names is None else names.pathspecs),
     )  # fmt: skip
-    found = [_commit(part, ident, names) for part in _parts(told)]
-    return [one for one in reversed(found) if one.removed or one.added]
+    found = []
+    for patch in _patches(told):
+        fields = next(patch).removeprefix(_MARK).decode(errors="replace").split("\x1f", _FIELDS - 1)
+        commit, when, run, undoes, reader, author, subject = fields
+        run, undoes, reader = run.strip(), undoes.strip(), reader.strip()
+        removed: list[str] = []
+        added: dict[str, Item] = {}
+        by_hand: list[Item] = []
+        for path, sign, line in _lines(patch):
+            item = parse_item(line) if names is None or _holds_items(path, names) else None
+            if item and item.id == ident and sign == "-":
+                removed.append(path)
+            elif item and item.id == ident:
+                added[path] = item
+            elif item and not item.id and sign == "-":
+                by_hand.append(item)
+        if removed or added:
+            is_person = not run or reader == _OWNER or bool(undoes)
+            found.append((Commit(commit, when, run, author, subject, is_person), removed, added, by_hand))
+    return found[::-1]
 
 
-def _parts(told: Iterable[bytes]) -> Iterator[Iterator[bytes]]:
+def _patches(told: Iterable[bytes]) -> Iterator[Iterator[bytes]]:
     """Yield the head of each commit and the lines of its patch; the mark between two begins no line of a patch."""
     heads = 0
 
@@ -114,28 +222,6 @@ def _parts(told: Iterable[bytes]) -> Iterator[Iterator[bytes]]:
 
     for _, part in groupby(told, number):
         yield part
-
-
-def _commit(patch: Iterator[bytes], ident: str, names: Names | None) -> Commit:
-    fields = next(patch).removeprefix(_MARK).decode(errors="replace").split("\x1f", _FIELDS - 1)
-    commit, when, run, undoes, reader, name, subject = fields
-    removed: list[tuple[str, Item]] = []
-    added: list[tuple[str, Item]] = []
-    unnumbered: list[Item] = []
-    for path, sign, line in _lines(patch):
-        item = parse_item(line) if names is None or _holds_items(path, names) else None
-        if item and item.id == ident:
-            (removed if sign == "-" else added).append((path, item))
-        elif item and not item.id and sign == "-":
-            unnumbered.append(item)
-    author = Author(name, run.strip(), undoes.strip(), reader.strip())
-    return Commit(commit, when, subject, author, tuple(removed), tuple(added), tuple(unnumbered))
-
-
-def _holds_items(path: str, names: Names) -> bool:
-    """Whether a file at which git was told to look can hold items; one that played a part once, and lost it, could."""
-    own = names.canonical(path)
-    return path.endswith(".md") and (own is None or kind_of(own) is not None)
 
 
 def _lines(patch: Iterable[bytes]) -> Iterator[tuple[str, str, str]]:
@@ -153,133 +239,18 @@ def _lines(patch: Iterable[bytes]) -> Iterator[tuple[str, str, str]]:
             yield paths[sign], sign, raw[1:].decode(errors="replace")
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """An item as one commit left it.
-
-    Args:
-        when: when, ISO 8601; empty for what is not committed yet.
-        day: the memory's day of that moment, or empty.
-        commit: the commit's id, or empty.
-        subject: the first line of its message.
-        author: who made it.
-        path: the document in which it stood from then on, or empty where it stood nowhere.
-        item: what it said, or None where it stood nowhere.
-        changed: what was different of it, in a few words each.
-    """
-
-    when: str
-    day: str
-    commit: str
-    subject: str
-    author: Author
-    path: str
-    item: Item | None
-    changed: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return {
-            "date": self.when or None,
-            "day": self.day or None,
-            "commit": self.commit or None,
-            "subject": self.subject or None,
-            "by": "person" if self.author.is_person else "run",
-            "author": self.author.name or None,
-            "run": self.author.run or None,
-            "document": self.path or None,
-            "type": self.item.type if self.item else None,
-            "text": self.item.text if self.item else None,
-            "status": self.item.status if self.item else None,
-            "changed": list(self.changed),
-        }
+def _holds_items(path: str, names: Names) -> bool:
+    """Whether a file at which git was told to look can hold items; one that played a part once, and lost it, could."""
+    own = names.canonical(path)
+    return path.endswith(".md") and (own is None or kind_of(own) is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """The history of one item.
-
-    Args:
-        id: its id.
-        versions: oldest first.
-        holding: where it stands now, or None.
-        buried: its tombstone, where it was deleted, undone or forgotten, or None.
-    """
-
-    id: str
-    versions: tuple[Version, ...]
-    holding: Holding | None
-    buried: Tombstone | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it; the words of what was forgotten are left out."""
-        return {
-            "id": self.id,
-            "stands": self.holding.place if self.holding else None,
-            "gone": {"day": self.buried.day, "reason": self.buried.reason} if self.buried else None,
-            "versions": [self._veiled(one.to_json()) for one in self.versions],
-        }
-
-    @property
-    def forgotten(self) -> bool:
-        """Whether a person had it forgotten, so that its words are not to be shown."""
-        return self.buried is not None and self.buried.reason is Reason.FORGOTTEN
-
-    def _veiled(self, told: dict[str, Any]) -> dict[str, Any]:
-        from pipelines.store.secrets import veil  # noqa: PLC0415  git may keep what was redacted since
-
-        return told | {"text": veil(told["text"]) if told["text"] and not self.forgotten else None}
-
-
-def history_of(root: Path, git: Git, prefix: str) -> History:
-    """Return the history of the item whose id begins so, also of one that stands nowhere any more.
-
-    Raises:
-        UnknownItem: there is none, or more than one.
-    """
-    beliefs = beliefs_of(root)
-    stones = {stone.id: stone for stone in sorted(read_tombstones(read_bytes(root, TOMBSTONES)))}
-    ident = beliefs.named(prefix, stones)
-    return history_in(git, read_days(root), ident, beliefs.by_id.get(ident), stones.get(ident))
-
-
-def history_in(git: Git, days: Days, ident: str, holding: Holding | None, buried: Tombstone | None = None) -> History:
-    """Return the history of an item.
-
-    Args:
-        git: the memory's git.
-        days: how the memory cuts its days.
-        ident: the item's id.
-        holding: where it stands now, or None.
-        buried: its tombstone, or None.
-    """
-    return History(ident, tuple(_versions(commits_of(git, ident), days, holding)), holding, buried)
-
-
-def _versions(commits: list[Commit], days: Days, holding: Holding | None) -> Iterator[Version]:
-    places: dict[str, Item] = {}
-    path, item = "", None
-    for one in commits:
-        for gone, _ in one.removed:
-            places.pop(gone, None)
-        places |= dict(one.added)
-        was = path, item
-        path, item = next(iter(sorted(places.items(), key=lambda place: place[0])), ("", None))
-        if changed := tuple(_changes(was, (path, item), one)):
-            day = days.of(datetime.fromisoformat(one.when))
-            yield Version(one.when, day, one.id, one.subject, one.author, path, item, changed)
-    now = (holding.shown, holding.item) if holding else ("", None)
-    if (commits or holding) and now != (path, item):
-        changed = tuple(_changes((path, item), now, None))
-        yield Version("", "", "", "", Author(""), now[0], now[1], changed)
-
-
-def _changes(was: tuple[str, Item | None], now: tuple[str, Item | None], commit: Commit | None) -> Iterator[str]:
-    """Yield what is different of an item, in a few words each."""
+def _changes(was: Place, now: Place, by_hand: Iterable[Item]) -> Iterator[str]:
+    """Yield what is different of an item, in a few words each; `by_hand` is what lost its line without an id."""
     before, after = was[1], now[1]
     if before is None and after is not None:
-        by_hand = commit and any((one.type, one.text) == (after.type, after.text) for one in commit.unnumbered)
-        yield "numbered: a person had written it by hand" if by_hand else "filed"
+        numbered = any((one.type, one.text) == (after.type, after.text) for one in by_hand)
+        yield "numbered: a person had written it by hand" if numbered else "filed"
     elif before is not None and after is None:
         yield "taken out"
     elif before is not None and after is not None:

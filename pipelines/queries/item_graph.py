@@ -1,4 +1,4 @@
-"""The links between items as a graph: what an item rests on, what rests on it, and what took whose place.
+"""The items of a memory where they stand, the links between them as a graph, and both for other programs.
 
 Links are what their words say: `A because=B` and `B supports=A` both mean that A rests on B, `A part-of=B` that B is
 made of A, `A next=B` that B follows on A. No cycle and no chain, however long, makes any of this fail.
@@ -17,12 +17,11 @@ from xml.sax.saxutils import escape, quoteattr
 from pipelines.errors import BadFile
 from pipelines.store.document import Document
 from pipelines.store.files import read_bytes
-from pipelines.store.item import LINK_KINDS, Status
+from pipelines.store.item import LINK_KINDS
 from pipelines.store.jsonl import document_record, header_record, to_record
 from pipelines.store.snapshot import document_paths, read_documents
-from pipelines.store.template import named_item
 from pipelines.store.user_layout import real_path
-from pipelines.text import plain_json, plain_xml
+from pipelines.text import escape_terminal_json, escape_terminal_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,277 +32,6 @@ if TYPE_CHECKING:
 
 SUPERSEDES: Final = "supersedes"
 MERGED: Final = "merged-into"
-KINDS: Final = (*LINK_KINDS, MERGED)
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A link: the item that holds it, what it says, and the item that it names."""
-
-    source: str
-    kind: str
-    target: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return {"source": self.source, "kind": self.kind, "target": self.target}
-
-
-class Mark(StrEnum):
-    """Why a walk does not go on at an item."""
-
-    CYCLE = "cycle"
-    AGAIN = "again"
-    NOWHERE = "nowhere"
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One item of a walk along links.
-
-    Args:
-        id: the item's id.
-        depth: how many links it is away from where the walk began, from 1.
-        under: the id from which the walk came here.
-        relation: how it stands to that one, as the end of a sentence: `because of`, `supported by`.
-        mark: why the walk does not go on here, or None: the item closes a cycle, was shown above, or stands nowhere.
-    """
-
-    id: str
-    depth: int
-    under: str
-    relation: str
-    mark: Mark | None = None
-
-    def to_json(self, known: Mapping[str, Holding]) -> dict[str, Any]:
-        """Return it as JSON has it, with what the item says."""
-        told = known[self.id].to_json() if self.id in known else {"id": self.id, "text": None}
-        return told | {"depth": self.depth, "under": self.under, "relation": self.relation, "mark": self.mark}
-
-
-Steps = dict[str, list[tuple[str, str]]]
-"""Id → the relations and ids of the items one step away."""
-
-
-def edges_of(holding: Holding) -> list[Edge]:
-    """Return the links that an item holds, each once; what superseded it is told from its successor's side."""
-    item = holding.item
-    found = [Edge(item.id, kind, target) for kind, targets in item.links for target in targets if kind in LINK_KINDS]
-    found += [Edge(item.superseded_by, SUPERSEDES, item.id)] if item.superseded_by else []
-    found += [Edge(item.id, MERGED, item.merged_into)] if item.merged_into else []
-    return list(dict.fromkeys(found))
-
-
-def all_edges(holdings: Iterable[Holding]) -> list[Edge]:
-    """Return all links, each once, in order of the items that hold them."""
-    return list(dict.fromkeys(edge for one in holdings if one.item.id for edge in edges_of(one)))
-
-
-def grounds(beliefs: Beliefs) -> Steps:
-    """Return what each item rests on."""
-    found: Steps = defaultdict(list)
-    for edge in all_edges(beliefs.holdings):
-        if edge.kind == "because":
-            found[edge.source].append(("because of", edge.target))
-        elif edge.kind == "supports":
-            found[edge.target].append(("supported by", edge.source))
-    return found
-
-
-def dependents(beliefs: Beliefs) -> Steps:
-    """Return what each item carries: what would come into question with it."""
-    found: Steps = defaultdict(list)
-    for edge in all_edges(beliefs.holdings):
-        if edge.kind in _CARRIED:
-            relation, ahead = _CARRIED[edge.kind]
-            carrier, carried = (edge.source, edge.target) if ahead else (edge.target, edge.source)
-            found[carrier].append((relation, carried))
-    return found
-
-
-# Kind → how what is carried stands to its carrier, and whether the link points at what is carried.
-_CARRIED: Final = {
-    "because": ("rests on it", False),
-    "supports": ("is supported by it", True),
-    "part-of": ("is made of it", True),
-    "next": ("follows on it", True),
-    SUPERSEDES: ("was superseded by it", True),
-}
-
-
-def predecessors(beliefs: Beliefs) -> Steps:
-    """Return what each item superseded, or took in when they were merged."""
-    found: Steps = defaultdict(list)
-    for edge in all_edges(beliefs.holdings):
-        if edge.kind == SUPERSEDES:
-            found[edge.source].append(("superseded", edge.target))
-        elif edge.kind == MERGED:
-            found[edge.target].append(("took in", edge.source))
-    return found
-
-
-def successors(beliefs: Beliefs) -> Steps:
-    """Return what took the place of each item; more than one where it was superseded twice."""
-    found: Steps = defaultdict(list)
-    for edge in all_edges(beliefs.holdings):
-        if edge.kind == SUPERSEDES:
-            found[edge.target].append(("superseded by", edge.source))
-        elif edge.kind == MERGED:
-            found[edge.source].append(("merged into", edge.target))
-    return found
-
-
-def walk(start: str, steps: Steps, known: Mapping[str, Holding]) -> list[Step]:
-    """Return every item that can be reached, depth first; each is gone through once.
-
-    Args:
-        start: the id from which the walk goes out.
-        steps: what is one step away from each.
-        known: the items that stand somewhere.
-    """
-    found: list[Step] = []
-    depths, above = {start: 0}, [start]
-    waiting = [Step(ident, 1, start, relation) for relation, ident in reversed(steps.get(start, ()))]
-    while waiting:
-        step = waiting.pop()
-        del above[step.depth :]
-        mark = None if step.id in known else Mark.NOWHERE
-        if (at := depths.get(step.id)) is not None:
-            mark = Mark.CYCLE if at < len(above) and above[at] == step.id else Mark.AGAIN
-        found.append(Step(step.id, step.depth, step.under, step.relation, mark))
-        if at is None:
-            depths[step.id] = step.depth
-            above.append(step.id)
-            below = reversed(steps.get(step.id, ()))
-            waiting += [Step(ident, step.depth + 1, step.id, relation) for relation, ident in below]
-    return found
-
-
-# ---------------------------------------- the items for other programs
-# as JSON lines, which `curate import` reads back, and as GraphML.
-#
-# Both are made document by document, so that a memory of any size needs no more room than its largest document;
-# GraphML keeps the ids that it has written, besides: each must stand in it once. In JSON lines documents have the
-# program's own names, which mean the same in every memory; in GraphML those on the disk.
-
-
-def documents_one_by_one(root: Path) -> Iterator[Document]:
-    """Yield the documents of a memory, in order of paths.
-
-    Raises:
-        BadFile: one cannot be read, or is not UTF-8: an export that silently lacks a part is none.
-    """
-    for path in sorted(document_paths(root)):
-        data = read_bytes(root, path)
-        if data is not None:
-            try:
-                yield Document(path, data.decode())
-            except UnicodeDecodeError as fault:
-                raise BadFile(real_path(root, path), f"is not UTF-8 at byte {fault.start}") from None
-
-
-def json_lines(root: Path) -> Iterator[str]:
-    """Yield the lines of the export as JSON; `pipelines.store.jsonl` says what is in them.
-
-    Raises:
-        BadFile: a document cannot be read.
-    """
-    yield _line(header_record())
-    for document in documents_one_by_one(root):
-        if document.items:
-            yield _line(document_record(document))
-        for one in holdings_in(document):
-            yield _line(to_record(one.path, one.item, section=one.section, notes=one.notes))
-
-
-def _line(record: dict[str, object]) -> str:
-    return plain_json(record, separators=(",", ":")) + "\n"
-
-
-# ---------------------------------------------------------------- GraphML
-
-_KEYS: Final = (
-    "type", "text", "status", "document", "section", "since", "until", "confirmed", "trust", "confidence", "by", "seen",
-    "evidence",
-)  # fmt: skip
-_HEAD: Final = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<graphml xmlns="http://graphml.graphdrawing.org/xmlns"
-  xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
-  xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
-"""
-# What no XML document can hold, however it is escaped.
-_UNFIT: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def graphml(root: Path) -> Iterator[str]:
-    """Yield the export as GraphML: a node an item, an edge a link.
-
-    What a link names and stands nowhere is a node with the status `missing`. Of an item that stands twice, the second
-    is a node of its own, named by its place.
-
-    Raises:
-        BadFile: a document cannot be read.
-    """
-    yield _HEAD
-    for key in _KEYS:
-        kind = "int" if key == "seen" else "string"
-        yield f'  <key id="{key}" for="node" attr.name="{key}" attr.type="{kind}"/>\n'
-    yield '  <key id="kind" for="edge" attr.name="kind" attr.type="string"/>\n'
-    yield '  <graph id="memory" edgedefault="directed">\n'
-    seen: set[str] = set()
-    awaited: set[str] = set()
-    told: set[Edge] = set()
-    shown = partial(real_path, root)
-    for document in documents_one_by_one(root):
-        for one in holdings_in(document, shown):
-            ident = one.item.id if one.item.id and one.item.id not in seen else one.place
-            seen.add(ident)
-            awaited.discard(ident)
-            yield _node(ident, one, shown)
-            for edge in edges_of(one):
-                awaited.update({edge.source, edge.target} - seen)
-                if edge not in told:
-                    yield _edge(edge)
-                if edge.kind == SUPERSEDES:  # both ends tell of it
-                    told.add(edge)
-    for ident in sorted(awaited):
-        yield f'    <node id={_attribute(ident)}><data key="status">missing</data></node>\n'
-    yield "  </graph>\n</graphml>\n"
-
-
-def _node(ident: str, one: Holding, shown: Callable[[str], str]) -> str:
-    item = one.item
-    evidence = " ".join(replace(place, path=shown(place.path).replace(" ", "%20")).render() for place in item.evidence)
-    values = (
-        item.type, item.text, item.status, one.shown, one.section, item.since, item.until, item.confirmed, item.trust,
-        item.confidence, item.by, str(max(item.seen, len(item.evidence))), evidence,
-    )  # fmt: skip
-    told = "".join(
-        f'<data key="{key}">{_text(value)}</data>' for key, value in zip(_KEYS, values, strict=True) if value
-    )
-    return f"    <node id={_attribute(ident)}>{told}</node>\n"
-
-
-def _edge(edge: Edge) -> str:
-    ends = f"source={_attribute(edge.source)} target={_attribute(edge.target)}"
-    return f'    <edge {ends}><data key="kind">{escape(edge.kind)}</data></edge>\n'
-
-
-def _attribute(value: str) -> str:
-    return plain_xml(quoteattr(_fit(value)))
-
-
-def _text(value: str) -> str:
-    return plain_xml(escape(_fit(value)))
-
-
-def _fit(value: str) -> str:
-    return _UNFIT.sub("\ufffd", value)
-
-
-# ---------------------------------------- what is held
-# every item of a set of documents by its id, with where it stands and who names it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,30 +44,20 @@ class Holding:
         line: its line, counted from 1.
         section: the title of the section that holds it.
         notes: the lines that a person wrote under it, with their ends.
-        real: what people call the document, where that is not what the program calls it.
+        shown: what people call its document: the path on the disk.
     """
 
     item: Item
     path: str
     line: int
-    section: str = ""
-    notes: tuple[str, ...] = ()
-    real: str = ""
-
-    @property
-    def shown(self) -> str:
-        """What people call its document: the path on the disk."""
-        return self.real or self.path
+    section: str
+    notes: tuple[str, ...]
+    shown: str
 
     @property
     def place(self) -> str:
         """Its citation, `PATH:LINE`."""
         return f"{self.shown}:{self.line}"
-
-    @property
-    def home(self) -> str:
-        """The document that it belongs to: for one that waits in Review.md, the one that it would be filed in."""
-        return dict(self.item.extra).get("home", self.path) if self.item.status is Status.WAITING else self.path
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it, without its evidence."""
@@ -388,26 +106,242 @@ class Beliefs:
     @cached_property
     def by_id(self) -> Mapping[str, Holding]:
         """Id → item; of one that stands twice the first."""
-        found: dict[str, Holding] = {}
-        for one in self.holdings:
-            if one.item.id:
-                found.setdefault(one.item.id, one)
-        return found
-
-    @cached_property
-    def newest_day(self) -> str:
-        """The latest day that any item speaks of, or an empty string."""
-        return max((max(one.item.since, one.item.confirmed) for one in self.holdings), default="")
-
-    def named(self, prefix: str, *further: Iterable[str]) -> str:
-        """Return the id that begins so, among those that stand, else among `further` ones.
-
-        Raises:
-            UnknownItem: there is none, or more than one.
-        """
-        return named_item(prefix, self.by_id, *further)
+        return {one.item.id: one for one in reversed(self.holdings) if one.item.id}
 
 
 def beliefs_of(root: Path) -> Beliefs:
     """Return what a memory holds as it stands."""
     return Beliefs.of(read_documents(root), partial(real_path, root))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A link: the item that holds it, what it says, and the item that it names."""
+
+    source: str
+    kind: str
+    target: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {"source": self.source, "kind": self.kind, "target": self.target}
+
+
+def edges_of(holding: Holding) -> list[Edge]:
+    """Return the links that an item holds, each once; what superseded it is told from its successor's side."""
+    item = holding.item
+    found = [Edge(item.id, kind, target) for kind, targets in item.links for target in targets if kind in LINK_KINDS]
+    found += [Edge(item.superseded_by, SUPERSEDES, item.id)] if item.superseded_by else []
+    found += [Edge(item.id, MERGED, item.merged_into)] if item.merged_into else []
+    return list(dict.fromkeys(found))
+
+
+def all_edges(holdings: Iterable[Holding]) -> list[Edge]:
+    """Return all links, each once, in order of the items that hold them."""
+    return list(dict.fromkeys(edge for one in holdings if one.item.id for edge in edges_of(one)))
+
+
+Steps = dict[str, list[tuple[str, str]]]
+"""Id → the relations and ids of the items one step away."""
+
+
+def grounds(beliefs: Beliefs) -> Steps:
+    """Return what each item rests on."""
+    return _steps(beliefs, {"because": ("because of", True), "supports": ("supported by", False)})
+
+
+def dependents(beliefs: Beliefs) -> Steps:
+    """Return what each item carries: what would come into question with it."""
+    carried = {
+        "because": ("rests on it", False),
+        "supports": ("is supported by it", True),
+        "part-of": ("is made of it", True),
+        "next": ("follows on it", True),
+        SUPERSEDES: ("was superseded by it", True),
+    }
+    return _steps(beliefs, carried)
+
+
+def predecessors(beliefs: Beliefs) -> Steps:
+    """Return what each item superseded, or took in when they were merged."""
+    return _steps(beliefs, {SUPERSEDES: ("superseded", True), MERGED: ("took in", False)})
+
+
+def successors(beliefs: Beliefs) -> Steps:
+    """Return what took the place of each item; more than one where it was superseded twice."""
+    return _steps(beliefs, {SUPERSEDES: ("superseded by", False), MERGED: ("merged into", True)})
+
+
+def _steps(beliefs: Beliefs, relations: Mapping[str, tuple[str, bool]]) -> Steps:
+    """Return the steps along some kinds of links: how the far end stands to the near one, and whether that holds it."""
+    found: Steps = defaultdict(list)
+    for edge in all_edges(beliefs.holdings):
+        if edge.kind in relations:
+            relation, forward = relations[edge.kind]
+            near, far = (edge.source, edge.target) if forward else (edge.target, edge.source)
+            found[near].append((relation, far))
+    return found
+
+
+class Mark(StrEnum):
+    """Why a walk does not go on at an item."""
+
+    CYCLE = "cycle"
+    AGAIN = "again"
+    NOWHERE = "nowhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One item of a walk along links.
+
+    Args:
+        id: the item's id.
+        depth: how many links it is away from where the walk began, from 1.
+        under: the id from which the walk came here.
+        relation: how it stands to that one, as the end of a sentence: `because of`, `supported by`.
+        holding: the item where it stands, or None where it stands nowhere.
+        mark: why the walk does not go on here, or None: the item closes a cycle, was shown above, or stands nowhere.
+    """
+
+    id: str
+    depth: int
+    under: str
+    relation: str
+    holding: Holding | None
+    mark: Mark | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it, with what the item says."""
+        told = self.holding.to_json() if self.holding else {"id": self.id, "text": None}
+        return told | {"depth": self.depth, "under": self.under, "relation": self.relation, "mark": self.mark}
+
+
+def walk(start: str, steps: Steps, known: Mapping[str, Holding]) -> list[Step]:
+    """Return every item that can be reached, depth first; each is gone through once.
+
+    Args:
+        start: the id from which the walk goes out.
+        steps: what is one step away from each.
+        known: the items that stand somewhere.
+    """
+    found: list[Step] = []
+    depths, above = {start: 0}, [start]
+    waiting = [(ident, 1, start, relation) for relation, ident in reversed(steps.get(start, ()))]
+    while waiting:
+        ident, depth, under, relation = waiting.pop()
+        del above[depth:]
+        mark = None if ident in known else Mark.NOWHERE
+        if (before := depths.get(ident)) is not None:
+            mark = Mark.CYCLE if before < len(above) and above[before] == ident else Mark.AGAIN
+        found.append(Step(ident, depth, under, relation, known.get(ident), mark))
+        if before is None:
+            depths[ident] = depth
+            above.append(ident)
+            waiting += [(below, depth + 1, ident, relation) for relation, below in reversed(steps.get(ident, ()))]
+    return found
+
+
+# The export. It is made document by document, so that a memory of any size needs no more room than its largest
+# document; GraphML keeps the ids that it has written, besides: each must stand in it once. In JSON lines documents have
+# the program's own names, which mean the same in every memory; in GraphML those on the disk.
+
+_KEYS: Final = (
+    "type", "text", "status", "document", "section", "since", "until", "confirmed", "trust", "confidence", "by", "seen",
+    "evidence",
+)  # fmt: skip
+_HEAD: Final = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns"
+  xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+  xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
+"""
+# What no XML document can hold, however it is escaped.
+_UNFIT: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def json_lines(root: Path) -> Iterator[str]:
+    """Yield the lines of the export as JSON; `pipelines.store.jsonl` says what is in them.
+
+    Raises:
+        BadFile: a document cannot be read.
+    """
+    for record in _records(root):
+        yield escape_terminal_json(record, separators=(",", ":")) + "\n"
+
+
+def _records(root: Path) -> Iterator[dict[str, object]]:
+    yield header_record()
+    for document in _documents(root):
+        if document.items:
+            yield document_record(document)
+        for one in holdings_in(document):
+            yield to_record(one.path, one.item, section=one.section, notes=one.notes)
+
+
+def _documents(root: Path) -> Iterator[Document]:
+    """Yield the documents of a memory, in order of paths.
+
+    Raises:
+        BadFile: one cannot be read, or is not UTF-8: an export that silently lacks a part is none.
+    """
+    for path in sorted(document_paths(root)):
+        data = read_bytes(root, path)
+        if data is not None:
+            try:
+                yield Document(path, data.decode())
+            except UnicodeDecodeError as fault:
+                raise BadFile(real_path(root, path), f"is not UTF-8 at byte {fault.start}") from None
+
+
+def graphml(root: Path) -> Iterator[str]:
+    """Yield the export as GraphML: a node an item, an edge a link.
+
+    What a link names and stands nowhere is a node with the status `missing`. Of an item that stands twice, the second
+    is a node of its own, named by its place.
+
+    Raises:
+        BadFile: a document cannot be read.
+    """
+    yield _HEAD
+    for key in _KEYS:
+        kind = "int" if key == "seen" else "string"
+        yield f'  <key id="{key}" for="node" attr.name="{key}" attr.type="{kind}"/>\n'
+    yield '  <key id="kind" for="edge" attr.name="kind" attr.type="string"/>\n'
+    yield '  <graph id="memory" edgedefault="directed">\n'
+    written: set[str] = set()
+    awaited: set[str] = set()
+    superseding: set[Edge] = set()  # both ends tell of such a link
+    shown = partial(real_path, root)
+    for document in _documents(root):
+        for one in holdings_in(document, shown):
+            ident = one.item.id if one.item.id and one.item.id not in written else one.place
+            written.add(ident)
+            awaited.discard(ident)
+            yield _node(ident, one, shown)
+            for edge in edges_of(one):
+                awaited.update({edge.source, edge.target} - written)
+                if edge not in superseding:
+                    ends = f"source={_xml(edge.source, quoteattr)} target={_xml(edge.target, quoteattr)}"
+                    yield f'    <edge {ends}><data key="kind">{edge.kind}</data></edge>\n'
+                if edge.kind == SUPERSEDES:
+                    superseding.add(edge)
+    for ident in sorted(awaited):
+        yield f'    <node id={_xml(ident, quoteattr)}><data key="status">missing</data></node>\n'
+    yield "  </graph>\n</graphml>\n"
+
+
+def _node(ident: str, one: Holding, shown: Callable[[str], str]) -> str:
+    item = one.item
+    evidence = " ".join(replace(place, path=shown(place.path).replace(" ", "%20")).render() for place in item.evidence)
+    values = (
+        item.type, item.text, item.status, one.shown, one.section, item.since, item.until, item.confirmed, item.trust,
+        item.confidence, item.by, str(max(item.seen, len(item.evidence))), evidence,
+    )  # fmt: skip
+    data = (f'<data key="{key}">{_xml(value)}</data>' for key, value in zip(_KEYS, values, strict=True) if value)
+    return f"    <node id={_xml(ident, quoteattr)}>{''.join(data)}</node>\n"
+
+
+def _xml(value: str, quote: Callable[[str], str] = escape) -> str:
+    """Return a value as text of an XML document, or with `quoteattr` as an attribute with its quotes."""
+    return escape_terminal_xml(quote(_UNFIT.sub("\ufffd", value)))

@@ -50,20 +50,26 @@ class PairScore:
 
     Args:
         counts: (label, verdict) → pairs.
-        merged: pairs that were taken for repeats and are none.
-        merged_guarded: those of them that differ in a number, a date, a name or a negation.
         wrong: every pair that was judged wrongly, with the verdict.
     """
 
     counts: Counter[tuple[Relation, Relation]] = field(default_factory=Counter)
-    merged: int = 0
-    merged_guarded: int = 0
     wrong: list[tuple[Pair, Relation]] = field(default_factory=list)
 
     @property
     def pairs(self) -> int:
         """How many there are."""
         return self.counts.total()
+
+    @property
+    def merged(self) -> int:
+        """How many were taken for repeats and are none."""
+        return sum(verdict is Relation.DUPLICATE for _, verdict in self.wrong)
+
+    @property
+    def merged_guarded(self) -> int:
+        """How many of those differ in a number, a date, a name or a negation."""
+        return sum(verdict is Relation.DUPLICATE and pair.why in GUARDED for pair, verdict in self.wrong)
 
     def of(self, relation: Relation) -> tuple[float, float, float]:
         """Return precision, recall and F1 of one verdict; 0 where nothing is right."""
@@ -102,9 +108,6 @@ def score_pairs(pairs: Iterable[Pair]) -> PairScore:
         score.counts[pair.label, verdict] += 1
         if verdict is not pair.label:
             score.wrong.append((pair, verdict))
-            if verdict is Relation.DUPLICATE:
-                score.merged += 1
-                score.merged_guarded += pair.why in GUARDED
     return score
 
 
@@ -123,12 +126,12 @@ def read_pairs(path: Path) -> list[Pair]:
         raise BadFile(path, "is not UTF-8", "Name a file of pairs.") from None
     pairs, faults = [], []
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            found = _pair(line)
-            if isinstance(found, Pair):
-                pairs.append(found)
-            else:
-                faults.append(f"line {number}: {found}")
+        if not line.strip():
+            continue
+        try:
+            pairs.append(_pair(line))
+        except ValueError as fault:
+            faults.append(f"line {number}: {fault}")
     if faults:
         raise BadGold(path, faults)
     if not pairs:
@@ -136,17 +139,21 @@ def read_pairs(path: Path) -> list[Pair]:
     return pairs
 
 
-def _pair(line: str) -> Pair | str:
-    """Return the pair of a line, or what is wrong with it."""
+def _pair(line: str) -> Pair:
+    """Return the pair of a line.
+
+    Raises:
+        ValueError: it has a fault; the message says which.
+    """
     try:
         told = json.loads(line)
     except (ValueError, RecursionError):
-        return f"it is no JSON; write {_SHAPE}"
+        raise ValueError(f"it is no JSON; write {_SHAPE}") from None
     if not isinstance(told, dict) or not all(isinstance(told.get(key), str) and told[key] for key in ("old", "new")):
-        return f"it lacks its two sentences; write {_SHAPE}"
+        raise ValueError(f"it lacks its two sentences; write {_SHAPE}")
     if told.get("label") not in frozenset(Relation):
-        return f"label should be one of {', '.join(Relation)}"
+        raise ValueError(f"label should be one of {', '.join(Relation)}")
     if told.get("type") not in {None, *ItemType}:
-        return f"type should be one of {', '.join(ItemType)}"
+        raise ValueError(f"type should be one of {', '.join(ItemType)}")
     kind = ItemType(told["type"]) if told.get("type") else None
     return Pair(told["old"], told["new"], Relation(told["label"]), kind, str(told.get("why", "")))

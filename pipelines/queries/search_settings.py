@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pipelines.search.filters import Filters
     from pipelines.search.hits import Hit
     from pipelines.search.matrix import Stamp
-    from pipelines.search.query import Priorities, Uses
     from pipelines.search.rank import Mode
     from pipelines.search.vectors import Model
 
@@ -73,32 +72,21 @@ class Asker:
     """Turns queries into what the index is asked.
 
     Args:
-        ranking: how hits are ranked.
-        filters: what may be found.
+        asked: what is asked of every query: how hits are ranked, what may be found.
         embedder: who makes the questions' vectors, or None for words alone.
         made_by: who made the vectors that a question's is compared with.
-        explain: whether hits tell what their score came of.
-        uses: what was used before, for a ranking that asks for it.
-        priorities: tells the priority of items, for a ranking that asks for it.
         notes: sentences to be said, once each.
     """
 
-    ranking: Ranking
-    filters: Filters
-    embedder: Embedder | None = None
-    made_by: Model | None = None
-    explain: bool = False
-    uses: Uses | None = None
-    priorities: Priorities | None = None
-    notes: list[str] = field(default_factory=list)
+    asked: Asked
+    embedder: Embedder | None
+    made_by: Model | None
+    notes: list[str]
 
     def ask(self, query: str) -> Asked:
         """Return how a query is to be answered; what an embedder cannot do, words do."""
-        today = self.filters.as_of or f"{datetime.now(UTC):%Y-%m-%d}"
-        asked = Asked(
-            self.ranking, self.filters, today=today, uses=self.uses, priorities=self.priorities, explain=self.explain
-        )
-        if self.embedder is None or self.ranking.mode == "keyword":
+        asked = replace(self.asked, today=self.asked.filters.as_of or f"{datetime.now(UTC):%Y-%m-%d}")
+        if self.embedder is None:
             return asked
         from pipelines.search.embed import vector_of  # noqa: PLC0415  only where there are vectors
 
@@ -125,19 +113,14 @@ def asker(root: Path, filters: Filters, *, explain: bool = False, mode: Mode | N
         BadSettings: curate.toml has faults.
     """
     ranking = ranking_of(root)
-    made = Asker(
-        replace(ranking, mode=mode or ranking.mode),
-        filters,
-        explain=explain,
-        uses=partial(uses_of, root),
-        priorities=partial(priorities_of, root),
-    )
-    if has_vectors(root) and made.ranking.mode != "keyword":
-        stamp = read_stamp(root)
-        made.embedder, note = _embedder(stamp)
-        made.made_by = stamp.model if stamp else None
-        made.notes += [note] if note else []
-    return made
+    ranking = replace(ranking, mode=mode or ranking.mode)
+    uses, priorities = partial(uses_of, root), partial(priorities_of, root)
+    asked = Asked(ranking, filters, uses=uses, priorities=priorities, explain=explain)
+    if ranking.mode == "keyword" or not has_vectors(root):
+        return Asker(asked, None, None, [])
+    stamp = read_stamp(root)
+    embedder, note = _embedder(stamp)
+    return Asker(asked, embedder, stamp.model if stamp else None, [note] if note else [])
 
 
 def _other(model: Model, embedder: str) -> str:
@@ -163,6 +146,7 @@ def _embedder(stamp: Stamp | None) -> tuple[Embedder | None, str]:
     return embedder, ""
 
 
+_STARTUP_HITS: Final = 8
 _FRESHENING: Final = threading.Lock()
 """Threads of one process bring the index up to date one after the other: a second would only wait for the lock."""
 
@@ -188,3 +172,23 @@ def searched(
         with _FRESHENING:
             notes = (*notes, *rebuilt(root, error).notes)
         return tuple(search(root, query, limit, (), asked)), notes
+
+
+def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
+    """Return what a search finds for the startup context, as (place, text) pairs, best first.
+
+    Hidden items are not among them. A session that asks pays for the import of the index.
+
+    Args:
+        root: the memory.
+        query: what is looked for.
+        oldest: of a memory that was adopted in place, logs of earlier days are left out; of others, whoever asks does.
+    """
+    from pipelines.search.build import freshen  # noqa: PLC0415  as above
+    from pipelines.search.filters import Filters  # noqa: PLC0415  as above
+
+    spare_threads()
+    fresh = freshen(root)
+    hits = search(root, query, _STARTUP_HITS, fresh.stale, asker(root, Filters()).ask(query))
+    fresh_hits = [hit for hit in hits if not (hit.own_path and hit.kind == "log" and hit.date < oldest)]
+    return [(f"{hit.path}:{hit.start_line}", hit.text) for hit in fresh_hits]

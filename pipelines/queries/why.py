@@ -1,13 +1,12 @@
-"""Why a thing is believed: the item, the words that it rests on, who brought it, and what lies under it."""
+"""Why a thing is believed: the item, the words that it rests on, who brought it, and what lies under it or on it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, ItemGone
-from pipelines.queries.history import history_in
+from pipelines.queries.history import versions_of
 from pipelines.queries.item_graph import beliefs_of, dependents, grounds, predecessors, successors, walk
 from pipelines.store.days import read_days
 from pipelines.store.evidence import Quotes
@@ -15,10 +14,10 @@ from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import TOMBSTONES
 from pipelines.store.state import read_tombstones
+from pipelines.store.template import named_item
 from pipelines.store.transcripts import Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from pipelines.queries.history import Version
@@ -26,25 +25,19 @@ if TYPE_CHECKING:
     from pipelines.store.evidence import Found
     from pipelines.store.git import Git
     from pipelines.store.item import Item
-    from pipelines.store.transcripts import Turn
-
-
-# ---------------------------------------- the transcript behind a line of a log
-# what was said there, by whom and when, as the session's record has it.
 
 
 SHOWN: Final = 600
-"""Characters of a record that are shown; the place says where the rest is."""
+"""Characters of a transcript's record that are shown; the place says where the rest is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """A record of a transcript.
+class Witness:
+    """A place that an item rests on; the rest tells of the transcript's record behind it, where there is one.
 
     Args:
-        path: the transcript, relative to the memory.
-        line: the record's line, counted from 1.
-        role: user or assistant; empty where the record cannot be read.
+        found: the words found there, and the place of the record.
+        role: who spoke, user or assistant; empty where the record cannot be read.
         text: what was said, cut where it is long.
         time: when, ISO 8601, or empty.
         session: the session's id, or empty.
@@ -52,8 +45,7 @@ class Spoken:
         why_not: why it cannot be shown, the end of a sentence that begins with the place; else empty.
     """
 
-    path: str
-    line: int
+    found: Found
     role: str = ""
     text: str = ""
     time: str = ""
@@ -63,44 +55,12 @@ class Spoken:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        told = (("role", self.role), ("text", self.text), ("time", self.time), ("session", self.session))
-        rest = (("tool", self.tool), ("why_not", self.why_not))
-        return {"path": self.path, "line": self.line, **{key: value or None for key, value in (*told, *rest)}}
-
-
-def spoken_at(root: Path, path: str, line: int) -> Spoken:
-    """Return the record at a line of a transcript. The transcript is read up to it, and no further."""
-    try:
-        file = open_regular(root, path)
-    except BadFile as fault:
-        return Spoken(path, line, why_not=fault.why)
-    if file is None:
-        return Spoken(path, line, why_not="is not on this machine")
-    with file:
-        turn = next((one for one in Transcript(file, read_days(root).zone) if one.line >= line), None)
-    if turn is None or turn.line != line:
-        return Spoken(path, line, why_not="holds nothing that was said")
-    return _spoken(path, turn)
-
-
-def _spoken(path: str, turn: Turn) -> Spoken:
-    from pipelines.store.secrets import veil  # noqa: PLC0415  only where there are transcripts
-
-    text = turn.text if len(turn.text) <= SHOWN else f"{turn.text[:SHOWN].rstrip()} …"
-    time = turn.time.isoformat(timespec="seconds") if isinstance(turn.time, datetime) else ""
-    return Spoken(path, turn.line, turn.role.value, veil(text), time, turn.session, turn.tool)
-
-
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """A place that an item rests on: the words found there, and the transcript's record behind them, or None."""
-
-    found: Found
-    spoken: Spoken | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return self.found.to_json() | {"record": self.spoken.to_json() if self.spoken else None}
+        record: dict[str, Any] | None = None
+        if self.found.record:
+            path, line = self.found.record
+            fields = ("role", "text", "time", "session", "tool", "why_not")
+            record = {"path": path, "line": line} | {name: getattr(self, name) or None for name in fields}
+        return self.found.to_json() | {"record": record}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,22 +72,20 @@ class Why:
         witnesses: the first and the last place that it rests on.
         model: who extracted it, or empty for what a person wrote.
         prompt: the version of the prompt or of the rules by which it did, or empty.
-        brought: the commit that brought it, or None where it is not committed yet.
+        brought: the version that the first commit with it brought, or None where it is not committed yet.
         grounds: what it rests on, by its links and those of others, and what that rests on.
         superseded: what it took the place of, newest first.
         successors: what took its place.
-        known: the items that those name, by id.
     """
 
     holding: Holding
-    witnesses: tuple[Witness, ...]
+    witnesses: list[Witness]
     model: str
     prompt: str
     brought: Version | None
-    grounds: tuple[Step, ...]
-    superseded: tuple[Step, ...]
-    successors: tuple[Step, ...]
-    known: Mapping[str, Holding]
+    grounds: list[Step]
+    superseded: list[Step]
+    successors: list[Step]
 
     @property
     def item(self) -> Item:
@@ -142,9 +100,9 @@ class Why:
             "model": self.model or None,
             "prompt": self.prompt or None,
             "brought": self.brought.to_json() if self.brought else None,
-            "grounds": [step.to_json(self.known) for step in self.grounds],
-            "superseded": [step.to_json(self.known) for step in self.superseded],
-            "successors": [step.to_json(self.known) for step in self.successors],
+            "grounds": [step.to_json() for step in self.grounds],
+            "superseded": [step.to_json() for step in self.superseded],
+            "successors": [step.to_json() for step in self.successors],
         }
 
 
@@ -155,35 +113,62 @@ def why(root: Path, git: Git, prefix: str) -> Why:
         UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
     """
     beliefs = beliefs_of(root)
-    ident = named_standing(root, beliefs, prefix)
-    holding, quotes = beliefs.by_id[ident], Quotes(root)
-    witnesses = [_witness(root, quotes.found(place)) for place in holding.item.evidence]
+    holding, quotes = _named(root, beliefs, prefix), Quotes(root)
+    ident, known = holding.item.id, beliefs.by_id
     model, _, prompt = holding.item.by.rpartition("@")
-    told = history_in(git, read_days(root), ident, holding).versions
     return Why(
         holding=holding,
-        witnesses=tuple(witnesses),
+        witnesses=[_witness(root, quotes.found(place)) for place in holding.item.evidence],
         model=model or prompt,
         prompt=prompt if model else "",
-        brought=next((version for version in told if version.commit), None),
-        grounds=tuple(walk(ident, grounds(beliefs), beliefs.by_id)),
-        superseded=tuple(walk(ident, predecessors(beliefs), beliefs.by_id)),
-        successors=tuple(walk(ident, successors(beliefs), beliefs.by_id)),
-        known=beliefs.by_id,
+        brought=next((version for version in versions_of(root, git, ident, holding) if version.commit.id), None),
+        grounds=walk(ident, grounds(beliefs), known),
+        superseded=walk(ident, predecessors(beliefs), known),
+        successors=walk(ident, successors(beliefs), known),
     )
 
 
-def named_standing(root: Path, beliefs: Beliefs, prefix: str) -> str:
-    """Return the id that begins so of an item that stands somewhere.
+def impact(root: Path, prefix: str) -> tuple[Holding, list[Step]]:
+    """Return the item whose id begins so, and all that would come into question with it.
+
+    That is what rests on it, what rests on that, and what it took the place of; each is gone through once.
 
     Raises:
         UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
     """
+    beliefs = beliefs_of(root)
+    holding = _named(root, beliefs, prefix)
+    return holding, walk(holding.item.id, dependents(beliefs), beliefs.by_id)
+
+
+def _named(root: Path, beliefs: Beliefs, prefix: str) -> Holding:
     stones = {stone.id: stone for stone in read_tombstones(read_bytes(root, TOMBSTONES))}
-    ident = beliefs.named(prefix, stones)
+    ident = named_item(prefix, beliefs.by_id, stones)
     if ident not in beliefs.by_id:
         raise ItemGone(ident, stones[ident].reason, stones[ident].day)
-    return ident
+    return beliefs.by_id[ident]
+
+
+def _witness(root: Path, found: Found) -> Witness:
+    """Return a place with the record behind it. The transcript is read up to that, and no further."""
+    if found.record is None:
+        return Witness(found)
+    path, line = found.record
+    try:
+        file = open_regular(root, path)
+    except BadFile as fault:
+        return Witness(found, why_not=fault.why)
+    if file is None:
+        return Witness(found, why_not="is not on this machine")
+    with file:
+        turn = next((one for one in Transcript(file, read_days(root).zone) if one.line >= line), None)
+    if turn is None or turn.line != line:
+        return Witness(found, why_not="holds nothing that was said")
+    from pipelines.store.secrets import veil  # noqa: PLC0415  only where there are transcripts
+
+    text = turn.text if len(turn.text) <= SHOWN else f"{turn.text[:SHOWN].rstrip()} …"
+    time = turn.time.isoformat(timespec="seconds") if turn.time else ""
+    return Witness(found, turn.role.value, veil(text), time, turn.session, turn.tool)
 
 
 def whose(item: Item) -> str:
@@ -194,49 +179,3 @@ def whose(item: Item) -> str:
         Trust.EXTERNAL: "the word of something that the agent read",
         Trust.UNTRUSTED: "the word of nobody who is trusted",
     }[item.trust]
-
-
-def _witness(root: Path, found: Found) -> Witness:
-    return Witness(found, spoken_at(root, *found.record) if found.record else None)
-
-
-# ---------------------------------------- what rests on an item
-# all that would come into question with it.
-
-
-@dataclass(frozen=True, slots=True)
-class Impact:
-    """What rests on an item.
-
-    Args:
-        holding: the item.
-        steps: what rests on it, what rests on that, and what it took the place of; each is gone through once.
-        known: the items that those name, by id.
-    """
-
-    holding: Holding
-    steps: tuple[Step, ...]
-    known: Mapping[str, Holding]
-
-    @property
-    def count(self) -> int:
-        """How many items those are."""
-        return len({step.id for step in self.steps} - {self.holding.item.id})
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return self.holding.to_json() | {
-            "count": self.count,
-            "impact": [step.to_json(self.known) for step in self.steps],
-        }
-
-
-def impact(root: Path, prefix: str) -> Impact:
-    """Return what rests on the item whose id begins so.
-
-    Raises:
-        UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
-    """
-    beliefs = beliefs_of(root)
-    ident = named_standing(root, beliefs, prefix)
-    return Impact(beliefs.by_id[ident], tuple(walk(ident, dependents(beliefs), beliefs.by_id)), beliefs.by_id)

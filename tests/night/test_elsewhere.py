@@ -63,7 +63,7 @@ def test_a_machine_that_stopped_running_nights_is_overdue_until_anothers_is_here
     other.git("pull", "-q")
     assert status(other, "2026-03-24T12:00")["last_well"] == "2026-03-24T02:00:00+00:00"
     assert "overdue" not in other.curate("context", "--now", "2026-03-24T12:00")
-    assert last_nights(other.root, datetime.fromisoformat("2026-03-24T12:00Z")).state == "ok"
+    assert last_nights(other.root, datetime.fromisoformat("2026-03-24T12:00Z"))[0] == "ok"
 
 
 def test_what_a_person_did_elsewhere_by_a_verb_is_no_night(memory: Memory, other: Memory) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.errors import GitFault
 from pipelines.night.report import save_failure
-from pipelines.queries.health import Signs, health
+from pipelines.queries.health import health
 from pipelines.settings import Settings
 from pipelines.store.lock import schedule_lock
 from pipelines.store.state import spent
@@ -79,7 +79,7 @@ def test_a_clock_that_was_set_back_is_said_and_hides_nothing() -> None:
         {"now": "2031-01-01T02:00:00+00:00", "exit_code": 0},
         {"now": "no moment", "exit_code": 0},
     ]
-    told = health(Signs(reports, []), NOW, Settings())
+    told = health(reports, [], NOW, Settings())
     assert "dated 2031-01-01 02:00+00:00" in told.ahead
     assert "10 days ago" in told.overdue
     assert told.is_bad
@@ -95,19 +95,19 @@ def test_a_clock_that_was_set_back_is_said_and_hides_nothing() -> None:
 )
 def test_nights_that_happen_and_leave_something_say_what(last: dict[str, object], told: str) -> None:
     well: dict[str, object] = {"now": "2026-03-18T01:00+00:00", "exit_code": 0}
-    found = health(Signs([well, {**last, "exit_code": 1}], []), NOW.replace(hour=12), Settings())
+    found = health([well, {**last, "exit_code": 1}], [], NOW.replace(hour=12), Settings())
     assert found.overdue.endswith(told)
     assert found.happens == ("pending" in told)
 
 
 def test_a_run_that_only_the_caps_ended_went_well() -> None:
-    assert not health(Signs([{"now": NOW.isoformat(), "exit_code": 0}], ["2026-03-01"]), NOW, Settings()).is_bad
+    assert not health([{"now": NOW.isoformat(), "exit_code": 0}], ["2026-03-01"], NOW, Settings()).is_bad
 
 
 @pytest.mark.parametrize(("day_end", "is_bad"), [("00:00", True), ("06:00", False)])
 def test_the_first_day_ends_when_the_memory_says(day_end: str, *, is_bad: bool) -> None:
     now = NOW.replace(hour=13)
-    assert health(Signs([], ["2026-03-18"]), now, Settings(day_end=day_end)).is_bad == is_bad
+    assert health([], ["2026-03-18"], now, Settings(day_end=day_end)).is_bad == is_bad
 
 
 def test_what_the_last_thirty_days_cost() -> None:

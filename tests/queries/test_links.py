@@ -9,6 +9,7 @@ import pytest
 from pipelines.errors import UnknownItem
 from pipelines.queries.item_graph import Beliefs, Mark, all_edges, dependents, grounds, predecessors, successors, walk
 from pipelines.store.document import Document
+from pipelines.store.template import named_item
 from tests.queries.making import LINKED, beliefs
 
 if TYPE_CHECKING:
@@ -83,13 +84,13 @@ def test_an_id_is_known_by_its_beginning() -> None:
     held = beliefs(
         "- Fact: a. <!-- k1234567890 -->\n- Fact: b. <!-- k1234567899 -->\n- Fact: c. <!-- kabcdef0000 -->\n"
     )
-    assert held.named("kab") == held.named(" KAB ") == "kabcdef0000"
-    assert held.named("k1234567890") == "k1234567890"
-    assert held.named("kff", ["kff0000000"]) == "kff0000000"
+    assert named_item("kab", held.by_id) == named_item(" KAB ", held.by_id) == "kabcdef0000"
+    assert named_item("k1234567890", held.by_id) == "k1234567890"
+    assert named_item("kff", held.by_id, ["kff0000000"]) == "kff0000000"
     with pytest.raises(UnknownItem, match="not unique: k1234567890, k1234567899"):
-        held.named("k12345")
+        named_item("k12345", held.by_id)
     with pytest.raises(UnknownItem, match="No item has the id kff"):
-        held.named("kff")
+        named_item("kff", held.by_id)
 
 
 def test_a_line_without_an_id_is_nobodys_end() -> None:

@@ -7,50 +7,104 @@ curate.toml that it was made from, so one that a person changed is never believe
 from __future__ import annotations
 
 import os
-import time
 
-from pipelines.queries.startup.read import Places, hold, read_head, read_places
+from pipelines.queries.startup.read import open_folder, read_head
 
 CACHE = ".curate/context.txt"
 _VERSION = "memcurate context 1"
 _SETTLED = 2_000_000_000  # a file that changed within two seconds can change again under the same stamp
 _AHEAD_DAYS = 400
+_BEGINS = ("-", "_", " ", ".", "T")
 
 
-class Cached:
-    """What is known of the settings.
+class StartupSettings:
+    """What a session's start needs of the settings; without any, days are those of Greenwich and places the usual ones.
 
     Args:
         offsets: (moment, seconds east of Greenwich) pairs: from when on the memory's zone has which offset.
         day_end: minutes past midnight until which the night belongs to the day before.
-        places: where files stand.
+        home: the folder of what runs make, with `/` at its end; empty for the memory itself.
+        logs: how daily notes are named, as curate.toml says; empty for `Logs/{YYYY}-{MM}-{DD}.md`.
+        theirs: name → the person's own file that plays that part beside the runs' one, or in its place.
+        only_theirs: the names for which there is only the person's file.
+        more: folders with documents of the person's that can be a project's, each with `/` at its end.
     """
 
-    __slots__ = ("day_end", "offsets", "places")
-
-    def __init__(self, offsets: list[tuple[float, int]], day_end: int, places: Places) -> None:
-        self.offsets, self.day_end, self.places = offsets, day_end, places
+    def __init__(  # noqa: PLR0913, PLR0917  most memories have the first two alone
+        self,
+        offsets: list[tuple[float, int]] | None = None,
+        day_end: int = 0,
+        home: str = "",
+        logs: str = "",
+        theirs: dict[str, str] | None = None,
+        only_theirs: list[str] | None = None,
+        more: list[str] | None = None,
+    ) -> None:
+        self.offsets, self.day_end = offsets or [], day_end
+        self.home, self.logs, self.theirs = home, logs, theirs or {}
+        self.only_theirs, self.more = only_theirs or [], more or []
 
     def day_number(self, moment: float) -> int:
         """Return the memory's day at a moment, counted from 1970-01-01."""
         offset = next((seconds for since, seconds in reversed(self.offsets) if since <= moment), 0)
         return int((moment + offset - 60 * self.day_end) // 86400)
 
+    @property
+    def projects(self) -> tuple[str, ...]:
+        """The folders in which documents of projects stand."""
+        return f"{self.home}Projects/", *self.more
 
-def read_cache(root: str, now: float) -> Cached | None:
+    def documents(self, name: str) -> list[str]:
+        """Return the files that play SOUL.md, USER.md or MEMORY.md, the person's own in front."""
+        if not self.home:
+            return [name]
+        theirs = [self.theirs[name]] if name in self.theirs else []
+        return theirs if name in self.only_theirs else [*theirs, f"{self.home}{name}"]
+
+    def log(self, day: str) -> str:
+        """Return the path of the log of a day, `YYYY-MM-DD`."""
+        return f"{self._stem(day)}.md" if self.logs else f"Logs/{day}.md"
+
+    def others(self, root: str, day: str) -> list[str]:
+        """Return what else tells of a day: its partial logs, or the notes whose names begin with it."""
+        folder, slash, begin = self._stem(day).rpartition("/") if self.logs else ("Logs/partial", "/", day)
+        if self.logs and not self.logs.endswith("*.md"):
+            return []
+        try:
+            names = sorted(os.listdir(f"{root}/{folder}"))
+        except OSError:
+            return []
+        found = [name for name in names if name.startswith(begin) and name.endswith(".md")]
+        if self.logs:
+            found = [name for name in found if name[len(begin) : -3].startswith(_BEGINS)]
+        return [f"{folder}{slash}{name}" for name in found]
+
+    def _stem(self, day: str) -> str:
+        stem = self.logs.removesuffix(".md").removesuffix("*")
+        return stem.replace("{YYYY}", day[:4]).replace("{MM}", day[5:7]).replace("{DD}", day[8:])
+
+
+def read_cache(root: str, now: float) -> StartupSettings | None:
     """Return what the cache holds, or None where there is none for this curate.toml and this moment."""
     try:
         version, stamp, until, day_end, *rows = read_head(root, CACHE, 1 << 16).split("\n")
-        told = [row for row in rows if row and row[0] != "="]
-        offsets = [(float(since), int(seconds)) for since, seconds in (row.split() for row in told)]
+        pairs = [row.split() for row in rows if row and row[0] != "="]
+        offsets = [(float(since), int(seconds)) for since, seconds in pairs]
         if version != _VERSION or stamp != _stamp(root) or not offsets[0][0] <= now < float(until):
             return None
-        return Cached(offsets, int(day_end), read_places([row for row in rows if row[:1] == "="]))
+        return StartupSettings(offsets, int(day_end), *_places_in([row[1:] for row in rows if row[:1] == "="]))
     except (OSError, ValueError, IndexError):
         return None
 
 
-def load_cached(root: str, now: float) -> Cached:
+def _places_in(rows: list[str]) -> tuple[str, str, dict[str, str], list[str], list[str]]:
+    pairs = [row.partition("\t") for row in rows]
+    theirs = {key: value for key, _, value in pairs if key not in {"only", "more"}}
+    only, more = ([value for key, _, value in pairs if key == wanted] for wanted in ("only", "more"))
+    return theirs.pop("home", ""), theirs.pop("logs", ""), theirs, only, more
+
+
+def load_cached(root: str, now: float) -> StartupSettings:
     """Return what the settings say, from the cache or else from curate.toml, for which the cache is then made anew.
 
     Raises:
@@ -59,18 +113,7 @@ def load_cached(root: str, now: float) -> Cached:
     return read_cache(root, now) or write_cache(root, now)
 
 
-def keep_cache(root: str) -> None:
-    """Make the cache anew where it is missing or stale, so that the next session need not.
-
-    Raises:
-        BadSettings: curate.toml has faults.
-    """
-    now = time.time()
-    if read_cache(root, now) is None:
-        write_cache(root, now)
-
-
-def write_cache(root: str, now: float) -> Cached:
+def write_cache(root: str, now: float) -> StartupSettings:
     """Make the cache anew from curate.toml and return what it holds; a disk that refuses only costs the next start.
 
     Raises:
@@ -79,33 +122,24 @@ def write_cache(root: str, now: float) -> Cached:
     from pathlib import Path  # the cache is there so that this is seldom needed
 
     from pipelines.settings import load_settings
+    from pipelines.store.user_layout import SOUL, names_of
 
     before = _stamp(root)
     settings = load_settings(Path(root))
     hour, minute = settings.day_end.split(":")
-    made = Cached(_offsets(settings.timezone, now), 60 * int(hour) + int(minute), _places(root))
+    made = StartupSettings(_offsets(settings.timezone, now), 60 * int(hour) + int(minute))
+    if names := names_of(Path(root)):
+        made.home, made.logs, made.theirs = f"{names.home}/", names.days.pattern, dict(names.theirs)
+        only = [own for own, real in names.theirs.items() if own == SOUL or names.is_opted_in(real)]
+        made.only_theirs, made.more = list(dict.fromkeys([*only, SOUL])), list(names.open_folders)
     if before == _stamp(root) and max(map(int, before.split()[:2])) + _SETTLED < now * 1e9:
-        rows = [f"{since} {seconds}" for since, seconds in made.offsets] + made.places.rows()
+        rows = [f"{since} {seconds}" for since, seconds in made.offsets]
+        if made.home:
+            lists = [*(("only", name) for name in made.only_theirs), *(("more", folder) for folder in made.more)]
+            pairs = [("home", made.home), ("logs", made.logs), *made.theirs.items(), *lists]
+            rows += [f"={key}\t{value}" for key, value in pairs]
         _save(root, "\n".join([_VERSION, before, str(now + 86400 * _AHEAD_DAYS), str(made.day_end), *rows, ""]))
     return made
-
-
-def _places(root: str) -> Places:
-    from pathlib import Path
-
-    from pipelines.store.user_layout import SOUL, names_of
-
-    names = names_of(Path(root))
-    if names is None:
-        return Places()
-    only = [own for own, real in names.theirs.items() if own == SOUL or names.is_opted_in(real)]
-    return Places(
-        f"{names.home}/",
-        names.days.pattern,
-        dict(names.theirs),
-        tuple(dict.fromkeys([*only, SOUL])),
-        names.open_folders,
-    )
 
 
 def _stamp(root: str) -> str:
@@ -137,15 +171,15 @@ def _offsets(zone: str, now: float) -> list[tuple[float, int]]:
     return found
 
 
-def _save(root: str, told: str) -> None:
+def _save(root: str, text: str) -> None:
     folder, _, name = CACHE.rpartition("/")
     aside = f"{name}.{os.getpid()}"
     try:
-        here = hold(root, [folder])
+        here = open_folder(root, [folder])
         try:
             descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=here)
             with open(descriptor, "w", encoding="utf-8") as file:
-                file.write(told)
+                file.write(text)
             os.rename(aside, name, src_dir_fd=here, dst_dir_fd=here)
         finally:
             os.close(here)

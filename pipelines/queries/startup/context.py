@@ -1,12 +1,16 @@
-"""The startup context, put together: each part has its share of the budget, and what one leaves goes to the others."""
+"""The startup context, put together: each part has its share of the budget, and what one leaves goes to the others.
+
+Its last line is the memory's health: a night that did not happen, or did not end well, is seen at the next start.
+"""
 
 from __future__ import annotations
 
 import os
+import time
 
-from pipelines.queries.startup.overdue import day_text, health_line
+from pipelines.queries.startup.cache import StartupSettings
 from pipelines.queries.startup.read import (
-    Places,
+    Entry,
     document_entries,
     fitting,
     log_entries,
@@ -22,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.queries.startup.read import Entry
+    Keep = Callable[[list[Entry], int], tuple[list[Entry], int]]
 
 BUDGET = 4000
 LEAST_BUDGET = 300
@@ -35,9 +39,11 @@ _ORDER = (
     "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "yesterday", "today", "hits",
 )  # fmt: skip
 _THEIR = "their "
-_THEIRS = (f"{_THEIR}USER.md", f"{_THEIR}MEMORY.md")
 _LINES = 50  # tokens of a part's title and of the line that says what was cut, without the path that both name
 _A_FILE = 1 << 18
+OVERDUE_HOURS = 36
+"""After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
+_AHEAD_SECONDS = 3600
 
 
 class Request:
@@ -51,10 +57,8 @@ class Request:
         project: a project's name; empty to go by `folder`.
         folder: the session's working directory.
         hits: returns what a search found, as (place, text) pairs; None where nothing is looked for.
-        places: where files stand; None for under their own names.
+        settings: where files stand; None for under their own names.
     """
-
-    __slots__ = ("budget", "folder", "hits", "now", "places", "project", "root", "today")
 
     def __init__(  # noqa: PLR0913, PLR0917  what a session can say of itself
         self,
@@ -65,55 +69,69 @@ class Request:
         project: str = "",
         folder: str = "",
         hits: Callable[[], list[tuple[str, str]]] | None = None,
-        places: Places | None = None,
+        settings: StartupSettings | None = None,
     ) -> None:
         self.root, self.today, self.now, self.budget = root, today, now, budget
-        self.project, self.folder, self.hits, self.places = project, folder, hits, places or Places()
+        self.project, self.folder, self.hits = project, folder, hits
+        self.settings = settings or StartupSettings()
 
 
 class Part:
-    """One part of the context: what it is, where it stands, its text, how many entries were cut, what failed."""
+    """One part of the context.
 
-    __slots__ = ("cut", "fault", "name", "path", "text")
+    Args:
+        name: what it is.
+        path: where it stands, or empty.
+        entries: what it could show.
+        keep: chooses those of them that fit into some room, and counts the others.
+        text: what is shown; of entries, what was kept.
+        fault: what failed, a sentence, or empty.
+    """
 
-    def __init__(self, name: str, path: str, text: str = "", cut: int = 0, fault: str = "") -> None:
-        self.name, self.path, self.text, self.cut, self.fault = name, path, text, cut, fault
+    def __init__(
+        self,
+        name: str,
+        path: str = "",
+        entries: list[Entry] | None = None,
+        keep: Keep = fitting,
+        *,
+        text: str = "",
+        fault: str = "",
+    ) -> None:
+        self.name, self.path, self.entries, self.keep = name, path, entries or [], keep
+        self.text, self.fault, self.cut = text, fault, 0
+        self.frame = _LINES + 2 * tokens(path) + tokens(fault)
+        self.need = sum(entry.size for entry in self.entries) + self.frame if entries else 0
 
     def to_json(self) -> dict[str, object]:
         """Return it as what `json` can write."""
         return {"part": self.name, "path": self.path, "text": self.text, "cut": self.cut, "fault": self.fault}
 
 
-class _Found:
-    """A part before it is cut: its entries, and the way to cut them."""
-
-    __slots__ = ("cut", "entries", "lines", "need", "part")
-
-    def __init__(
-        self, part: Part, entries: list[Entry], cut: Callable[[list[Entry], int], tuple[list[Entry], int]]
-    ) -> None:
-        self.part, self.entries, self.cut = part, entries, cut
-        self.lines = _LINES + 2 * tokens(part.path) + tokens(part.fault)
-        self.need = sum(entry.size for entry in entries) + self.lines if entries else 0
-
-
 def assemble(request: Request) -> list[Part]:
     """Return the parts of the context, under the budget all together. What fails costs its part alone."""
     health = _health(request)
-    found = {part.part.name: part for part in _parts(request)}
-    told = [part.part for part in found.values() if part.part.fault]
-    left = request.budget - tokens(health.text) - _LINES - sum(_LINES + tokens(part.fault) for part in told)
-    left -= sum(tokens(part.part.path) + 1 for part in found.values())  # all may have to be named as left out
+    found = {part.name: part for part in _parts(request)}
+    left = request.budget - tokens(health.text) - _LINES
+    left -= sum(_LINES + tokens(part.fault) for part in found.values() if part.fault)
+    left -= sum(tokens(part.path) + 1 for part in found.values())  # all may have to be named as left out
     rooms = _rooms({name: part.need for name, part in found.items()}, max(0, left))
-    parts = [_filled(found[name], rooms.get(name, 0)) for name in _ORDER if name in found]
+    parts = [found[name] for name in _ORDER if name in found]
+    for part in parts:
+        kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
+        part.text = "\n".join(_spaced(kept))
     if out := [part.path or "what was found" for part in parts if part.cut and not part.text]:
         health.text += f" Left out to fit the budget: {', '.join(out)}."
     return [*(part for part in parts if part.text or part.fault), health]
 
 
 def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
-    """Return the tokens that each part gets: its share at most, then what the others left, in order."""
-    shares = _shared(needs)
+    """Return the tokens that each part gets: its share at most, then what the others left, in order.
+
+    Of a document that two files make up, half its share is each one's.
+    """
+    shares = {name: share // 2 if _THEIR + name in needs else share for name, share in _SHARES.items()}
+    shares |= {name: _SHARES[name.removeprefix(_THEIR)] // 2 for name in needs if name.startswith(_THEIR)}
     given = {name: min(needs.get(name, 0), share * left // 100) for name, share in shares.items()}
     spare = left - sum(given.values())
     for name in shares:
@@ -121,21 +139,6 @@ def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
         given[name] += more
         spare -= more
     return given
-
-
-def _shared(needs: dict[str, int]) -> dict[str, int]:
-    """Return the shares; of a document that two files make up, half its share is each one's."""
-    if not any(name in needs for name in _THEIRS):
-        return _SHARES
-    halves = {name: share // 2 if _THEIR + name in needs else share for name, share in _SHARES.items()}
-    return halves | {name: _SHARES[name.removeprefix(_THEIR)] // 2 for name in _THEIRS if name in needs}
-
-
-def _filled(found: _Found, room: int) -> Part:
-    part = found.part
-    kept, part.cut = found.cut(found.entries, max(0, room - found.lines))
-    part.text = "\n".join(_spaced(kept))
-    return part
 
 
 def _spaced(entries: list[Entry]) -> list[str]:
@@ -147,137 +150,70 @@ def _spaced(entries: list[Entry]) -> list[str]:
     return out
 
 
-def _parts(request: Request) -> list[_Found]:
-    yesterday, today = day_text(request.today - 1), day_text(request.today)
+def _parts(request: Request) -> list[Part]:
+    root, settings = request.root, request.settings
     most = max(_A_FILE, 16 * request.budget)
-    found = [part for name in ("SOUL.md", "USER.md", "MEMORY.md") for part in _named(request, name, most)]
-    folders = request.places.projects
-    path, fault = _guarded(lambda: project_path(request.root, request.project, request.folder, folders), ("", ""))
+
+    def document(name: str, path: str) -> Part:
+        return _part(name, path, lambda: document_entries(veiled(read_head(root, path, most))))
+
+    def log(name: str, number: int) -> Part:
+        day = day_text(number)
+        path = settings.log(day)
+
+        def entries() -> list[Entry]:
+            texts = (veiled_log(read_tail(root, one, most)) for one in (path, *settings.others(root, day)))
+            return [entry for text in texts for entry in log_entries(text)]
+
+        return _part(name, path, entries, newest)
+
+    found = []
+    for name in ("SOUL.md", "USER.md", "MEMORY.md"):
+        paths = settings.documents(name)
+        names = [_THEIR + name, name] if len(paths) > 1 else [name]
+        found += [document(one, path) for one, path in zip(names, paths, strict=False)]
+    try:
+        path, fault = project_path(root, request.project, request.folder, settings.projects)
+    except Exception as error:  # noqa: BLE001  a session starts whatever is wrong with a file
+        path, fault = "", f"The project could not be looked up: {_why(error)}."
     if path:
-        found.append(_document(request, "project", path, most))
+        found.append(document("project", path))
     elif fault:
-        found.append(_Found(Part("project", "", fault=fault), [], fitting))
-    found += [_log(request, "yesterday", yesterday, most), _log(request, "today", today, most)]
-    if request.hits:
-        found.append(_hits(request))
+        found.append(Part("project", fault=fault))
+    found += [log("yesterday", request.today - 1), log("today", request.today)]
+    if hits := request.hits:
+        found.append(_part("hits", "", lambda: _hit_entries(hits(), day_text(request.today - LOG_DAYS))))
     return found
 
 
-def _named(request: Request, name: str, most: int) -> list[_Found]:
-    """Return the parts that play SOUL.md, USER.md or MEMORY.md: the runs' file, and the person's own beside it."""
-    paths = request.places.documents(name)
-    names = [_THEIR + name, name] if len(paths) > 1 else [name]
-    return [_document(request, one, path, most) for one, path in zip(names, paths, strict=False)]
-
-
-def _guarded(ask: Callable[[], tuple[str, str]], otherwise: tuple[str, str]) -> tuple[str, str]:
+def _part(name: str, path: str, entries: Callable[[], list[Entry]], keep: Keep = fitting) -> Part:
     try:
-        return ask()
-    except Exception as fault:  # noqa: BLE001  a session starts whatever is wrong with a file
-        return otherwise[0], f"The project could not be looked up: {_why(fault)}."
+        return Part(name, path, entries(), keep)
+    except Exception as error:  # noqa: BLE001  as above
+        what = f"{path} could not be read" if path else "The search failed"
+        return Part(name, path, keep=keep, fault=f"{what}: {_why(error)}.")
 
 
-def _document(request: Request, name: str, path: str, most: int) -> _Found:
-    try:
-        return _Found(Part(name, path), document_entries(veiled(read_head(request.root, path, most))), fitting)
-    except Exception as fault:  # noqa: BLE001  as above
-        return _Found(Part(name, path, fault=f"{path} could not be read: {_why(fault)}."), [], fitting)
-
-
-def _log(request: Request, name: str, day: str, most: int) -> _Found:
-    path = request.places.log(day)
-    try:
-        entries = log_entries(veiled_log(read_tail(request.root, path, most)))
-        for partial in request.places.others(request.root, day):
-            entries += log_entries(veiled_log(read_tail(request.root, partial, most)))
-    except Exception as fault:  # noqa: BLE001  as above
-        return _Found(Part(name, path, fault=f"{path} could not be read: {_why(fault)}."), [], newest)
-    return _Found(Part(name, path), entries, newest)
-
-
-def _hits(request: Request) -> _Found:
-    from pipelines.queries.startup.read import Entry
-
-    oldest = day_text(request.today - LOG_DAYS)
-    try:
-        told = request.hits() if request.hits else []
-        fresh = [(place, text) for place, text in told if not (place.startswith("Logs/") and place[5:15] < oldest)]
-        entries = [Entry(f"- {place}: {' '.join(text.split())}") for place, text in fresh]
-    except Exception as fault:  # noqa: BLE001  as above
-        return _Found(Part("hits", "", fault=f"The search failed: {_why(fault)}."), [], fitting)
-    return _Found(Part("hits", ""), entries, fitting)
+def _hit_entries(hits: list[tuple[str, str]], oldest: str) -> list[Entry]:
+    fresh = [(place, text) for place, text in hits if not (place.startswith("Logs/") and place[5:15] < oldest)]
+    return [Entry(f"- {place}: {' '.join(text.split())}") for place, text in fresh]
 
 
 def _health(request: Request) -> Part:
+    """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue."""
+    queue = f"{request.settings.home}Review.md"
     try:
-        queue = f"{request.places.home}Review.md"
-        line = health_line(request.root, read_head(request.root, queue, 1 << 22), request.now, queue)
+        waiting = read_head(request.root, queue, 1 << 22).count("<!-- review ")
+        line = f"Memory health: {_last_run(request.root, request.now)}"
+        if waiting:
+            line += f" {waiting} {'entry waits' if waiting == 1 else 'entries wait'} for a person in {queue}."
     except Exception as fault:  # noqa: BLE001  as above
         line = f"Memory health: it could not be told: {_why(fault)}."
-    return Part("health", "", line)
+    return Part("health", text=line)
 
 
 def _why(fault: Exception) -> str:
     return (str(getattr(fault, "strerror", None) or "") or str(fault) or type(fault).__name__).rstrip(".").lower()
-
-
-# ---------------------------------------- the startup context as a session gets it
-# as text, as JSON, or as a Claude Code hook answers.
-
-
-_TITLES = {
-    "SOUL.md": "Who you are",
-    "their USER.md": "Who you work for, as they wrote it",
-    "their MEMORY.md": "What you know, as it was written by hand",
-    "USER.md": "Who you work for",
-    "MEMORY.md": "What you know",
-    "project": "The project",
-    "yesterday": "Yesterday",
-    "today": "Today so far",
-    "hits": "Found for your question",
-}
-
-
-def as_text(parts: list[Part]) -> str:
-    """Return the context as text: each part under a line that names its file, and what was cut at its end."""
-    return "\n\n".join(_told(part) for part in parts)
-
-
-def _told(part: Part) -> str:
-    if part.name == "health":
-        return part.text
-    lines = [f"=== {_TITLES[part.name]}{f' ({part.path})' if part.path else ''} ==="]
-    lines += [part.text] if part.text else []
-    lines += [part.fault] if part.fault else []
-    lines += [_cut(part)] if part.cut else []
-    return "\n".join(lines)
-
-
-def _cut(part: Part) -> str:
-    entries = "1 entry was" if part.cut == 1 else f"{part.cut} entries were"
-    where = f"read {part.path} in the memory, or " if part.path else ""
-    return f"({entries} cut to fit; {where}use `curate search`.)"
-
-
-def as_json(parts: list[Part]) -> str:
-    """Return the parts as one JSON array."""
-    import json  # text needs none
-
-    return json.dumps([part.to_json() for part in parts], ensure_ascii=False, indent=1)
-
-
-# What JSON wants escaped in a string, and nothing else; its library takes longer to import than all this takes to run.
-_ESCAPES = {number: f"\\u{number:04x}" for number in range(32)} | {0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n"}
-
-
-def as_hook(text: str) -> str:
-    """Return what a SessionStart hook of Claude Code prints to put a text into the session."""
-    told = text.encode("utf-8", "replace").decode().translate(_ESCAPES)
-    return f'{{"hookSpecificOutput": {{"hookEventName": "SessionStart", "additionalContext": "{told}"}}}}'
-
-
-# ---------------------------------------- which project a session is about
-# the one it names, or the one whose name its working directory has.
 
 
 def project_path(root: str, named: str, folder: str, folders: tuple[str, ...] = ("Projects/",)) -> tuple[str, str]:
@@ -290,17 +226,17 @@ def project_path(root: str, named: str, folder: str, folders: tuple[str, ...] = 
         folders: where the documents of projects stand, each with `/` at its end; of two alike the first one's counts.
     """
     paths = [f"{one}{name}" for one in reversed(folders) for name in _documents(f"{root}/{one}")]
-    there = {_plain(_name(path)): path for path in paths}
+    there = {_slug(_name(path)): path for path in paths}
     if named:
         bare = next((named.removeprefix(one) for one in (*folders, "Projects/") if named.startswith(one)), named)
-        found = there.get(_plain(bare.removesuffix(".md"))) or _by_title(root, there, named)
+        found = there.get(_slug(bare.removesuffix(".md"))) or _by_title(root, there, named)
         known = ", ".join(sorted(map(_name, there.values()))[:20]) or "none yet"
         return found, "" if found else f"There is no project {named}; there are: {known}."
     if not folder:
         return "", ""
     inside = f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/")
     while folder and not inside and folder != os.path.dirname(folder):
-        if path := there.get(_plain(os.path.basename(folder))):
+        if path := there.get(_slug(os.path.basename(folder))):
             return path, ""
         folder = os.path.dirname(folder)
     return "", ""
@@ -311,27 +247,21 @@ def _name(path: str) -> str:
 
 
 def _documents(folder: str) -> list[str]:
+    """Return the names of the documents in a folder; one whose name forges lines is left alone by runs, too."""
     try:
         names = [name for name in os.listdir(folder) if name.endswith(".md") and not name.startswith(".")]
     except OSError:
         return []
-    return [name for name in names if _can_be_told(name)]
+    if all(name.isascii() and name.isprintable() for name in names):
+        return names
+    from pipelines.text import is_safe_line
 
-
-def _can_be_told(name: str) -> bool:
-    """Return whether a name can stand in a line; a document of another one is left alone by runs, too."""
-    if name.isascii() and name.isprintable():
-        return True
-    from pipelines.text import is_plain_line
-
-    return is_plain_line(name)
+    return [name for name in names if is_safe_line(name)]
 
 
 def _by_title(root: str, there: dict[str, str], named: str) -> str:
     """Return the path of the project with that title; files are read only where no file has the name."""
-    from pipelines.queries.startup.read import read_head
-
-    wanted = _plain(named)
+    wanted = _slug(named)
     for path in there.values():
         try:
             head = read_head(root, path, 2048)
@@ -339,12 +269,107 @@ def _by_title(root: str, there: dict[str, str], named: str) -> str:
             continue
         lines = head.split("\n")
         titles = [line.partition(" ")[2] for line in lines if line.startswith(("title: ", "# "))]
-        if any(_plain(title) == wanted for title in titles):
+        if any(_slug(title) == wanted for title in titles):
             return path
     return ""
 
 
-def _plain(name: str) -> str:
+def _slug(name: str) -> str:
     """Return a name as files are named: lower case, a dash for every run of other characters."""
     low = name.strip().casefold()
     return "-".join("".join([one if one.isalnum() else " " for one in low]).split()) or low
+
+
+def _last_run(root: str, now: float) -> str:
+    report = _newest_report(root)
+    when = _value(report, "now")
+    ended = moment_of(when)
+    said = f"last run {when[:16].replace('T', ' ')}, {_ending(report)}." if report else ""
+    if report and (ended is None or (now - ended) / 3600 <= OVERDUE_HOURS):
+        return said
+    there = _newest_elsewhere(root, now)
+    if there is not None and (ended is None or there > ended):
+        shown = time.strftime("%Y-%m-%d %H:%M", time.gmtime(there))
+        said = f"{said} Another machine's night: {shown} UTC.".lstrip()
+        ended = there
+    if report and ended is not None and (hours := (now - ended) / 3600) > OVERDUE_HOURS:
+        ago = f"{int(hours // 24)} days" if hours >= 2 * 24 else f"{int(hours)} hours"
+        said += f" Curation is overdue: that was {ago} ago; run `curate run`, then see `curate status`."
+    return said or "no run yet; `curate run` makes the first."
+
+
+def _newest_elsewhere(root: str, now: float) -> float | None:
+    """Return when another machine ran a night, up to now; None where none did, or the memory is shared with none.
+
+    It takes time, and so is asked only where this machine's own nights are late.
+    """
+    if not any(os.path.isdir(f"{root}/{folder}") for folder in (".git/refs/remotes", ".curate/remote.git")):
+        return None
+    from pathlib import Path
+
+    from pipelines.store.git_history import nights_elsewhere
+
+    known = {name.removesuffix(".json") for name in _names(root)}
+    moments = [when.timestamp() for when in nights_elsewhere(Path(root), known)]
+    return max((when for when in moments if when <= now + _AHEAD_SECONDS), default=None)
+
+
+def _ending(report: str) -> str:
+    if '\n "error":' in report:
+        import json  # a failure may take its time
+
+        error = json.loads(report)["error"] or {}
+        return f"failed: {str(error.get('sentence') or 'see `curate runs`').strip().rstrip('.')}"
+    if _value(report, "exit_code") not in {"", "0"}:
+        return "left something pending; `curate runs` says what"
+    return "ended well"
+
+
+def _value(report: str, key: str) -> str:
+    """Return a value at the top of a report, which a run writes with one key a line, indented by one blank."""
+    return report.partition(f'\n "{key}": ')[2].partition("\n")[0].rstrip(",").strip('"')
+
+
+def _newest_report(root: str) -> str:
+    """Return the text of the newest report that is whole, or an empty string."""
+    for name in sorted(_names(root), reverse=True)[:5]:
+        try:
+            found = read_head(root, f".curate/runs/{name}", 1 << 20)
+        except (OSError, ValueError):
+            continue
+        if found.startswith("{\n") and found.rstrip().endswith("}") and _value(found, "now"):
+            return found
+    return ""
+
+
+def _names(root: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(f"{root}/.curate/runs") if name.endswith(".json")]
+    except OSError:
+        return []
+
+
+def moment_of(text: str) -> float | None:
+    """Return an ISO moment (`2026-03-18T02:00:00+01:00`) as seconds since 1970, or None; no offset means Greenwich."""
+    try:
+        year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
+        hour, minute, second = int(text[11:13]), int(text[14:16]), int(text[17:19])
+        zone = text[19:].removesuffix("Z")
+        east = (int(zone[1:3]) * 3600 + int(zone[4:6]) * 60) * (-1 if zone[0] == "-" else 1) if zone else 0
+    except (ValueError, IndexError):
+        return None
+    return float(_days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - east)
+
+
+def _days_from_civil(year: int, month: int, day: int) -> int:
+    """Return a date of the Gregorian calendar as days since 1970-01-01 (Hinnant, chrono-compatible low-level dates)."""
+    year -= month <= 2  # noqa: PLR2004  years are counted from March, so that February is the last month
+    era = year // 400
+    of_era = year - era * 400
+    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+    return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
+
+
+def day_text(number: int) -> str:
+    """Return a day, counted from 1970-01-01, as `YYYY-MM-DD`."""
+    return time.strftime("%Y-%m-%d", time.gmtime(number * 86400))

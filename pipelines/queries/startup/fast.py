@@ -9,24 +9,8 @@ import os
 import sys
 import time
 
-from pipelines.queries.startup.cache import load_cached
-from pipelines.queries.startup.context import (
-    BUDGET,
-    LEAST_BUDGET,
-    LOG_DAYS,
-    Part,
-    Request,
-    as_hook,
-    as_json,
-    as_text,
-    assemble,
-)
-from pipelines.queries.startup.overdue import day_text
-from pipelines.queries.startup.read import Places
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from pipelines.queries.startup.cache import StartupSettings, load_cached
+from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET, LOG_DAYS, Part, Request, assemble, day_text
 
 _OPTIONS = ("memory", "budget", "format", "project", "query")
 FORMATS = ("text", "json", "claude-code")
@@ -36,6 +20,19 @@ HOOK_CHARACTERS = 10_000
 _HOOK_BUDGET = 3300  # tokens that so many characters of prose are, about; what comes out longer is cut again
 _PATIENCE = 0.5  # seconds that a hook's caller has to say something
 _DIGITS = 9
+_TITLES = {
+    "SOUL.md": "Who you are",
+    "their USER.md": "Who you work for, as they wrote it",
+    "their MEMORY.md": "What you know, as it was written by hand",
+    "USER.md": "Who you work for",
+    "MEMORY.md": "What you know",
+    "project": "The project",
+    "yesterday": "Yesterday",
+    "today": "Today so far",
+    "hits": "Found for your question",
+}
+# What JSON wants escaped in a string, and nothing else; its library takes longer to import than all this takes to run.
+_ESCAPES = {number: f"\\u{number:04x}" for number in range(32)} | {0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n"}
 
 
 def answer(arguments: list[str]) -> int | None:
@@ -44,34 +41,32 @@ def answer(arguments: list[str]) -> int | None:
     Args:
         arguments: what stands behind `curate context`.
     """
-    told = _options(arguments)
-    if told is None:
+    options = _options(arguments)
+    if options is None:
         return None
-    form = told.get("format", "text")
-    budget = told.get("budget", str(BUDGET))
-    root = find_root(told.get("memory", ""))
-    if form not in FORMATS or not (
-        budget.isdecimal() and budget.isascii() and len(budget) <= _DIGITS and int(budget) >= LEAST_BUDGET
-    ):
+    form, budget = options.get("format", "text"), options.get("budget", str(BUDGET))
+    is_number = budget.isdecimal() and budget.isascii() and len(budget) <= _DIGITS
+    if form not in FORMATS or not is_number or int(budget) < LEAST_BUDGET:
         return None
+    root = _find_root(options.get("memory", ""))
     if not root and form != "claude-code":
         return None
-    print_context(root, form, int(budget), told.get("project", ""), told.get("query", ""))
+    print_context(root, form, int(budget), options.get("project", ""), options.get("query", ""))
     return 0
 
 
 def _options(arguments: list[str]) -> dict[str, str] | None:
-    told: dict[str, str] = {}
+    found: dict[str, str] = {}
     left = list(arguments)
     while left:
         name, equals, value = left.pop(0).partition("=")
         if not name.startswith("--") or name[2:] not in _OPTIONS or not (equals or left):
             return None
-        told[name[2:]] = value if equals else left.pop(0)
-    return told
+        found[name[2:]] = value if equals else left.pop(0)
+    return found
 
 
-def find_root(named: str) -> str:
+def _find_root(named: str) -> str:
     """Return the memory that is named, or CURATE_MEMORY, or the nearest folder upward; empty where there is none."""
     named = named or os.environ.get("CURATE_MEMORY", "")
     folder = os.path.abspath(os.path.expanduser(named)) if named else _here()
@@ -105,67 +100,63 @@ def print_context(
     """
     try:
         folder = (_hook_folder() if form == "claude-code" else "") or _here()
-        if root:
-            find = _for_hook if form == "claude-code" else parts_of
-            parts = find(root, budget, project, query, folder, day)
+        if not root:
+            text = "Memory health: no memory was found; name one with --memory or CURATE_MEMORY."
+            parts = [Part("health", text=text)]
+        elif form == "claude-code":
+            parts = _parts_for_hook(request_of(root, min(budget, _HOOK_BUDGET), project, query, folder, day))
         else:
-            parts = [Part("health", "", "Memory health: no memory was found; name one with --memory or CURATE_MEMORY.")]
+            parts = assemble(request_of(root, budget, project, query, folder, day))
     except Exception as fault:  # noqa: BLE001  see above
-        parts = [Part("health", "", f"Memory health: the startup context could not be put together: {fault}")]
-    text = as_json(parts) if form == "json" else as_text(parts)
+        parts = [Part("health", text=f"Memory health: the startup context could not be put together: {fault}")]
+    text = _as_json(parts) if form == "json" else as_text(parts)
     if form == "text" and sys.stdout.isatty():
-        from pipelines.text import plain  # a person looks at it; a session waits for no more than it needs
+        from pipelines.text import escape_terminal  # a person looks at it; a session waits for no more than it needs
 
-        text = plain(text)
-    sys.stdout.buffer.write((as_hook(_cut(text)) if form == "claude-code" else text).encode("utf-8", "replace") + b"\n")
+        text = escape_terminal(text)
+    if form == "claude-code":
+        text = _as_hook(text)
+    sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
     sys.stdout.flush()
 
 
-def parts_of(
+def request_of(
     root: str, budget: int, project: str, query: str, folder: str, day: tuple[int, float] | None = None
-) -> list[Part]:
-    """Return the parts of the context; the arguments are those of `print_context`, and the working directory."""
-    today, now, places = _today(root)
-    today, now = day or (today, now)
-    hits = _search(root, query, day_text(today - LOG_DAYS)) if query else None
-    return assemble(Request(root, today, now, budget, project, folder, hits, places))
-
-
-def _for_hook(
-    root: str, budget: int, project: str, query: str, folder: str, day: tuple[int, float] | None = None
-) -> list[Part]:
-    """Return the parts of the context under a budget, lowered until they are no longer than a hook's answer may be."""
-    budget = min(budget, _HOOK_BUDGET)
-    while True:
-        parts = parts_of(root, budget, project, query, folder, day)
-        size = _units(as_text(parts))
-        if size <= HOOK_CHARACTERS or budget == LEAST_BUDGET:
-            return parts
-        budget = max(LEAST_BUDGET, budget * HOOK_CHARACTERS // size - 10)
-
-
-def _units(text: str) -> int:
-    """Return a text's length as JavaScript counts it."""
-    return len(text) if text.isascii() else len(text) + sum(map("\uffff".__lt__, text))
-
-
-def _cut(text: str) -> str:
-    """Return a text as long as a hook's answer may be: blanks count for no token, and can fill any budget."""
-    over = _units(text) - len(text)
-    return text if len(text) + over <= HOOK_CHARACTERS else f"{text[: max(0, HOOK_CHARACTERS - 1 - over)]}…"
-
-
-def _today(root: str) -> tuple[int, float, Places]:
-    """Return the memory's day, the moment, and where files stand.
+) -> Request:
+    """Return what a session asks for; the arguments are those of `print_context`, and the working directory.
 
     Where curate.toml has faults, it is the day of Greenwich and the usual places, for a session goes on.
     """
     now = time.time()
     try:
-        cached = load_cached(root, now)
-        return cached.day_number(now), now, cached.places
+        settings = load_cached(root, now)
     except Exception:  # noqa: BLE001  `curate status` names the faults
-        return int(now // 86400), now, Places()
+        settings = StartupSettings()
+    today, now = day or (settings.day_number(now), now)
+
+    def hits() -> list[tuple[str, str]]:
+        from pathlib import Path
+
+        from pipelines.queries.search_settings import startup_hits
+
+        return startup_hits(Path(root), query, day_text(today - LOG_DAYS))
+
+    return Request(root, today, now, budget, project, folder, hits if query else None, settings)
+
+
+def _parts_for_hook(request: Request) -> list[Part]:
+    """Return the parts of the context under a budget, lowered until they are no longer than a hook's answer may be."""
+    while True:
+        parts = assemble(request)
+        size = _units(as_text(parts))
+        if size <= HOOK_CHARACTERS or request.budget == LEAST_BUDGET:
+            return parts
+        request.budget = max(LEAST_BUDGET, request.budget * HOOK_CHARACTERS // size - 10)
+
+
+def _units(text: str) -> int:
+    """Return a text's length as JavaScript counts it."""
+    return len(text) if text.isascii() else len(text) + sum(map("\uffff".__lt__, text))
 
 
 def _hook_folder() -> str:
@@ -177,27 +168,49 @@ def _hook_folder() -> str:
     data = b""
     while len(data) < _HOOK_BYTES and select.select([0], [], [], _PATIENCE)[0] and (more := os.read(0, _HOOK_BYTES)):
         data += more
-    return folder_in(data)
-
-
-def folder_in(data: bytes) -> str:
-    """Return the `cwd` of a hook's JSON, or an empty string where it holds none."""
     if b'"cwd"' not in data:
         return ""
     import json
 
     try:
-        told = json.loads(data)
+        event = json.loads(data)
     except (ValueError, RecursionError):
         return ""
-    folder = told.get("cwd") if isinstance(told, dict) else None
+    folder = event.get("cwd") if isinstance(event, dict) else None
     return folder if isinstance(folder, str) and "\0" not in folder else ""
 
 
-def _search(root: str, query: str, oldest: str) -> Callable[[], list[tuple[str, str]]]:
-    def hits() -> list[tuple[str, str]]:
-        from pipelines.queries.startup.startup_search import found
+def as_text(parts: list[Part]) -> str:
+    """Return the context as text: each part under a line that names its file, and what was cut at its end."""
+    return "\n\n".join(_shown(part) for part in parts)
 
-        return found(root, query, oldest)
 
-    return hits
+def _shown(part: Part) -> str:
+    if part.name == "health":
+        return part.text
+    cut = ""
+    if part.cut:
+        entries = "1 entry was" if part.cut == 1 else f"{part.cut} entries were"
+        where = f"read {part.path} in the memory, or " if part.path else ""
+        cut = f"({entries} cut to fit; {where}use `curate search`.)"
+    title = f"=== {_TITLES[part.name]}{f' ({part.path})' if part.path else ''} ==="
+    return "\n".join(filter(None, (title, part.text, part.fault, cut)))
+
+
+def _as_json(parts: list[Part]) -> str:
+    """Return the parts as one JSON array."""
+    import json  # text needs none
+
+    return json.dumps([part.to_json() for part in parts], ensure_ascii=False, indent=1)
+
+
+def _as_hook(text: str) -> str:
+    """Return what a SessionStart hook of Claude Code prints to put a text into the session, cut where it is longer.
+
+    Blanks count for no token, and can fill any budget.
+    """
+    over = _units(text) - len(text)
+    if len(text) + over > HOOK_CHARACTERS:
+        text = f"{text[: max(0, HOOK_CHARACTERS - 1 - over)]}…"
+    text = text.encode("utf-8", "replace").decode().translate(_ESCAPES)
+    return f'{{"hookSpecificOutput": {{"hookEventName": "SessionStart", "additionalContext": "{text}"}}}}'

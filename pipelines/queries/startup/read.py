@@ -1,4 +1,8 @@
-"""What of a file is for a session to read: no comments, nothing that holds no longer, cut into entries."""
+"""What of a file is for a session to read: no comments, no secrets, nothing that holds no longer, cut into entries.
+
+Looking for secrets takes longer to import than all the rest of the context takes; so a look that only tells where there
+can be none comes first. No run may have redacted the day's log yet. Tokens are counted without a tokenizer.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,24 @@ import os
 
 _BULLETS = ("- ", "* ", "+ ", "-\t", "*\t", "+\t")
 _GONE = frozenset({"superseded", "retracted", "merged", "forgotten", "archived", "waiting"})
+_REPLACED = frozenset({"superseded-by", "merged-into"})
 _CLOSED = "history"
 _FENCES = ("```", "~~~")
 _HEX = frozenset("0123456789abcdef")
 _LEAST = 20  # tokens below which the end of an overlong entry says nothing
 _DEEPEST = 6
 _SHORTEST_ID = 11
+
+
+_WORDS = ("passw", "pwd", "secret", "token", "key", "credential", "kennwort", "authoriz", "bearer")
+_AFTER = 48  # characters within which a name that is assigned something is followed by what assigns it
+_RUN = 20  # no token of a provider is shorter
+_TOKEN_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+_BLANKED = bytes(byte if byte in _TOKEN_BYTES else 0x20 for byte in range(256))
+_ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_WITHOUT_LETTERS = str.maketrans("", "", _ALPHABET)
+_WITHOUT_DIGITS = str.maketrans("", "", "0123456789")
+_WITHOUT_BLANKS = str.maketrans("", "", " \t\r")
 
 
 class Entry:
@@ -35,7 +51,7 @@ def read_head(root: str, path: str, limit: int) -> str:
     Raises:
         OSError: it cannot be read, or is a symbolic link.
     """
-    return _text(_read(root, path, limit, 0)[0])
+    return _read(root, path, limit, tail=False)
 
 
 def read_tail(root: str, path: str, limit: int) -> str:
@@ -44,40 +60,37 @@ def read_tail(root: str, path: str, limit: int) -> str:
     Raises:
         OSError: it cannot be read, or is a symbolic link.
     """
-    data, size = _read(root, path, limit, -limit)
-    return _text(data.partition(b"\n")[2] if size > limit else data)
+    return _read(root, path, limit, tail=True)
 
 
-def _read(root: str, path: str, limit: int, offset: int) -> tuple[bytes, int]:
-    """Return at most `limit` bytes from `offset` on (from the end where it is negative), and the file's size."""
+def _read(root: str, path: str, limit: int, *, tail: bool) -> str:
+    """Read a part of a file; no component of its path is followed where it is a link."""
+    *folders, name = path.split("/")
     try:
-        descriptor = opened(root, path)
+        here = open_folder(root, folders)
+        try:
+            file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here)
+        finally:
+            os.close(here)
     except FileNotFoundError:
-        return b"", 0
+        return ""
     try:
-        size = os.fstat(descriptor).st_size
-        os.lseek(descriptor, max(0, size + offset) if offset < 0 else offset, os.SEEK_SET)
+        skipped = max(0, os.fstat(file).st_size - limit) if tail else 0
+        os.lseek(file, skipped, os.SEEK_SET)
         parts, left = [], limit
-        while left > 0 and (more := os.read(descriptor, left)):
+        while left > 0 and (more := os.read(file, left)):
             parts.append(more)
             left -= len(more)
     finally:
-        os.close(descriptor)
-    return b"".join(parts), size
+        os.close(file)
+    data = b"".join(parts)
+    if skipped:
+        data = data.partition(b"\n")[2]
+    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
 
 
-def opened(root: str, path: str) -> int:
-    """Return a descriptor of a file of the memory; no component of its path is followed where it is a link."""
-    *folders, name = path.split("/")
-    here = hold(root, folders)
-    try:
-        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here)
-    finally:
-        os.close(here)
-
-
-def hold(root: str, folders: list[str]) -> int:
-    """Return a descriptor of a folder of the memory, as `opened` does of a file."""
+def open_folder(root: str, folders: list[str]) -> int:
+    """Return a descriptor of a folder of the memory; no component of its path is followed where it is a link."""
     here = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     for folder in folders:
         try:
@@ -88,25 +101,17 @@ def hold(root: str, folders: list[str]) -> int:
     return here
 
 
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
-
-
 def document_entries(text: str) -> list[Entry]:
     """Return the entries of a document that hold: without front matter, History, and items that are closed."""
-    return _entries(_body(text), documents=True)
+    lines = text.split("\n")
+    if lines[0].rstrip() == "---" and "---" in (rest := [line.rstrip() for line in lines[1:]]):
+        lines = lines[rest.index("---") + 2 :]
+    return _entries(lines, documents=True)
 
 
 def log_entries(text: str) -> list[Entry]:
     """Return the entries of a log, in order."""
     return _entries(text.split("\n"), documents=False)
-
-
-def _body(text: str) -> list[str]:
-    lines = text.split("\n")
-    if lines[0].rstrip() == "---" and "---" in (rest := [line.rstrip() for line in lines[1:]]):
-        return lines[rest.index("---") + 2 :]
-    return lines
 
 
 def _entries(lines: list[str], *, documents: bool) -> list[Entry]:
@@ -128,12 +133,12 @@ def _entries(lines: list[str], *, documents: bool) -> list[Entry]:
             closed = documents and bare[heading:].strip().casefold() == _CLOSED
         if not bare or closed:
             continue
-        told = _told(comment) if documents else {}
-        if documents and _is_gone(bare, told):
+        fields = _fields(comment) if documents else {}
+        if documents and _is_gone(bare, fields):
             continue
         current.append(bare)
         level = heading
-        date = max(date, told.get("since", ""), told.get("confirmed", ""))
+        date = max(date, fields.get("since", ""), fields.get("confirmed", ""))
     return _without_empty_headings(found)
 
 
@@ -152,7 +157,7 @@ def _heading(line: str) -> int:
     return level if level <= _DEEPEST and line[level : level + 1] in {" ", "\t"} else 0
 
 
-def _told(comment: str) -> dict[str, str]:
+def _fields(comment: str) -> dict[str, str]:
     """Return what an item's comment says by key, or nothing where it is another's comment."""
     ident, *pairs = comment.split() or [""]
     if ident[:1] != "k" or len(ident) < _SHORTEST_ID or not _HEX.issuperset(ident[1:]):
@@ -175,7 +180,7 @@ def _outside_comments(lines: list[str]) -> list[str]:
     return found
 
 
-def _is_gone(bare: str, told: dict[str, str]) -> bool:
+def _is_gone(bare: str, fields: dict[str, str]) -> bool:
     """Whether a line is an item that holds no longer: struck, done, or replaced."""
     if not bare.startswith(_BULLETS):
         return False
@@ -183,7 +188,7 @@ def _is_gone(bare: str, told: dict[str, str]) -> bool:
     if text[:4].lower() == "[x] ":
         return True
     text = text.removeprefix("[ ] ").lstrip()
-    return text.startswith("~~") or "superseded-by" in told or "merged-into" in told or told.get("status") in _GONE
+    return text.startswith("~~") or bool(_REPLACED & fields.keys()) or fields.get("status") in _GONE
 
 
 def _without_empty_headings(entries: list[Entry]) -> list[Entry]:
@@ -205,34 +210,34 @@ def fitting(entries: list[Entry], room: int) -> tuple[list[Entry], int]:
 
     What has no date comes first, from the top; then the newest. A heading stays with what stands under it.
     """
-    body = [number for number, entry in enumerate(entries) if not entry.heading]
     if sum(entry.size for entry in entries) <= room:
         return entries, 0
+    body = [number for number, entry in enumerate(entries) if not entry.heading]
     dated = sorted((n for n in body if entries[n].date), key=lambda n: entries[n].date, reverse=True)
-    kept: set[int] = set()
-    for number in [*(n for n in body if not entries[n].date), *dated]:
-        wanted = {number, *_headings_above(entries, number)} - kept
-        size = sum(entries[n].size for n in wanted)
-        if size <= room:
-            kept |= wanted
-            room -= size
-    return [entries[n] for n in sorted(kept)], sum(n not in kept for n in body)
+    return _kept(entries, [*(n for n in body if not entries[n].date), *dated], room)
 
 
 def newest(entries: list[Entry], room: int) -> tuple[list[Entry], int]:
     """Return the last entries that fit into `room` tokens with the headings above them, and how many were cut."""
     body = [number for number, entry in enumerate(entries) if not entry.heading]
-    kept: set[int] = set()
-    for number in reversed(body):
-        wanted = {number, *_headings_above(entries, number)} - kept
-        size = sum(entries[n].size for n in wanted)
-        if size > room:
-            break
-        kept |= wanted
-        room -= size
+    kept, cut = _kept(entries, body[::-1], room, gapless=True)
     if body and not kept and room > _LEAST:
         return [_end_of(entries[body[-1]], room)], len(body)
-    return [entries[n] for n in sorted(kept)], sum(n not in kept for n in body)
+    return kept, cut
+
+
+def _kept(entries: list[Entry], order: list[int], room: int, *, gapless: bool = False) -> tuple[list[Entry], int]:
+    """Return what fits when entries are taken in some order, until the first that does not fit where it is gapless."""
+    kept: set[int] = set()
+    for number in order:
+        wanted = {number, *_headings_above(entries, number)} - kept
+        size = sum(entries[n].size for n in wanted)
+        if size <= room:
+            kept |= wanted
+            room -= size
+        elif gapless:
+            break
+    return [entries[n] for n in sorted(kept)], sum(n not in kept for n in order)
 
 
 def _end_of(entry: Entry, room: int) -> Entry:
@@ -252,105 +257,6 @@ def _headings_above(entries: list[Entry], number: int) -> list[int]:
             deepest = entries[at].heading
             found.append(at)
     return found
-
-
-# ---------------------------------------- where the files of the startup context stand
-# in most memories under their own names, in one adopted in place not.
-
-
-_BEGINS = ("-", "_", " ", ".", "T")
-
-
-class Places:
-    """The real names of what a session reads first.
-
-    Args:
-        home: the folder of what runs make, with `/` at its end; empty for the memory itself.
-        logs: how daily notes are named, as curate.toml says; empty for `Logs/{YYYY}-{MM}-{DD}.md`.
-        theirs: name → the person's own file that plays that part beside the runs' one, or in its place.
-        only_theirs: the names for which there is only the person's file.
-        more: folders with documents of the person's that can be a project's, each with `/` at its end.
-    """
-
-    __slots__ = ("home", "logs", "more", "only_theirs", "theirs")
-
-    def __init__(
-        self,
-        home: str = "",
-        logs: str = "",
-        theirs: dict[str, str] | None = None,
-        only_theirs: tuple[str, ...] = (),
-        more: tuple[str, ...] = (),
-    ) -> None:
-        self.home, self.logs, self.theirs = home, logs, theirs or {}
-        self.only_theirs, self.more = only_theirs, more
-
-    @property
-    def projects(self) -> tuple[str, ...]:
-        """The folders in which documents of projects stand."""
-        return f"{self.home}Projects/", *self.more
-
-    def documents(self, name: str) -> list[str]:
-        """Return the files that play SOUL.md, USER.md or MEMORY.md, the person's own in front."""
-        if not self.home:
-            return [name]
-        theirs = [self.theirs[name]] if name in self.theirs else []
-        return theirs if name in self.only_theirs else [*theirs, f"{self.home}{name}"]
-
-    def log(self, day: str) -> str:
-        """Return the path of the log of a day, `YYYY-MM-DD`."""
-        return f"{self._stem(day)}.md" if self.logs else f"Logs/{day}.md"
-
-    def others(self, root: str, day: str) -> list[str]:
-        """Return what else tells of a day: its partial logs, or the notes whose names begin with it."""
-        folder, slash, begin = self._stem(day).rpartition("/") if self.logs else ("Logs/partial", "/", day)
-        if self.logs and not self.logs.endswith("*.md"):
-            return []
-        try:
-            names = sorted(os.listdir(f"{root}/{folder}"))
-        except OSError:
-            return []
-        found = [name for name in names if name.startswith(begin) and name.endswith(".md")]
-        if self.logs:
-            found = [name for name in found if name[len(begin) : -3].startswith(_BEGINS)]
-        return [f"{folder}{slash}{name}" for name in found]
-
-    def _stem(self, day: str) -> str:
-        plain = self.logs.removesuffix(".md").removesuffix("*")
-        return plain.replace("{YYYY}", day[:4]).replace("{MM}", day[5:7]).replace("{DD}", day[8:])
-
-    def rows(self) -> list[str]:
-        """Return it as lines of the cache; none where every file has its own name."""
-        if not self.home:
-            return []
-        lists = [*(("only", name) for name in self.only_theirs), *(("more", folder) for folder in self.more)]
-        told = [("home", self.home), ("logs", self.logs), *self.theirs.items(), *lists]
-        return [f"={key}\t{value}" for key, value in told]
-
-
-def read_places(rows: list[str]) -> Places:
-    """Return what `Places.rows` wrote."""
-    if not rows:
-        return Places()
-    told = [row[1:].partition("\t") for row in rows]
-    plain = {key: value for key, _, value in told if key not in {"only", "more"}}
-    home, logs = plain.pop("home", ""), plain.pop("logs", "")
-    only, more = (tuple(value for key, _, value in told if key == wanted) for wanted in ("only", "more"))
-    return Places(home, logs, plain, only, more)
-
-
-# ---------------------------------------- what a session is shown holds no secret and nothing private
-# though no run has redacted the day's log yet.
-#
-# Looking for secrets takes longer to import than all the rest of the context takes; so a look that only tells where
-# there can be none comes first.
-
-
-_WORDS = ("passw", "pwd", "secret", "token", "key", "credential", "kennwort", "authoriz", "bearer")
-_AFTER = 48  # characters within which a name that is assigned something is followed by what assigns it
-_RUN = 20  # no token of a provider is shorter
-_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-_TABLE = bytes(byte if byte in _LETTERS else 0x20 for byte in range(256))
 
 
 def veiled(text: str) -> str:
@@ -377,8 +283,8 @@ def veiled_log(text: str) -> str:
 
 def suspicious(text: str) -> bool:
     """Return whether a text may hold a secret; False is certain."""
-    data = _veiling_outside_comments(text).encode("utf-8", "replace")
-    if any(len(run) >= _RUN for run in data.translate(_TABLE).split()):
+    data = _without_comments(text).encode("utf-8", "replace")
+    if any(len(run) >= _RUN for run in data.translate(_BLANKED).split()):
         return True
     low = data.lower()
     if (b"://" in low and b"@" in low) or b" -u" in low or b" -p" in low or b" -a" in low:
@@ -386,7 +292,7 @@ def suspicious(text: str) -> bool:
     return any(_assigned(low, word.encode()) for word in _WORDS)
 
 
-def _veiling_outside_comments(text: str) -> str:
+def _without_comments(text: str) -> str:
     """Return a text without its comments, which the context does not show; one that nothing closes is none."""
     first, *more = text.split("<!--")
     return first + "".join(part.partition("-->")[2] if "-->" in part else part for part in more)
@@ -400,17 +306,6 @@ def _assigned(low: bytes, word: bytes) -> bool:
             return True
         at = low.find(word, at + 1)
     return False
-
-
-# ---------------------------------------- how many tokens a text is
-# without a tokenizer: never far below what the usual ones count.
-
-
-_TOKENS_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_DIGITS = "0123456789"
-_WITHOUT_LETTERS = str.maketrans("", "", _TOKENS_LETTERS)
-_WITHOUT_DIGITS = str.maketrans("", "", _DIGITS)
-_WITHOUT_BLANKS = str.maketrans("", "", " \t\r")
 
 
 def tokens(text: str) -> int:

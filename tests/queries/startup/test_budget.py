@@ -8,7 +8,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.queries.startup.context import LEAST_BUDGET, Request, as_text, assemble
+from pipelines.queries.startup.context import LEAST_BUDGET, Request, assemble
+from pipelines.queries.startup.fast import as_text
 from pipelines.queries.startup.read import Entry, document_entries, fitting, log_entries, newest, tokens
 
 TODAY = 20_000  # 2024-10-04

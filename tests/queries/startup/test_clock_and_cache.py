@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.clock import day_of, moment
 from pipelines.queries.startup import cache
-from pipelines.queries.startup.overdue import day_text, moment_of
+from pipelines.queries.startup.context import day_text, moment_of
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:

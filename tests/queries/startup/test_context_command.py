@@ -134,7 +134,8 @@ def test_mistakes_are_named(memory: Memory, tmp_path: Path, arguments: list[str]
 
 def test_nothing_heavy_is_imported(memory: Memory, tmp_path: Path) -> None:
     memory.curate("run", "--now", "2026-03-18T02:00")
-    make = "import sys, pipelines.queries.startup.cache as c; c._SETTLED = -10**18; c.keep_cache(sys.argv[1])"
+    make = "import sys, time, pipelines.queries.startup.cache as c; c._SETTLED = -10**18\n"
+    make += "c.load_cached(sys.argv[1], time.time())"
     subprocess.run([sys.executable, "-c", make, str(memory.root)], check=True)
     probe = (
         "import sys, atexit\n"
