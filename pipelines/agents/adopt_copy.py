@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.adopt_plan import joined, without
-from pipelines.agents.adopt_source import LeftOut, note_text
+from pipelines.agents.adopt_source import note_text
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import open_regular, writing
@@ -17,6 +16,7 @@ from pipelines.store.git import Author, Git
 from pipelines.store.layout import LOGS, SETTINGS
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,26 +24,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.agents.adopt_plan import Piece, Plan
+    from pipelines.agents.adopt_source import LeftOut
+    from pipelines.settings import Settings
 
 
 _STAGE: Final = ".adopting"
-
-
-@dataclass(frozen=True, slots=True)
-class Making:
-    """How the new memory is made.
-
-    Args:
-        template: the template's folder.
-        timezone: the zone that its curate.toml names.
-        now: the moment of its first commit.
-        author: name and mail of the commit's author where git knows none.
-    """
-
-    template: Path
-    timezone: str
-    now: datetime
-    author: tuple[str, str]
 
 
 def check_places(source: Path, target: Path) -> None:
@@ -73,10 +58,17 @@ def check_places(source: Path, target: Path) -> None:
         raise UsageFault(f"{target} is not empty.", "Name a new folder: adopting never mixes two memories.")
 
 
-def carry_out(plan: Plan, source: Path, target: Path, making: Making) -> Plan:
+def carry_out(plan: Plan, source: Path, target: Path, settings: Settings, now: datetime) -> Plan:
     """Copy what a plan says, lay down what a memory needs besides, and commit it. The source is only read.
 
     What stands in `target` is a whole memory or nothing.
+
+    Args:
+        plan: the plan.
+        source: the folder that is adopted.
+        target: the new memory.
+        settings: those it begins with: the zone that its curate.toml names, and who commits where git knows nobody.
+        now: the moment of its first commit.
 
     Returns:
         The plan as it was carried out: what could not be read any more is left out.
@@ -90,8 +82,8 @@ def carry_out(plan: Plan, source: Path, target: Path, making: Making) -> Plan:
     with _stage_in(target) as stage:
         lost = [left for piece in plan.pieces for left in _put(source, stage, piece)]
         done = without(plan, lost)
-        lay_down(stage, making.template, making.timezone)
-        _commit(stage, making, f"Adopt {plan.kind.called}: {len(done.pieces):,} files\n")
+        lay_down(stage, resource("memory_template"), settings.timezone)
+        _commit(stage, settings, now, f"Adopt {plan.kind.called}: {len(done.pieces):,} files\n")
         with writing(target):
             os.sync()
             # The settings are what makes a folder a memory: they come last.
@@ -100,14 +92,14 @@ def carry_out(plan: Plan, source: Path, target: Path, making: Making) -> Plan:
     return done
 
 
-def _commit(stage: Path, making: Making, message: str) -> None:
+def _commit(stage: Path, settings: Settings, now: datetime, message: str) -> None:
     git = Git(stage)
     git.init()
     git.check()
     with run_lock(stage, "curate init"):
         # All is flushed at once before it is moved to its place; each of thousands of blobs by itself takes minutes.
         git.run("config", "core.fsync", "none")
-        commit_edits(stage, git, message, Author(*(git.identity() or making.author), making.now))
+        commit_edits(stage, git, message, Author(*(git.identity() or settings.author), now))
         git.run("config", "--unset", "core.fsync")
 
 
@@ -149,7 +141,7 @@ def _note(source: Path, path: str, lost: list[LeftOut]) -> bytes | None:
     try:
         return note_text(source, path)
     except BadFile as fault:
-        lost.append(LeftOut(path, fault.why))
+        lost.append((path, fault.why))
         return None
 
 
@@ -163,10 +155,10 @@ def _copy(source: Path, path: str, place: Path, lost: list[LeftOut]) -> None:
     try:
         reading = open_regular(source, path)
     except BadFile as fault:
-        lost.append(LeftOut(path, fault.why))
+        lost.append((path, fault.why))
         return
     if reading is None:
-        lost.append(LeftOut(path, "vanished while it was read"))
+        lost.append((path, "vanished while it was read"))
         return
     with reading, writing(place), place.open("xb") as file:
         shutil.copyfileobj(reading, file)

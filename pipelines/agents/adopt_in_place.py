@@ -21,14 +21,16 @@ from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USE
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down, template_files
 from pipelines.store.user_layout import SOUL, layout_faults, layout_names, real_path
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from pathlib import Path
 
-    from pipelines.agents.adopt_copy import Making
     from pipelines.agents.adopt_days import Vault
     from pipelines.agents.adopt_source import Found, LeftOut, Source
+    from pipelines.settings import Settings
     from pipelines.store.user_layout import Names
 
 
@@ -185,10 +187,16 @@ def _refuse_filters(git: Git, paths: Sequence[str]) -> None:
             )
 
 
-def move_in(plan: InPlace, root: Path, making: Making) -> tuple[str, ...]:
+def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> tuple[str, ...]:
     """Make a memory of a folder, and commit it. No file that is there is touched.
 
     From the moment at which curate.toml is there it is a memory, and what a broken start left out the next run adds.
+
+    Args:
+        plan: what plays which part.
+        root: the folder.
+        settings: those it begins with: the zone that its curate.toml names, and who commits where git knows nobody.
+        now: the moment of the commit.
 
     Returns:
         The files that hold a secret or something private, which were not committed.
@@ -202,12 +210,12 @@ def move_in(plan: InPlace, root: Path, making: Making) -> tuple[str, ...]:
     if repository_of(root, plan) is None:
         git.init()
         git.check()
-    template = template_files(making.template)[SETTINGS].decode()
-    if not create_file(root, SETTINGS, settings_text(template, making.timezone, plan.layout).encode()):
+    template = template_files(resource("memory_template"))[SETTINGS].decode()
+    if not create_file(root, SETTINGS, settings_text(template, settings.timezone, plan.layout).encode()):
         raise UsageFault(f"{root / SETTINGS} is there already.", f"`curate init {root}` adds what it lacks.")
-    lay_down(root, making.template, making.timezone)
+    lay_down(root, resource("memory_template"), settings.timezone)
     with run_lock(root, "curate init"):
         edits = find_edits(root, git)
-        author = Author(*(git.identity() or making.author), making.now)
+        author = Author(*(git.identity() or settings.author), now)
         commit_edits(root, git, f"Adopt {plan.kind.called} in place\n", author, edits)
     return tuple(real_path(root, path) for path in edits.held)

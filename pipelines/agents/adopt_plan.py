@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.adopt_days import begun_day, named_day, read_vault
-from pipelines.agents.adopt_source import Kind, LeftOut, base_of, settle, shown, standing
+from pipelines.agents.adopt_source import Kind, base_of, settle, shown, standing
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, USER, log_path
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.agents.adopt_days import Vault
-    from pipelines.agents.adopt_source import Found, Source
+    from pipelines.agents.adopt_source import Found, LeftOut, Source
 
 
 AGENTS: Final = "AGENTS.md"
@@ -80,8 +80,8 @@ def plan_adoption(source: Source, kind: Kind, cap: int) -> Plan:
     pieces += [Piece(log_path(day), tuple(_in_order(day, paths))) for day, paths in sorted(days.items())]
     pieces += _settled(others)
     fits = [piece for piece in pieces if not _too_long(piece)]
-    outside += [LeftOut(piece.sources[0], "has a path that is too long") for piece in pieces if _too_long(piece)]
-    left = sorted((*source.left_out, *outside), key=lambda one: one.path)
+    outside += [(piece.sources[0], "has a path that is too long") for piece in pieces if _too_long(piece)]
+    left = sorted((*source.left_out, *outside))
     return Plan(kind, tuple(fits), tuple(left), _notes(fits, vault))
 
 
@@ -96,11 +96,11 @@ def _scoped(files: Sequence[Found], kind: Kind, base: str, vault: Vault) -> tupl
         top = found.path.partition("/")[0]
         own = kind is not Kind.OPENCLAW or top in {found.path, "memory"} or _PARA.fullmatch(top)
         if vault.templates and found.path.startswith(f"{vault.templates}/"):
-            outside.append(LeftOut(found.path, "is a template"))
+            outside.append((found.path, "is a template"))
         elif own and found.path.startswith(base):
             inside.append(found)
         else:
-            outside.append(LeftOut(found.path, f"does not belong to {kind.called}"))
+            outside.append((found.path, f"does not belong to {kind.called}"))
     return inside, outside
 
 
@@ -180,9 +180,9 @@ def _notes(pieces: Sequence[Piece], vault: Vault) -> tuple[str, ...]:
 
 def without(plan: Plan, lost: Sequence[LeftOut]) -> Plan:
     """Return the plan as it was carried out where files could not be read any more when it came to copying."""
-    gone = {one.path for one in lost}
+    gone = {path for path, _ in lost}
     pieces = [replace(one, sources=tuple(path for path in one.sources if path not in gone)) for one in plan.pieces]
-    left = sorted((*plan.left_out, *lost), key=lambda one: one.path)
+    left = sorted((*plan.left_out, *lost))
     return replace(plan, pieces=tuple(piece for piece in pieces if piece.sources), left_out=tuple(left))
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # It is read, and never written.
 
 
+LeftOut = tuple[str, str]
+"""The path of a file or folder that is not taken over, and why: the end of a sentence that begins with the path."""
 MAX_BYTES: Final = 64 * 1024 * 1024
 NOTES: Final = (".md", ".txt")
 _ATTACHMENTS: Final = (".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp")
@@ -53,14 +55,6 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A file or folder that is not taken over; `why` ends a sentence that begins with its path."""
-
-    path: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Source:
     """A folder as it was found: what can be taken over, in order of paths, and what cannot."""
 
@@ -79,16 +73,15 @@ def read_source(root: Path) -> Source:
     left: list[LeftOut] = []
     for entry, path in _walk(root, left):
         if why := _unfit(entry, path):
-            left.append(LeftOut(shown(path), why))
+            left.append((shown(path), why))
         else:
             try:
                 found.append(_read(root, path, entry.stat(follow_symlinks=False).st_size))
             except BadFile as fault:
-                left.append(LeftOut(path, fault.why))
+                left.append((path, fault.why))
             except OSError as error:
-                left.append(LeftOut(path, f"cannot be read: {(error.strerror or str(error)).lower()}"))
-    by_path = sorted(found, key=lambda one: one.path), sorted(left, key=lambda one: one.path)
-    return Source(root, tuple(by_path[0]), tuple(by_path[1]))
+                left.append((path, f"cannot be read: {(error.strerror or str(error)).lower()}"))
+    return Source(root, tuple(sorted(found, key=lambda one: one.path)), tuple(sorted(left)))
 
 
 def shown(path: str) -> str:
@@ -125,7 +118,7 @@ def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], s
             why = f"cannot be listed: {(error.strerror or str(error)).lower()}"
             if not here:
                 raise BadFile(root, why, "Name a folder that you may read.") from None
-            left.append(LeftOut(shown(here), why))
+            left.append((shown(here), why))
             continue
         seen += len(listed)
         if seen > files.MOST_FILES:
@@ -133,7 +126,7 @@ def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], s
         for entry in listed:
             path = f"{here}/{entry.name}" if here else entry.name
             if entry.name.startswith("."):
-                left.append(LeftOut(shown(path), "is hidden"))
+                left.append((shown(path), "is hidden"))
             elif entry.is_dir(follow_symlinks=False):
                 pending.append(path)
             else:
@@ -206,7 +199,7 @@ def detect(source: Source) -> Kind:
     """
     notes = [found for found in source.files if found.is_note]
     top = {found.path for found in notes if "/" not in found.path}
-    sessions = any(left.path.endswith(".jsonl") and "/" not in left.path for left in source.left_out)
+    sessions = any(path.endswith(".jsonl") and "/" not in path for path, _ in source.left_out)
     if sessions and any(found.path == "memory/MEMORY.md" for found in notes):
         return Kind.CLAUDE_CODE
     dated = any(found.path.startswith("memory/") and begun_day(found.path) for found in notes)

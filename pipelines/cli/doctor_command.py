@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root, now_option
+from pipelines.cli.options import json_option, memory_option, memory_root, now_option
 from pipelines.cli.output import say, say_json, say_table
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
@@ -18,12 +18,10 @@ from pipelines.store.secrets import veil
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.queries.doctor import Finding
-
 
 @click.command()
 @click.option("--probe", is_flag=True, help="Ask git's remotes and the models' providers, too, within seconds.")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@json_option("Print it as JSON.")
 @memory_option
 @now_option
 def curate_doctor(*, probe: bool, as_json: bool, memory: Path | None, now: str | None) -> int:
@@ -35,28 +33,19 @@ def curate_doctor(*, probe: bool, as_json: bool, memory: Path | None, now: str |
     from pipelines.queries.doctor import State, examine, next_thing  # noqa: PLC0415  the verb's work, not its help
 
     root = memory_root(memory)
-    findings = examine(root, _moment(root, now), probing=probe)
+    try:
+        when = moment(now, load_settings(root))
+    except BadSettings:  # which is a finding
+        when = datetime.now(UTC)
+    findings = examine(root, when, probing=probe)
     first = next_thing(findings)
     if as_json:
         say_json({"findings": [asdict(one) for one in findings], "next": asdict(first) if first else None})
     else:
-        _tell(findings, first)
+        say_table(("check", "state", "what was found"), [(one.check, one.state, _line(one.says)) for one in findings])
+        say(f"\nNext, for {first.check}: {_line(first.to_do)}" if first else "\nThere is nothing to do.")
     return EXPECTED if any(one.state is State.WRONG for one in findings) else FINE
-
-
-def _tell(findings: list[Finding], first: Finding | None) -> None:
-    say_table(("check", "state", "what was found"), [(one.check, one.state, _line(one.says)) for one in findings])
-    say()
-    say(f"Next, for {first.check}: {_line(first.to_do)}" if first else "There is nothing to do.")
 
 
 def _line(text: str) -> str:
     return " ".join(veil(text).split())
-
-
-def _moment(root: Path, now: str | None) -> datetime:
-    """Return the moment at which the doctor looks, whatever the settings are worth."""
-    try:
-        return moment(now, load_settings(root))
-    except BadSettings:
-        return datetime.now(UTC)

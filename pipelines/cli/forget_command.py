@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.manual_changes import confirm, item_named
-from pipelines.cli.options import memory_option, memory_root, now_option
-from pipelines.cli.output import say
-from pipelines.clock import moment
+from pipelines.cli.changes import confirm, item_named
+from pipelines.cli.options import memory_option, memory_root, now_option, open_memory
+from pipelines.cli.output import say, say_lines
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
-from pipelines.settings import load_settings
 from pipelines.store.change_set import placed_item
 from pipelines.store.git import Git
 from pipelines.store.git_history import ids_in_history, wordings
@@ -27,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.night.forget import Forgotten
 
-
-_SHOWN = 5
+_SHOWN: Final = 5
+_END: Final = "END-OF-WORDS"
+_PERL: Final = 'open F, "<", $ENV{WORDS}; chomp(@w = <F>)'
 
 
 @click.command()
@@ -46,41 +44,29 @@ def curate_forget(*, ident: str, yes: bool, from_history: bool, memory: Path | N
 
     A hash of its wording stays, so that no run proposes it again. Git's history holds it until you rewrite that.
     """
-    root = memory_root(memory)
     if from_history:
-        tell_rewriting(root, ident)
+        _tell_rewriting(memory_root(memory), ident)
         return
-    settings = load_settings(root)
+    root, settings, when = open_memory(memory, now)
     documents = read_documents(root)
     name = item_named(documents, ident)
     path, placed = placed_item(documents, name)
     if not yes:
         say(f"{name} in {real_path(root, path)}: {placed.item.type}: {placed.item.text}")
     confirm("Forget it? It cannot be taken back with `curate undo`.", yes=yes)
-    _tell(forget(root, settings, moment(now, settings), name))
-
-
-def _tell(done: Forgotten) -> None:
-    told = [f"{done.lines} {'line' if done.lines == 1 else 'lines'} of logs blotted out"] if done.lines else []
-    told += [f"{done.replies} kept {'reply' if done.replies == 1 else 'replies'} deleted"] if done.replies else []
-    told += [f"links of {', '.join(done.unlinked)} to it taken out"] if done.unlinked else []
-    say(f"{done.id} of {done.path} is forgotten{': ' + ', '.join(told) if told else ''}.")
+    done = forget(root, settings, when, name)
+    parts = [f"{done.lines} {'line' if done.lines == 1 else 'lines'} of logs blotted out"] if done.lines else []
+    parts += [f"{done.replies} kept {'reply' if done.replies == 1 else 'replies'} deleted"] if done.replies else []
+    parts += [f"links of {', '.join(done.unlinked)} to it taken out"] if done.unlinked else []
+    say(f"{name} of {done.path} is forgotten{': ' + ', '.join(parts) if parts else ''}.")
     for place in done.left[:_SHOWN]:
         say(f"Note: {place} still holds its words, and is not a run's to change.")
     if len(done.left) > _SHOWN:
         say(f"Note: so do {len(done.left) - _SHOWN} more places.")
-    say(f"Note: git's history holds it still; `curate forget {done.id} --from-history` prints how to rewrite that.")
+    say(f"Note: git's history holds it still; `curate forget {name} --from-history` prints how to rewrite that.")
 
 
-# ---------------------------------------- `curate forget ID --from-history`
-# the commands that take an item's words out of git's history; none is run here.
-
-
-_END: Final = "END-OF-WORDS"
-_PERL: Final = 'open F, "<", $ENV{WORDS}; chomp(@w = <F>)'
-
-
-def tell_rewriting(root: Path, prefix: str) -> None:
+def _tell_rewriting(root: Path, prefix: str) -> None:
     """Print the commands for the item whose id begins so, whether it stands or was forgotten.
 
     Raises:
@@ -89,16 +75,15 @@ def tell_rewriting(root: Path, prefix: str) -> None:
     """
     git = Git(root)
     git.check()
-    standing = {p.item.id for document in read_documents(root).values() for p in document.items}
+    present = {p.item.id for document in read_documents(root).values() for p in document.items}
     past = ids_in_history(git, prefix.strip().casefold()) if git.head() else frozenset()
-    ident = named_item(prefix, standing | past)
+    ident = named_item(prefix, present | past)
     words = wordings(git, ident) if git.head() else ()
     if not words:
         raise UsageFault(f"Git's history holds no words of {ident}.", "There is nothing to rewrite.")
     if names_of(root) is not None:
         say("# Files of yours that are committed, daily notes among them, are rewritten on the disk, too.")
-    for line in commands(root, git.repository.top, words, filter_repo=bool(shutil.which("git-filter-repo"))):
-        say(line)
+    say_lines(commands(root, git.repository.top, words, filter_repo=bool(shutil.which("git-filter-repo"))))
 
 
 def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) -> Iterator[str]:

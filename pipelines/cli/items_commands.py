@@ -1,4 +1,4 @@
-"""`curate items`: every item, whatever its status, with its evidence."""
+"""The verbs that list items and move them about: `curate items`, `pin`, `unpin` and `move`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.manual_changes import do_by_hand, item_named, open_document
-from pipelines.cli.options import Day, memory_option, memory_root, now_option
+from pipelines.cli.changes import do_by_hand, item_named, open_document
+from pipelines.cli.item_lines import item_json
+from pipelines.cli.options import day_option, json_option, memory_option, memory_root, now_option
 from pipelines.cli.output import say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.manual import Deed
@@ -18,7 +19,7 @@ from pipelines.store.change_set import moved, placed_item, with_pin
 from pipelines.store.evidence import Quotes
 from pipelines.store.git import Git
 from pipelines.store.item import ItemType, Status
-from pipelines.store.layout import REVIEW
+from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.template import named_documents
 from pipelines.store.user_layout import real_path
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.night.manual import Held
-    from pipelines.store.item import Item
 
 
 @click.command()
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     multiple=True,
     help="Only these; may be repeated.",
 )
-@click.option("--as-of", type=Day(), metavar="DAY", help="Only what held on this day, superseded since or not.")
-@click.option("--known-on", type=Day(), metavar="DAY", help="As the memory held them by the end of this day, by git.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array, with the evidence of each item.")
+@day_option("--as-of", "Only what held on this day, superseded since or not.")
+@day_option("--known-on", "As the memory held them by the end of this day, by git.")
+@json_option("Print a JSON array, with the evidence of each item.")
 @memory_option
 def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
     *,
@@ -66,47 +66,21 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
         documents = {path: documents[path] for path in named_documents(documents, document, partial(real_path, root))}
     updated = days_updated(documents)
     found = [
-        (one.path, one.item)
+        (real_path(root, one.path), one.item)
         for one in Beliefs.of(documents).holdings
         if (not kinds or one.item.type in kinds) and (not statuses or one.item.status in statuses)
         if not as_of or holds_on(one, as_of, updated)
     ]
-    for told in (note, first_day_note(documents, as_of) if as_of and not found and not note else ""):
-        if told:
-            warn(told)
+    if as_of and not found and not note:
+        note = first_day_note(documents, as_of)
+    if note:
+        warn(note)
     if as_json:
         quotes = Quotes(root)
-        say_json([item_json(real_path(root, path), item, quotes) for path, item in found])
+        say_json([item_json(path, item, quotes) for path, item in found])
     else:
-        rows = [
-            (item.id[:8], item.type, item.status, item.since, real_path(root, path), item.text) for path, item in found
-        ]
+        rows = [(item.id[:8], item.type, item.status, item.since, path, item.text) for path, item in found]
         say_table(("id", "type", "status", "since", "document", "text"), rows)
-
-
-def item_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
-    """Return an item as `--json` prints it; a quote that no longer stands anywhere is null."""
-    return {
-        "id": item.id,
-        "type": item.type,
-        "text": item.text,
-        "status": item.status,
-        "document": path,
-        "since": item.since,
-        "until": item.until or None,
-        "confirmed": item.confirmed or None,
-        "trust": item.trust,
-        "confidence": item.confidence,
-        "by": item.by or None,
-        "seen": max(item.seen, len(item.evidence)),
-        "links": {name: list(ids) for name, ids in item.links},
-        "superseded_by": item.superseded_by or None,
-        "evidence": [quotes.found(evidence).to_json() for evidence in item.evidence],
-    }
-
-
-# ---------------------------------------- `curate pin`
-# an item that neither fades nor is evicted.
 
 
 @click.command()
@@ -118,32 +92,7 @@ def curate_pin(ident: str, memory: Path | None, now: str | None) -> None:
 
     ID is an item's id or its beginning.
     """
-    tell_pin(ident, memory, now, pinned=True)
-
-
-def tell_pin(prefix: str, memory: Path | None, now: str | None, *, pinned: bool) -> None:
-    """Pin an item or take its pin away, and say so."""
-    verb, already = ("pin", "is pinned already") if pinned else ("unpin", "is not pinned")
-    found: list[str] = []
-
-    def decide(held: Held) -> Deed | None:
-        ident = item_named(held.documents, prefix)
-        path, placed = placed_item(held.documents, ident)
-        found[:] = [ident, held.snapshot.shown(path)]
-        if pinned and not placed.item.active:
-            raise UsageFault(f"{ident} is {placed.item.status}.", "Only what holds now, or is open, can be pinned.")
-        if placed.item.pinned == pinned:
-            return None
-        return Deed(with_pin(held.documents, ident, pinned=pinned), f"{verb.capitalize()} {ident}", changed=1)
-
-    deed = do_by_hand(memory, now, f"curate {verb}", decide)
-    ident, path = found
-    done = "is pinned" if pinned else "is no longer pinned"
-    say(f"{ident} in {path} {done if deed else already}.")
-
-
-# ---------------------------------------- `curate unpin`
-# an item that fades again.
+    _set_pin(ident, memory, now, pinned=True)
 
 
 @click.command()
@@ -152,11 +101,29 @@ def tell_pin(prefix: str, memory: Path | None, now: str | None, *, pinned: bool)
 @now_option
 def curate_unpin(ident: str, memory: Path | None, now: str | None) -> None:
     """Take the pin of an item away: it fades like any other. ID is an item's id or its beginning."""
-    tell_pin(ident, memory, now, pinned=False)
+    _set_pin(ident, memory, now, pinned=False)
 
 
-# ---------------------------------------- `curate move`
-# an item goes to another document.
+def _set_pin(prefix: str, memory: Path | None, now: str | None, *, pinned: bool) -> None:
+    """Pin an item or take its pin away, and say so."""
+    verb, done, already = (
+        ("pin", "is pinned", "is pinned already") if pinned else ("unpin", "is no longer pinned", "is not pinned")
+    )
+    ident = path = ""
+
+    def decide(held: Held) -> Deed | None:
+        nonlocal ident, path
+        ident = item_named(held.documents, prefix)
+        path, placed = placed_item(held.documents, ident)
+        path = held.snapshot.shown(path)
+        if pinned and not placed.item.active:
+            raise UsageFault(f"{ident} is {placed.item.status}.", "Only what holds now, or is open, can be pinned.")
+        if placed.item.pinned == pinned:
+            return None
+        return Deed(with_pin(held.documents, ident, pinned=pinned), f"{verb.capitalize()} {ident}", changed=1)
+
+    deed = do_by_hand(memory, now, f"curate {verb}", decide)
+    say(f"{ident} in {path} {done if deed else already}.")
 
 
 @click.command()
@@ -166,20 +133,23 @@ def curate_unpin(ident: str, memory: Path | None, now: str | None) -> None:
 @now_option
 def curate_move(ident: str, document: str, memory: Path | None, now: str | None) -> None:
     """Move an item to another document: its path, id, title or file name. It keeps its id, and links lead to it."""
-    found: list[str] = []
+    name = target = shown = ""
 
     def decide(held: Held) -> Deed | None:
-        name, target = item_named(held.documents, ident), open_document(held, document)
+        nonlocal name, target, shown
+        real = held.snapshot.shown
+        name, queue = item_named(held.documents, ident), real(REVIEW)
+        advice = f"Name one by its path; archives and {queue} take no items."
+        target = open_document(held.documents, document, real, {Kind.ARCHIVE, Kind.REVIEW}, advice)
         path, _ = placed_item(held.documents, name)
-        found[:] = [name, target, *map(held.snapshot.shown, (target, REVIEW))]
+        shown = real(target)
         if path == REVIEW:
-            raise UsageFault(f"{name} waits in {found[3]}.", f"Decide on it first: `curate review {name}`.")
+            raise UsageFault(f"{name} waits in {queue}.", f"Decide on it first: `curate review {name}`.")
         if path == target:
             return None
         return Deed(moved(held.documents, name, target), f"Move {name} from {path} to {target}", changed=1)
 
     deed = do_by_hand(memory, now, "curate move", decide)
-    name, target, shown, _ = found
     if deed and (there := placed_item(deed.documents, name)[0]) != target:
         there = real_path(memory_root(memory), there)
         say(f"{shown} has no room for {name}: it stands in {there}. `curate pin {name}` gives it precedence.")

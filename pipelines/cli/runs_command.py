@@ -6,27 +6,26 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root
-from pipelines.cli.output import dollars, say, say_json, say_table
+from pipelines.cli.options import json_option, memory_option, memory_root
+from pipelines.cli.output import dollars, say, say_json, say_lines, say_table
 from pipelines.night.run_history import Ended, all_runs, named, whole
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from pipelines.night.run_history import Run, RunDetail
     from pipelines.store.change_set import ItemChange, Standing
 
 
-SHOWN: Final = 20
-_TITLES: Final = ("run", "date", "changed", "cost", "commit", "ended")
+_SHOWN: Final = 20
 
 
 @click.command()
 @click.argument("run", required=False, default="")
-@click.option("--limit", type=click.IntRange(1), default=SHOWN, show_default=True, help="How many at most.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: an array, or an object for one RUN.")
+@click.option("--limit", type=click.IntRange(1), default=_SHOWN, show_default=True, help="How many at most.")
+@json_option("Print JSON: an array, or an object for one RUN.")
 @memory_option
 def curate_runs(*, run: str, limit: int, as_json: bool, memory: Path | None) -> None:
     """List the runs, newest first; with RUN (an id or a commit, or the start of one) show that one whole."""
@@ -36,21 +35,27 @@ def curate_runs(*, run: str, limit: int, as_json: bool, memory: Path | None) -> 
     if run:
         detail = whole(named(runs, run), git)
         if as_json:
-            say_json(detail_json(detail))
+            say_json(_detail_json(detail))
         else:
             _tell(detail)
     elif as_json:
         say_json([one.to_json() for one in runs[:limit]])
     else:
-        say_table(_TITLES, [_row(one) for one in runs[:limit]])
+        rows = [
+            (
+                one.id,
+                one.when,
+                _what_changed(one),
+                _cost(one),
+                one.commit.commit[:10] if one.commit else "-",
+                _ending(one),
+            )
+            for one in runs[:limit]
+        ]
+        say_table(("run", "date", "changed", "cost", "commit", "ended"), rows)
 
 
-def _row(run: Run) -> tuple[str, ...]:
-    commit = run.commit.commit[:10] if run.commit else "-"
-    return run.id, run.when, what_changed(run), cost(run), commit, ending(run)
-
-
-def what_changed(run: Run) -> str:
+def _what_changed(run: Run) -> str:
     """Return what a run changed, in a few words."""
     if run.commit and run.undoes:
         return f"undoes {run.undoes}: {run.commit.subject.rpartition(': ')[2]}"
@@ -65,7 +70,7 @@ def what_changed(run: Run) -> str:
     return ", ".join(told) or "nothing"
 
 
-def cost(run: Run) -> str:
+def _cost(run: Run) -> str:
     """Return what a run cost: requests, tokens and money, or a dash where no report tells."""
     if not isinstance(run.told("model"), dict):
         return "-"
@@ -76,7 +81,7 @@ def cost(run: Run) -> str:
     return f"{calls:,} {'call' if calls == 1 else 'calls'}, {tokens:,} tokens{paid}"
 
 
-def ending(run: Run) -> str:
+def _ending(run: Run) -> str:
     """Return how a run ended, in a few words."""
     told = {
         Ended.WELL: "well",
@@ -90,57 +95,51 @@ def ending(run: Run) -> str:
     return told[run.ended].rstrip(".")
 
 
-def detail_json(detail: RunDetail) -> dict[str, object]:
+def _detail_json(detail: RunDetail) -> dict[str, object]:
     """Return what `--json` prints of one run."""
+    sides = [(_standing(one.id, one.before), _standing(one.id, one.after)) for one in detail.items]
     return {
         **detail.run.to_json(),
         "items": {
-            "added": [_standing(one.id, one.after) for one in detail.items if not one.before],
+            "added": [after for before, after in sides if not before],
             "changed": [
-                {"id": one.id, "before": _standing(one.id, one.before), "after": _standing(one.id, one.after)}
-                for one in detail.items
-                if one.before and one.after
+                {"id": after["id"], "before": before, "after": after} for before, after in sides if before and after
             ],
-            "removed": [_standing(one.id, one.before) for one in detail.items if not one.after],
+            "removed": [before for before, after in sides if not after],
         },
         "warnings": list(detail.warnings),
         "report": detail.run.report,
     }
 
 
-def _standing(ident: str, one: Standing | None) -> dict[str, object] | None:
+def _standing(ident: str, one: Standing | None) -> dict[str, object]:
+    """Return an item where it stood, empty where it did not."""
     if one is None:
-        return None
+        return {}
     item = one.item
     return {"id": ident, "type": item.type, "text": item.text, "status": item.status, "document": one.path}
 
 
 def _tell(detail: RunDetail) -> None:
     run = detail.run
-    say(f"Run       {run.id}")
-    say(f"Date      {run.when}")
-    say(f"Ended     {ending(run)}")
-    say(f"Commit    {run.commit.commit if run.commit else '-'}")
+    commit = run.commit.commit if run.commit else "-"
+    say(f"Run       {run.id}\nDate      {run.when}\nEnded     {_ending(run)}\nCommit    {commit}")
     if run.report and "entries" in run.report:
         say(f"Read      {run.number('entries', 'read')} entries of {run.number('logs', 'read')} logs")
-    say(f"Changed   {what_changed(run)}")
-    say(f"Cost      {cost(run)}")
-    for change in detail.items:
-        for line in _lines(change):
-            say(line)
-    for warning in detail.warnings:
-        say(f"Note      {warning}")
+    say(f"Changed   {_what_changed(run)}")
+    say(f"Cost      {_cost(run)}")
+    say_lines(_lines(detail.items))
+    say_lines(f"Note      {warning}" for warning in detail.warnings)
 
 
-def _lines(change: ItemChange) -> Iterator[str]:
-    before, after = change.before, change.after
-    if after and not before:
-        yield f"  + {change.id} {after.path}: {after.item.type}: {after.item.text}"
-    elif before and not after:
-        yield f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}"
-    elif before and after:
-        told = ", ".join(_aspects(before, after))
-        yield f"  ~ {change.id} {after.path}: {after.item.type}: {after.item.text} ({told})"
+def _lines(changes: Iterable[ItemChange]) -> Iterator[str]:
+    for change in changes:
+        before, after = change.before, change.after
+        if after:
+            sign, how = ("~", f" ({', '.join(_aspects(before, after))})") if before else ("+", "")
+            yield f"  {sign} {change.id} {after.path}: {after.item.type}: {after.item.text}{how}"
+        elif before:
+            yield f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}"
 
 
 def _aspects(before: Standing, after: Standing) -> Iterator[str]:

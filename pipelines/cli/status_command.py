@@ -1,17 +1,20 @@
-"""`curate status`: how the memory fares, at a glance."""
+"""`curate status`: how the memory fares, at a glance: what it holds, its nights, and its search.
+
+Each part gives what `--json` prints of it and the lines that a person reads, from the same facts.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, cast
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipelines import __version__
-from pipelines.cli.options import memory_option, memory_root, now_option
-from pipelines.cli.output import dollars, passed_over, say, say_json, warn
-from pipelines.clock import day_of, moment
+from pipelines.cli.options import json_option, memory_option, now_option, open_memory
+from pipelines.cli.output import dollars, say_json, say_lines, skipped_lines, warn
+from pipelines.clock import day_of
 from pipelines.errors import EXPECTED, FINE, BadSettings
 from pipelines.extract.extract_days import days_to_read
 from pipelines.night.fold_logs import capture
@@ -20,7 +23,6 @@ from pipelines.night.unattended import sentence, tell
 from pipelines.queries.health import health, installed_nights, next_run, signs_of
 from pipelines.search.damage import index_facts
 from pipelines.search.indexed_files import unread
-from pipelines.settings import load_settings
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW
@@ -33,14 +35,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.agents.timers import Found
     from pipelines.extract.choose_models import Probe
-    from pipelines.queries.health import Health
-    from pipelines.search.damage import IndexFacts, VectorFacts
+    from pipelines.queries.health import Health, Signs
+    from pipelines.search.damage import VectorFacts
+    from pipelines.settings import Settings
+
+    Part = tuple[dict[str, object], list[str]]
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@json_option("Print it as JSON.")
 @click.option("--probe", is_flag=True, help="Ask the models' providers, within seconds, whether they answer.")
 @click.option("--notify", is_flag=True, help="Tell you on your desktop, or by mail, that a night did not end well.")
 @memory_option
@@ -51,220 +55,138 @@ def curate_status(*, as_json: bool, probe: bool, notify: bool, memory: Path | No
     The exit code is 1 when no night ended well for more than a day and a half, or when the last run failed and days
     wait for it, or what it wrote is not committed yet: any monitor can watch that.
     """
-    root = memory_root(memory)
-    facts = status_facts(root, now)
-    told = night_facts(root, now, facts["days_waiting"], probe=probe)
+    root, settings, when = open_memory(memory, now)
+    held, held_lines, notes = _held(root, settings, when)
+    signs = signs_of(root, held["days_waiting"])
+    state = health(signs, when, settings)
+    nights, night_lines = _nights(root, state, signs, when, _probes() if probe else None)
+    search, search_lines = _search(root)
     if as_json:
-        say_json(facts | told.to_json() | search_facts(root))
+        say_json(held | nights | search)
     else:
-        for line in status_lines(facts, [*night_lines(told), *search_lines(root)]):
-            say(line)
+        say_lines([*held_lines, *night_lines, *search_lines, *notes, f"Version   memcurate {__version__}"])
     if notify:
-        tell_person(root, told)
-    return EXPECTED if told.health.is_bad else FINE
+        how = tell(sentence(root, overdue=bool(state.overdue)))
+        warn(f"You were told by {how}." if how else "There is neither a desktop nor a mail program to tell you by.")
+    return EXPECTED if state.is_bad else FINE
 
 
-def status_facts(root: Path, now: str | None) -> dict[str, object]:
-    """Return what `--json` prints."""
-    settings = load_settings(root)
-    today = day_of(moment(now, settings), settings)
+def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any], list[str], list[str]]:
+    """Return what the memory holds: what `--json` prints, the first lines, and the notes that come last."""
+    today = day_of(when, settings)
     snapshot = read_snapshot(root)
     logs = capture(snapshot.logs, snapshot.partials, today).logs
-    waiting = days_to_read(logs, read_progress(snapshot.state.get(PROGRESS)), today, lambda *_: None)
+    unread_days = days_to_read(logs, read_progress(snapshot.state.get(PROGRESS)), today, lambda *_: None)
+    waiting = list(dict.fromkeys(day.day for day in unread_days if day.fresh))
     last = last_report(root)
-    briefing = snapshot.documents.get(BRIEFING)
-    return {
+    briefing, path, cap = snapshot.documents.get(BRIEFING), snapshot.shown(BRIEFING), settings.caps.briefing
+    size = briefing.size if briefing else 0
+    items, documents = sum(1 for _ in snapshot.items()), len(snapshot.documents)
+    warnings = [*settings.ignored_note, *map(str, snapshot.warnings)]
+    skipped, partial = ([asdict(one) for one in files] for files in unread(root))
+    facts = {
         "memory": str(root),
         "version": __version__,
         "day": today,
         "last_run": {key: last[key] for key in ("run", "now", "exit_code", "commit", "error") if key in last}
         if last
         else None,
-        "days_waiting": list(dict.fromkeys(day.day for day in waiting if day.fresh)),
-        "briefing": {
-            "path": snapshot.shown(BRIEFING),
-            "bytes": briefing.size if briefing else 0,
-            "cap": settings.caps.briefing,
-        },
-        "items": sum(1 for _ in snapshot.items()),
-        "documents": len(snapshot.documents),
+        "days_waiting": waiting,
+        "briefing": {"path": path, "bytes": size, "cap": cap},
+        "items": items,
+        "documents": documents,
         "repository": Git(root).is_repository(),
-        "warnings": [*settings.ignored_note, *map(str, snapshot.warnings)],
-        **_unread(root),
+        "warnings": warnings,
+        "skipped": skipped,
+        "partial": partial,
     }
-
-
-def _unread(root: Path) -> dict[str, object]:
-    """Return which files the index lacks, whole or in part, as of its last update."""
-    skipped, partial = unread(root)
-    return {"skipped": [asdict(one) for one in skipped], "partial": [asdict(one) for one in partial]}
-
-
-def _ending(last: dict[str, object]) -> str:
-    error = last.get("error")
-    if isinstance(error, dict):
-        return f"failed: {error.get('sentence')}"
-    return "ended well" if last["exit_code"] == 0 else "left something pending"
-
-
-def _shown(when: str) -> str:
-    """Return a moment of a report as the other lines show theirs; as it is where it cannot be read."""
-    found = moment_of({"now": when})
-    return found.isoformat(" ", timespec="minutes") if found else when
-
-
-def status_lines(facts: dict[str, object], search: list[str]) -> list[str]:
-    """Return the status as a person reads it, with the lines that tell how search fares before what is to be noted."""
-    last, waiting, briefing = facts["last_run"], facts["days_waiting"], facts["briefing"]
-    if not (isinstance(waiting, list) and isinstance(briefing, dict) and isinstance(facts["warnings"], list)):
-        raise TypeError(facts)
-    ended = "no run yet"
-    if isinstance(last, dict):
-        ended = f"{_shown(str(last['now']))}, {_ending(last)}"
-    waits = "nothing"
-    if waiting:
-        waits = f"{len(waiting)} {'day' if len(waiting) == 1 else 'days'}, from {waiting[0]}"
+    days = f"{len(waiting)} {'day' if len(waiting) == 1 else 'days'}, from {waiting[0]}" if waiting else "nothing"
     lines = [
-        f"Memory    {facts['memory']}",
-        f"Last run  {ended}",
-        f"Waiting   {waits}",
-        f"{briefing['path']} {briefing['bytes']:,} of {briefing['cap']:,} bytes",
-        f"Holds     {facts['items']:,} items in {facts['documents']:,} documents",
-        *search,
+        f"Memory    {root}",
+        f"Last run  {_last_run(last) if last else 'no run yet'}",
+        f"Waiting   {days}",
+        f"{path} {size:,} of {cap:,} bytes",
+        f"Holds     {items:,} items in {documents:,} documents",
     ]
-    if briefing["bytes"] > briefing["cap"]:
-        lines.append(f"Note      {briefing['path']} is over its cap by what was written in it by hand; shorten it.")
-    lines += [f"Note      {warning}" for warning in facts["warnings"]]
-    for label, key in (("Skipped", "skipped"), ("Note", "partial")):
-        files = facts[key]
-        lines += [f"{label:<9} {line}" for line in passed_over(files if isinstance(files, list) else [])]
-    return [*lines, f"Version   memcurate {facts['version']}"]
+    over = f"{path} is over its cap by what was written in it by hand; shorten it."
+    notes = [f"Note      {note}" for note in ([over] if size > cap else []) + warnings]
+    notes += [f"Skipped   {line}" for line in skipped_lines(skipped)]
+    notes += [f"Note      {line}" for line in skipped_lines(partial)]
+    return facts, lines, notes
 
 
-# ---------------------------------------- what `curate status` says of the nights
-# whether they happen, what is to come, what they cost, who was reached.
+def _last_run(last: Mapping[str, object]) -> str:
+    """Return when a run was, as the other lines show a moment where it can be read, and how it ended."""
+    when, error = moment_of(last), last.get("error")
+    how = "ended well" if last.get("exit_code") == 0 else "left something pending"
+    if isinstance(error, dict):
+        how = f"failed: {error.get('sentence')}"
+    return f"{_minutes(when) if when else last.get('now')}, {how}"
 
 
-@dataclass(frozen=True, slots=True)
-class NightFacts:
-    """How the nights of a memory stand.
-
-    Args:
-        health: whether they happen and end well.
-        upcoming: when the next run begins and by what, or None.
-        schedule: what is installed for it.
-        review: how many entries wait in Review.md, and where that stands.
-        spent: what the last 30 days cost.
-        push: how the last push went, or None where nothing is pushed.
-        probes: how the models' providers answered, or None where they were not asked.
-    """
-
-    health: Health
-    upcoming: tuple[datetime, str] | None
-    schedule: Sequence[Found]
-    review: tuple[int, str]
-    spent: Mapping[str, object]
-    push: Mapping[str, object] | None
-    probes: Sequence[Probe] | None
-
-    def to_json(self) -> dict[str, object]:
-        """Return what `--json` prints."""
-        return {
-            "overdue": self.health.overdue or None,
-            "failed": self.health.failed or None,
-            "last_well": self.health.last_well.isoformat() if self.health.last_well else None,
-            "elsewhere": self.health.elsewhere.isoformat() if self.health.elsewhere else None,
-            "next_run": {"at": self.upcoming[0].isoformat(), "by": self.upcoming[1]} if self.upcoming else None,
-            "schedule": [asdict(one) for one in self.schedule],
-            "review": self.review[0],
-            "cost_30_days": dict(self.spent),
-            "push": dict(self.push) if self.push else None,
-            "models": None if self.probes is None else [asdict(one) for one in self.probes],
-        }
-
-
-def night_facts(root: Path, now: str | None, waiting: object, *, probe: bool) -> NightFacts:
-    """Return how the nights stand; providers are asked only with `probe`."""
-    settings = load_settings(root)
-    when = moment(now, settings)
-    signs = signs_of(root, cast("list[str]", waiting))
-    nights = installed_nights(root)
-    return NightFacts(
-        health(signs, when, settings),
-        next_run(root, nights, when),
-        nights,
-        _review(root),
-        spent(signs.reports, when),
-        push_state(root),
-        _probes() if probe else None,
-    )
-
-
-def night_lines(facts: NightFacts) -> list[str]:
-    """Return them as a person reads them."""
-    advice = "" if facts.health.happens else " Run `curate run`."
-    lines = [f"Overdue   {facts.health.overdue}{advice}"] if facts.health.overdue else []
-    lines += [f"Failed    {facts.health.failed}"] if facts.health.failed else []
-    lines += [f"Note      {facts.health.ahead}"] if facts.health.ahead else []
-    if facts.health.elsewhere:
-        when = facts.health.elsewhere.isoformat(" ", timespec="minutes")
-        lines.append(f"Elsewhere {when}, the last night of another machine that is here")
-    lines.append(f"Next run  {_next(facts)}")
-    count, queue = facts.review
-    lines.append(f"Review    {f'{count} {_waits(count)} in {queue}; `curate review`' if count else 'nothing waits'}")
-    lines += [
-        f"Cost      {_cost(facts.spent)}",
-        f"Push      {_push(facts.push) if facts.push else 'nothing is pushed'}",
-    ]
-    return [*lines, *_reached(facts.probes)]
-
-
-def _reached(probes: Sequence[Probe] | None) -> list[str]:
-    if probes is None:
-        return []
-    told = [f"{one.provider} {f'answers, in {one.seconds:.1f} s' if one.reached else one.why}" for one in probes]
-    return [f"Model     {line}." for line in told] or ["Model     none is asked: the rules read, here."]
-
-
-def tell_person(root: Path, facts: NightFacts) -> None:
-    """Tell a person that a night did not end well, and say on standard error how they were told."""
-    how = tell(sentence(root, overdue=bool(facts.health.overdue)))
-    told = f"You were told by {how}." if how else "There is neither a desktop nor a mail program to tell you by."
-    warn(told)
-
-
-def _next(facts: NightFacts) -> str:
-    if facts.upcoming:
-        when, by = facts.upcoming
-        return f"{when.isoformat(' ', timespec='minutes')}, by {by}"
-    if facts.schedule:
-        return "not in force; `curate install --list` says what is installed"
-    return "not scheduled; `curate install systemd`, `cron` or `launchd` does it"
-
-
-def _review(root: Path) -> tuple[int, str]:
+def _nights(root: Path, state: Health, signs: Signs, when: datetime, probes: Sequence[Probe] | None) -> Part:
+    """Return how the nights fare: whether they happen, what is to come, what they cost, who was reached."""
+    installed = installed_nights(root)
+    upcoming = next_run(root, installed, when)
+    costs, push = spent(signs.reports, when), push_state(root)
     queue = real_path(root, REVIEW)
     try:
-        return (root / queue).read_text(encoding="utf-8").count("<!-- review "), queue
+        count = (root / queue).read_text(encoding="utf-8").count("<!-- review ")
     except (OSError, ValueError):
-        return 0, queue
+        count = 0
+    facts: dict[str, object] = {
+        "overdue": state.overdue or None,
+        "failed": state.failed or None,
+        "last_well": state.last_well.isoformat() if state.last_well else None,
+        "elsewhere": state.elsewhere.isoformat() if state.elsewhere else None,
+        "next_run": {"at": upcoming[0].isoformat(), "by": upcoming[1]} if upcoming else None,
+        "schedule": [asdict(one) for one in installed],
+        "review": count,
+        "cost_30_days": costs,
+        "push": dict(push) if push else None,
+        "models": None if probes is None else [asdict(one) for one in probes],
+    }
+    begins = "not scheduled; `curate install systemd`, `cron` or `launchd` does it"
+    if upcoming:
+        begins = f"{_minutes(upcoming[0])}, by {upcoming[1]}"
+    elif installed:
+        begins = "not in force; `curate install --list` says what is installed"
+    waits = f"{count} {'entry waits' if count == 1 else 'entries wait'} in {queue}; `curate review`"
+    lines = [
+        *([f"Overdue   {state.overdue}{'' if state.happens else ' Run `curate run`.'}"] if state.overdue else []),
+        *([f"Failed    {state.failed}"] if state.failed else []),
+        *([f"Note      {state.ahead}"] if state.ahead else []),
+        *(
+            [f"Elsewhere {_minutes(state.elsewhere)}, the last night of another machine that is here"]
+            if state.elsewhere
+            else []
+        ),
+        f"Next run  {begins}",
+        f"Review    {waits if count else 'nothing waits'}",
+        f"Cost      {_cost(costs)}",
+        f"Push      {_push(push) if push else 'nothing is pushed'}",
+    ]
+    if probes is not None:
+        told = [f"{one.provider} {f'answers, in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes]
+        lines += [f"Model     {line}" for line in told or ["none is asked: the rules read, here."]]
+    return facts, lines
 
 
-def _waits(count: int) -> str:
-    return "entry waits" if count == 1 else "entries wait"
+def _minutes(when: datetime) -> str:
+    return when.isoformat(" ", timespec="minutes")
 
 
-def _cost(told: Mapping[str, object]) -> str:
-    if not told["tokens"]:
+def _cost(costs: Mapping[str, object]) -> str:
+    if not costs["tokens"]:
         return f"nothing in the last {NIGHTS} days"
-    usd, runs = told["usd"], told["runs"]
+    usd, runs = costs["usd"], costs["runs"]
     paid = dollars(usd) if isinstance(usd, float) else "an unknown sum"
-    return f"{paid} in the last {NIGHTS} days: {runs} {'run' if runs == 1 else 'runs'}, {told['tokens']:,} tokens"
+    return f"{paid} in the last {NIGHTS} days: {runs} {'run' if runs == 1 else 'runs'}, {costs['tokens']:,} tokens"
 
 
-def _push(told: Mapping[str, object]) -> str:
-    reason = f": {told['reason']}" if told.get("reason") else ""
-    return f"{told['state']} ({told['remote']}, {told['at']}){reason}{not_reached(told)}"
+def _push(state: Mapping[str, object]) -> str:
+    reason = f": {state['reason']}" if state.get("reason") else ""
+    return f"{state['state']} ({state['remote']}, {state['at']}){reason}{not_reached(state)}"
 
 
 def _probes() -> list[Probe]:
@@ -274,48 +196,31 @@ def _probes() -> list[Probe]:
     return probe(load_user_settings(os.environ))
 
 
-# ---------------------------------------- what `curate status` says of search
-# whether the index follows the files, and who embeds.
-
-
-def search_facts(root: Path) -> dict[str, object]:
-    """Return what `--json` prints of search: `index` with its units and vectors, and `embedder` with the reason."""
-    name, why = _embedder()
-    return {"index": index_facts(root).to_json(), "embedder": {"name": name, "why": why}}
-
-
-def search_lines(root: Path) -> list[str]:
-    """Return the same as a person reads it."""
-    facts, (name, why) = index_facts(root), _embedder()
-    lines = [f"Index     {_index(facts)}", f"Embedder  {why}"]
-    if facts.vectors or name:
-        lines.append(f"Vectors   {_vectors(facts.vectors, name)}")
-    return lines
-
-
-def _embedder() -> tuple[str | None, str]:
+def _search(root: Path) -> Part:
+    """Return how search fares: whether the index follows the files, and who embeds."""
     from pipelines.search.embed import chosen_embedder  # noqa: PLC0415  the verb's work, not its help
 
+    facts = index_facts(root)
     try:
         embedder, why = chosen_embedder()
+        name = embedder.name if embedder else None
     except BadSettings as fault:
-        return None, f"Keyword search only: {fault.sentence}"
-    return embedder.name if embedder else None, why
-
-
-def _index(facts: IndexFacts) -> str:
-    if facts.state not in {"current", "behind"}:
-        return facts.sentence
-    units = f"{facts.units:,} units of {facts.files:,} files"
-    return f"{units}; {facts.sentence or 'no file changed since.'}"
+        name, why = None, f"Keyword search only: {fault.sentence}"
+    index = facts.sentence
+    if facts.state in {"current", "behind"}:
+        index = f"{facts.units:,} units of {facts.files:,} files; {facts.sentence or 'no file changed since.'}"
+    lines = [f"Index     {index}", f"Embedder  {why}"]
+    if facts.vectors or name:
+        lines.append(f"Vectors   {_vectors(facts.vectors, name)}")
+    return {"index": facts.to_json(), "embedder": {"name": name, "why": why}}, lines
 
 
 def _vectors(vectors: VectorFacts | None, embedder: str | None) -> str:
     if vectors is None:
         return "none yet; `curate index` makes them."
-    told = f"{vectors.present:,} present, {vectors.missing:,} missing"
+    present = f"{vectors.present:,} present, {vectors.missing:,} missing"
     if embedder is None:
-        return f"{told}, by {vectors.model}; unused until there is an embedder."
+        return f"{present}, by {vectors.model}; unused until there is an embedder."
     if embedder != vectors.model:
-        return f"{told}, by {vectors.model}; search goes by words alone until `curate index` has embedded anew."
-    return f"{told}{'; `curate index` embeds them.' if vectors.missing else '.'}"
+        return f"{present}, by {vectors.model}; search goes by words alone until `curate index` has embedded anew."
+    return f"{present}{'; `curate index` embeds them.' if vectors.missing else '.'}"

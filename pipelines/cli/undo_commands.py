@@ -1,4 +1,4 @@
-"""`curate undo`: take a run back, or what the last run did to one item."""
+"""`curate undo`, which takes a run back, and `curate replay`, which repeats one from its kept replies."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root, now_option
-from pipelines.cli.output import diff_of, say, say_json
-from pipelines.clock import moment
+from pipelines.cli.changes import diff_of
+from pipelines.cli.options import json_option, memory_option, memory_root, now_option, open_memory
+from pipelines.cli.output import say, say_json, say_lines
 from pipelines.errors import EXPECTED, FINE, UsageFault
 from pipelines.night.run_history import all_runs, named
 from pipelines.night.undo import Wish, plan_undo, take_back
-from pipelines.settings import load_settings
 from pipelines.store.git import Git
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pipelines.night.replay import Replayed
-    from pipelines.night.undo import UndoPlan
 
 
 @click.command()
@@ -39,9 +35,8 @@ def curate_undo(*, run: str, item: str, dry_run: bool, memory: Path | None, now:
     """
     if run and item:
         raise UsageFault("A RUN and --item cannot both be meant.", "Name one of them.")
-    root = memory_root(memory)
-    settings = load_settings(root)
-    git, wish = Git(root), Wish(root, settings, moment(now, settings), run, item)
+    root, settings, when = open_memory(memory, now)
+    git, wish = Git(root), Wish(root, settings, when, run, item)
     if dry_run:
         git.check()
         plan = plan_undo(wish, git)
@@ -51,21 +46,12 @@ def curate_undo(*, run: str, item: str, dry_run: bool, memory: Path | None, now:
     else:
         plan, commit = take_back(wish, git)
         say(f"{plan.summary()}{f' (commit {commit[:10]})' if commit else ''}.")
-    _tell_kept(plan)
-
-
-def _tell_kept(plan: UndoPlan) -> None:
-    for ident, why in sorted(plan.undone.kept.items()):
-        say(f"Note: {ident} {why}.")
-
-
-# ---------------------------------------- `curate replay`
-# repeat a run from its kept replies, and say whether it comes to the same bytes.
+    say_lines(f"Note: {ident} {why}." for ident, why in sorted(plan.undone.kept.items()))
 
 
 @click.command()
 @click.argument("run")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option("Print JSON.")
 @memory_option
 def curate_replay(*, run: str, as_json: bool, memory: Path | None) -> int:
     """Repeat RUN (an id or a commit, or the start of one) aside, without a network, and compare.
@@ -80,38 +66,28 @@ def curate_replay(*, run: str, as_json: bool, memory: Path | None) -> int:
     git = Git(root)
     git.check()
     replayed = replay(root, git, named(all_runs(root, git), run))
+    diff = diff_of(root, replayed.changes)
+    if replayed.messages:
+        before, after = (text.splitlines(keepends=True) for text in replayed.messages)
+        diff = "".join(difflib.unified_diff(before, after, "a/commit", "b/commit"))
     if as_json:
-        say_json(_as_json(root, replayed))
-    else:
-        _tell(root, replayed)
-    return FINE if replayed.same else EXPECTED
-
-
-def _as_json(root: Path, replayed: Replayed) -> dict[str, object]:
-    return {
-        "run": replayed.run,
-        "same": replayed.same,
-        "commit": replayed.commit,
-        "replayed": replayed.replayed,
-        "different": [real_path(root, change.path) for change in replayed.changes],
-        "without_reply": replayed.without_reply,
-        "diff": _diff(root, replayed),
-    }
-
-
-def _diff(root: Path, replayed: Replayed) -> str:
-    if not replayed.messages:
-        return diff_of(root, replayed.changes)
-    before, after = (text.splitlines(keepends=True) for text in replayed.messages)
-    return "".join(difflib.unified_diff(before, after, "a/commit", "b/commit"))
-
-
-def _tell(root: Path, replayed: Replayed) -> None:
-    if replayed.same:
+        say_json(
+            {
+                "run": replayed.run,
+                "same": replayed.same,
+                "commit": replayed.commit,
+                "replayed": replayed.replayed,
+                "different": [real_path(root, change.path) for change in replayed.changes],
+                "without_reply": replayed.without_reply,
+                "diff": diff,
+            }
+        )
+    elif replayed.same:
         say(f"Same: run {replayed.run} comes to commit {replayed.commit[:10]} again.")
-        return
-    say(_diff(root, replayed).rstrip("\n"))
-    say(f"\nDifferent: run {replayed.run} made {replayed.commit[:10]}, its replay {replayed.replayed[:10]}.")
-    if replayed.without_reply:
-        count = f"{replayed.without_reply} call" + ("" if replayed.without_reply == 1 else "s")
-        say(f"No reply is kept to {count}: replies age out, and another version of a prompt asks in other words.")
+    else:
+        say(diff.rstrip("\n"))
+        say(f"\nDifferent: run {replayed.run} made {replayed.commit[:10]}, its replay {replayed.replayed[:10]}.")
+        if replayed.without_reply:
+            count = f"{replayed.without_reply} call{'' if replayed.without_reply == 1 else 's'}"
+            say(f"No reply is kept to {count}: replies age out, and another version of a prompt asks in other words.")
+    return FINE if replayed.same else EXPECTED

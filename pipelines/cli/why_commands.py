@@ -1,4 +1,4 @@
-"""`curate why`: what an item rests on, who brought it, and what lies under it."""
+"""The verbs that answer for one item: `curate why`, what it rests on, `history`, and `impact`, what rests on it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root
-from pipelines.cli.output import item_line, safe, say, say_heading, say_json, say_quote, say_steps
+from pipelines.cli.item_lines import item_line, safe, say_quote, say_steps
+from pipelines.cli.options import json_option, memory_option, memory_root
+from pipelines.cli.output import answer, say, say_bold
 from pipelines.queries.history import history_of
 from pipelines.queries.why import impact, whose, why
 from pipelines.store.git import Git
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.queries.history import History, Version
-    from pipelines.queries.why import Why, Witness
+    from pipelines.queries.why import Impact, Why, Witness
 
 
 @click.command()
 @click.argument("item", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 @memory_option
 def curate_why(*, item: str, as_json: bool, memory: Path | None) -> None:
     """Say why the item ID is believed; the beginning of an id is enough.
@@ -30,38 +31,39 @@ def curate_why(*, item: str, as_json: bool, memory: Path | None) -> None:
     the version of its prompt that extracted it, the commit that brought it, and all that it rests on by its links.
     """
     root = memory_root(memory)
-    told = why(root, Git(root), item)
-    if as_json:
-        say_json(told.to_json())
-    else:
-        _tell(told)
+    answer(why(root, Git(root), item), _tell_why, as_json=as_json)
 
 
-def _tell(told: Why) -> None:
+def _tell_why(told: Why) -> None:
     item = told.item
-    say_heading(item_line(item))
+    say_bold(item_line(item))
     days = [f"since {item.since}"] if item.since else []
     days += [f"until {item.until}"] if item.until else []
     days += [f"confirmed {item.confirmed}"] if item.confirmed else []
     say(f"  {', '.join([told.holding.place, item.status, *days])}")
     say(f"  {whose(item)}, confidence {item.confidence}{', pinned' if item.pinned else ''}")
-    say_heading("Evidence")
+    say_bold("Evidence")
     for witness in told.witnesses:
         _tell_witness(witness)
     if not told.witnesses:
         say("  none: a person wrote it" if not item.by else "  none is named")
     elif item.seen > len(told.witnesses):
         say(f"  seen {item.seen} times; the first and the last place are kept")
-    say_heading("Origin")
-    say(f"  {_reader(told)}")
-    say(f"  {_origin(told.brought)}")
+    say_bold("Origin")
+    prompt = f", version {told.prompt}" if told.prompt else ""
+    say(f"  extracted by {told.model}{prompt}" if told.model else "  written by a person")
+    if brought := told.brought:
+        change = f"{', '.join(brought.changed)} by {_who(brought)} on {brought.day}"
+        say(f"  {change}, commit {brought.commit[:10]}: {brought.subject}")
+    else:
+        say("  not committed yet")
     for title, steps in (
         ("Rests on", told.grounds),
         ("Took the place of", told.superseded),
         ("Gave way to", told.successors),
     ):
         if steps:
-            say_heading(title)
+            say_bold(title)
             say_steps(steps, told.known)
 
 
@@ -81,26 +83,9 @@ def _tell_witness(witness: Witness) -> None:
         say_quote(spoken.text, "      ")
 
 
-def _reader(told: Why) -> str:
-    if not told.model:
-        return "written by a person"
-    return f"extracted by {told.model}{f', version {told.prompt}' if told.prompt else ''}"
-
-
-def _origin(brought: Version | None) -> str:
-    if brought is None:
-        return "not committed yet"
-    who = f"a person ({brought.author.name})" if brought.author.is_person else f"run {brought.author.run}"
-    return f"{', '.join(brought.changed)} by {who} on {brought.day}, commit {brought.commit[:10]}: {brought.subject}"
-
-
-# ---------------------------------------- `curate history`
-# every wording and state that an item had.
-
-
 @click.command()
 @click.argument("item", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 @memory_option
 def curate_history(*, item: str, as_json: bool, memory: Path | None) -> None:
     """Show every wording and state that the item ID had, oldest first: when, by which commit, and who changed it.
@@ -108,19 +93,16 @@ def curate_history(*, item: str, as_json: bool, memory: Path | None) -> None:
     The beginning of an id is enough. An item is followed wherever it stood, and also when it was deleted since.
     """
     root = memory_root(memory)
-    told = history_of(root, Git(root), item)
-    if as_json:
-        say_json(told.to_json())
-    else:
-        _history_tell(told)
+    answer(history_of(root, Git(root), item), _tell_history, as_json=as_json)
 
 
-def _history_tell(told: History) -> None:
-    say_heading(told.id)
+def _tell_history(told: History) -> None:
+    say_bold(told.id)
     words = ""
     for version in told.versions:
         say(f"{version.when or 'not committed yet'}  {', '.join(version.changed)}")
-        say(f"  {_who(version)}")
+        commit = f"{_who(version)}, commit {version.commit[:10]}: {safe(version.subject)}"
+        say(f"  {commit if version.commit else 'an edit by hand; the next run commits it'}")
         if version.item and not told.forgotten and version.item.text != words:
             words = version.item.text
             say(f"  {version.item.type}: {safe(words)}")
@@ -133,20 +115,13 @@ def _history_tell(told: History) -> None:
 
 
 def _who(version: Version) -> str:
-    if not version.commit:
-        return "an edit by hand; the next run commits it"
     author = version.author
-    who = f"a person ({author.name})" if author.is_person else f"run {author.run}"
-    return f"{who}, commit {version.commit[:10]}: {safe(version.subject)}"
-
-
-# ---------------------------------------- `curate impact`
-# what rests on an item.
+    return f"a person ({author.name})" if author.is_person else f"run {author.run}"
 
 
 @click.command()
 @click.argument("item", metavar="ID")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option()
 @memory_option
 def curate_impact(*, item: str, as_json: bool, memory: Path | None) -> None:
     """Show what would come into question with the item ID; the beginning of an id is enough.
@@ -154,11 +129,11 @@ def curate_impact(*, item: str, as_json: bool, memory: Path | None) -> None:
     That is what rests on it, is supported by it, is made of it or follows on it, whatever rests on those in turn, and
     what it took the place of.
     """
-    told = impact(memory_root(memory), item)
-    if as_json:
-        say_json(told.to_json())
-        return
-    say_heading(item_line(told.holding.item))
+    answer(impact(memory_root(memory), item), _tell_impact, as_json=as_json)
+
+
+def _tell_impact(told: Impact) -> None:
+    say_bold(item_line(told.holding.item))
     if not told.steps:
         say("  Nothing rests on it.")
     say_steps(told.steps, told.known)

@@ -1,43 +1,44 @@
-"""What the verbs by hand share: one change made and committed, an item or a document found by its name, a question."""
+"""What verbs that change a memory share: one change by hand, names looked up, a question first, and a diff instead."""
 
 from __future__ import annotations
 
+import difflib
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import memory_root
+from pipelines.cli.options import open_memory
 from pipelines.cli.output import on_terminal, say
-from pipelines.clock import moment
 from pipelines.errors import UsageFault
 from pipelines.night.manual import by_hand
-from pipelines.settings import load_settings
-from pipelines.store.layout import NOTES, REVIEW, Kind
+from pipelines.store.layout import LOGS, NOTES, Kind
+from pipelines.store.secrets import veil
+from pipelines.store.secrets.redact import log_without_private
 from pipelines.store.template import named_documents, named_item
-from pipelines.store.user_layout import told
+from pipelines.store.user_layout import real_path, told
 from pipelines.text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
     from pipelines.night.manual import Deed, Held
+    from pipelines.store.change_set import Change
     from pipelines.store.document import Document
 
 
 def do_by_hand(memory: Path | None, now: str | None, verb: str, decide: Callable[[Held], Deed | None]) -> Deed | None:
     """Do one thing by hand in the memory that is meant, and return what was done, None where nothing was to do."""
-    root = memory_root(memory)
-    settings = load_settings(root)
-    deed = by_hand(root, settings, moment(now, settings), verb, decide)
+    root, settings, when = open_memory(memory, now)
+    deed = by_hand(root, settings, when, verb, decide)
     for note in deed.notes if deed else ():
         say(f"Note: {told(root, note)}")
     return deed
 
 
 def item_named(documents: Mapping[str, Document], prefix: str) -> str:
-    """Return the id of the one item that stands and begins so.
+    """Return the id of the one item in the documents that begins so.
 
     Raises:
         UnknownItem: there is none, or more than one.
@@ -45,21 +46,26 @@ def item_named(documents: Mapping[str, Document], prefix: str) -> str:
     return named_item(prefix, [p.item.id for document in documents.values() for p in document.items])
 
 
-def open_document(held: Held, name: str) -> str:
+def open_document(
+    documents: Mapping[str, Document], name: str, shown: Callable[[str], str], closed: Collection[Kind], advice: str
+) -> str:
     """Return the path of the one document that a name means, and that takes items.
 
+    Args:
+        documents: every document by path.
+        name: what a person calls it.
+        shown: what people call the file at a path.
+        closed: the kinds that take no items.
+        advice: what to do where there is none.
+
     Raises:
-        UsageFault: there is none, or more than one, or it takes none.
+        UsageFault: there is none, or more than one.
     """
-    shown = held.snapshot.shown
-    found = named_documents(held.documents, name, shown)
-    fit = [path for path in found if held.documents[path].kind not in {Kind.ARCHIVE, Kind.REVIEW}]
+    found = named_documents(documents, name, shown)
+    fit = [path for path in found if documents[path].kind not in closed]
     if len(fit) == 1:
         return fit[0]
-    raise UsageFault(
-        f"{name} means {' and '.join(map(shown, found))}.",
-        f"Name one by its path; archives and {shown(REVIEW)} take no items.",
-    )
+    raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", advice)
 
 
 def project_named(documents: Mapping[str, Document], name: str, shown: Callable[[str], str]) -> str:
@@ -95,3 +101,24 @@ def confirm(question: str, *, yes: bool) -> None:
     if not (on_terminal() and sys.stdin.isatty()):
         raise UsageFault("Nothing was done: this asks first, and there is no terminal.", "Give --yes.")
     click.confirm(plain(question), abort=True)
+
+
+def diff_of(root: Path, changes: Iterable[Change]) -> str:
+    """Return a change set as one unified diff; a file that is not there is `/dev/null`.
+
+    What a run redacts is not shown: of a secret that goes, its mark stands on both sides, with another tag on each.
+
+    Args:
+        root: the memory.
+        changes: the change set.
+    """
+    lines: list[str] = []
+    for change in changes:
+        text = (change.before or b"").decode(errors="replace")
+        before = veil(log_without_private(text) if change.path.startswith(f"{LOGS}/") else text)
+        after = (change.after or b"").decode(errors="replace")
+        path = real_path(root, change.path)
+        old = "/dev/null" if change.before is None else f"a/{path}"
+        new = "/dev/null" if change.after is None else f"b/{path}"
+        lines += difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), old, new)
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
