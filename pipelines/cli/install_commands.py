@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.agents.edit_files import carry_out, changes
+from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, Asked, this_program
 from pipelines.agents.targets import PLANS, installed_agents
 from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
@@ -143,7 +143,7 @@ def _carry_out_or_show(target: str, asked: Asked, *, adding: bool, only_print: b
 def _show(plan: Plan) -> bool:
     """Print what a plan would change and run; return whether that is anything."""
     found, table = changes(plan), crontab_change(plan)
-    diffs = [change.diff() for change in found] + ([table.diff()] if table else [])
+    diffs = [change.diff() for change in found] + ([bare_diff(*table, "crontab")] if table else [])
     say_lines(diff.removesuffix("\n") for diff in diffs)
     if found:
         say_lines(f"Would run: {shlex.join(words)}" for words in (*plan.before, *plan.after))
@@ -161,7 +161,7 @@ def _carry_out(plan: Plan) -> bool:
         say(f"{verb} {change.name}.{kept}")
     table = crontab_change(plan)
     if table:
-        write_crontab(table.after)
+        write_crontab(table[1])
         say("Changed your crontab.")
     failed += run_in_order(plan.after) if found else []
     if failed:
