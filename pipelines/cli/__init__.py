@@ -69,15 +69,16 @@ VERBS: Final = {
 }
 _GROUPS: Final = {
     "log_commands": ("log", "add"),
-    "items_commands": ("items", "pin", "unpin", "move"),
+    "items_commands": ("items", "pin", "unpin", "move", "forget"),
     "project_commands": ("project",),
     "why_commands": ("why", "history", "impact"),
     "audit_commands": ("audit", "graph"),
     "transfer_commands": ("import", "export"),
-    "undo_commands": ("undo", "replay"),
+    "runs_commands": ("runs", "undo", "replay"),
     "install_commands": ("install", "uninstall"),
     "index_commands": ("index", "models"),
     "serve_commands": ("mcp", "schedule", "context"),
+    "health_commands": ("status", "doctor"),
     "eval_commands": ("eval",),
 }
 """The modules that hold a group of verbs; any other verb has a module of its own, `VERB_command`."""

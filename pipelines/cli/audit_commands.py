@@ -9,7 +9,7 @@ import click
 
 from pipelines.cli.item_lines import SHORT, item_line
 from pipelines.cli.options import day_option, json_option, memory_option, memory_root, words
-from pipelines.cli.output import say, say_bold, say_json, say_lines, warn, write_out
+from pipelines.cli.output import say, say_bold, say_json, say_lines, warn_lines, write_out
 from pipelines.errors import UsageFault
 from pipelines.queries.audit import Question, audit
 from pipelines.queries.item_graph import Beliefs, all_edges
@@ -66,8 +66,7 @@ def curate_audit(
 
 
 def _tell(result: Audit) -> None:
-    for note in result.notes:
-        warn(note)
+    warn_lines(result.notes)
     if not result.holdings:
         say(f"Nothing is believed about {result.question.topic}.")
         return

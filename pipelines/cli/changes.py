@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import open_memory
-from pipelines.cli.output import on_terminal, say
+from pipelines.cli.output import on_terminal, say_lines
 from pipelines.errors import UsageFault
 from pipelines.night.manual import by_hand
 from pipelines.store.layout import LOGS, NOTES, Kind
@@ -32,9 +32,13 @@ def do_by_hand(memory: Path | None, now: str | None, verb: str, decide: Callable
     """Do one thing by hand in the memory that is meant, and return what was done, None where nothing was to do."""
     root, settings, when = open_memory(memory, now)
     deed = by_hand(root, settings, when, verb, decide)
-    for note in deed.notes if deed else ():
-        say(f"Note: {told(root, note)}")
+    say_notes(root, deed.notes if deed else ())
     return deed
+
+
+def say_notes(root: Path, notes: Iterable[str]) -> None:
+    """Print what else a person should know of a change, with the names that they know the files by."""
+    say_lines(f"Note: {told(root, note)}" for note in notes)
 
 
 def item_named(documents: Mapping[str, Document], prefix: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import json_option, memory_option, memory_root
-from pipelines.cli.output import say, say_json, say_lines, say_table, warn
+from pipelines.cli.output import say, say_json, say_lines, say_table, warn, warn_lines
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.text import plain_line
@@ -48,8 +48,7 @@ def curate_eval_search(file: Path, *, as_json: bool, memory: Path | None) -> Non
     fresh = freshen(root)
     who = asker(root, Filters(), mode="hybrid")
     asked = [who.ask(question.query) for question in questions]
-    for note in (*fresh.notes, *who.notes):
-        warn(note)
+    warn_lines((*fresh.notes, *who.notes))
     if lost := out_of_reach(root, questions):  # a path may be misspelt, or lines have moved
         path, line = lost[0]
         warn(
@@ -127,16 +126,16 @@ def _tell_scores(scores: Sequence[tuple[str, Score]]) -> None:
 def _summary(score: Score) -> str:
     levels = [f"{level} {one.right:,} of {one.kept:,} right" for level, one in score.confidence.items() if one.kept]
     cost = "cost not known (the price table lacks the model)" if score.usd is None else f"{score.usd:.4f} USD"
-    parts = [
-        f"{score.days:,} days" + (f", {score.failed:,} of them failed" if score.failed else ""),
-        *([f"{score.fallback:,} days read by the rules, because no model could"] if score.fallback else []),
-        *(["by confidence: " + ", ".join(levels)] if levels else []),
+    parts = (
+        f"{score.days:,} days{f', {score.failed:,} of them failed' if score.failed else ''}",
+        f"{score.fallback:,} days read by the rules, because no model could" if score.fallback else "",
+        f"by confidence: {', '.join(levels)}" if levels else "",
         f"{score.ungrounded:,} without grounds dropped",
-        *([f"{score.unjudged:,} of types that the gold does not hold"] if score.unjudged else []),
+        f"{score.unjudged:,} of types that the gold does not hold" if score.unjudged else "",
         f"{score.calls:,} calls, {score.input_tokens:,} tokens sent, {score.output_tokens:,} received, {cost}",
         f"{score.seconds:.1f} s",
-    ]
-    return "; ".join(parts)
+    )
+    return "; ".join(filter(None, parts))
 
 
 @curate_eval.command("review")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from pipelines.cli.options import json_option, memory_option, memory_root
-from pipelines.cli.output import say, say_json, say_json_line, say_lines, skipped_lines, warn
+from pipelines.cli.output import say, say_json, say_json_line, say_lines, skipped_lines, warn, warn_lines
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import EXPECTED, FINE
 from pipelines.text import plain_line
@@ -60,8 +60,7 @@ def curate_index(*, full: bool, describing: bool, as_json: bool, memory: Path | 
         _tell_report(report)
         if vectors:
             say(f"Vectors: {vectors['embedded']:,} new, {vectors['missing']:,} missing, by {vectors['embedder']}")
-    for note in notes:
-        warn(note)
+    warn_lines(notes)
     return EXPECTED if images and (images.counts["failed"] or images.left) else FINE
 
 
@@ -86,15 +85,15 @@ def _describe(root: Path) -> DescribeReport:
 
 
 def _tell_report(report: IndexReport) -> None:
-    counts = [
+    counts = (
         f"{report.files:,} files",
-        *([f"{report.added:,} new"] if report.added else []),
+        f"{report.added:,} new" if report.added else "",
         f"{report.changed:,} changed",
-        *([f"{report.removed:,} removed"] if report.removed else []),
+        f"{report.removed:,} removed" if report.removed else "",
         f"{report.units:,} units",
         f"{len(report.skipped):,} skipped",
-    ]
-    say(f"Index: {', '.join(counts)} in {report.seconds:.1f} s")
+    )
+    say(f"Index: {', '.join(filter(None, counts))} in {report.seconds:.1f} s")
     files = report.to_json()
     say_lines(f"  {line}" for key in ("skipped", "partial") for line in skipped_lines(files[key]))
 

@@ -70,17 +70,6 @@ def words(text: Sequence[str]) -> str:
     return " ".join(text)
 
 
-def named_memory(memory: Path | None) -> Path | None:
-    """Return the folder that the command line or the environment names, in this order; None where neither does.
-
-    Args:
-        memory: the value of `--memory` after the verb, or None.
-    """
-    context = click.get_current_context(silent=True)
-    named = memory or (context and context.find_root().params.get("memory")) or os.environ.get("CURATE_MEMORY")
-    return Path(named).expanduser().absolute() if named else None
-
-
 def memory_root(memory: Path | None) -> Path:
     """Return the memory that the command line, the environment or the working directory names, in this order.
 
@@ -90,9 +79,11 @@ def memory_root(memory: Path | None) -> Path:
     Raises:
         NoMemory: the named folder holds no curate.toml, or nothing was named and none is found upward.
     """
-    root = named_memory(memory)
-    if root is None:
+    context = click.get_current_context(silent=True)
+    named = memory or (context and context.find_root().params.get("memory")) or os.environ.get("CURATE_MEMORY")
+    if not named:
         return find_memory(Path.cwd())
+    root = Path(named).expanduser().absolute()
     if not (root / SETTINGS).is_file():
         raise NoMemory(root)
     return root

@@ -39,6 +39,12 @@ def warn(line: str) -> None:
     print(plain(line), file=sys.stderr)  # noqa: T201  as above
 
 
+def warn_lines(lines: Iterable[str]) -> None:
+    """Print lines for a person on standard error."""
+    for line in lines:
+        warn(line)
+
+
 def say_bold(heading: str, more: str = "") -> None:
     """Print a line that begins with a heading, bold on a terminal."""
     opening, closing = _bold()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from pipelines.cli.changes import say_notes
 from pipelines.cli.item_lines import item_json
 from pipelines.cli.options import json_option, memory_option, now_option, open_memory
 from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_lines, say_table
@@ -15,7 +16,7 @@ from pipelines.night.manual_review import decide, named_question, questions
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released
 from pipelines.store.snapshot import read_documents
-from pipelines.store.user_layout import real_path, told
+from pipelines.store.user_layout import real_path
 from pipelines.text import clean
 
 if TYPE_CHECKING:
@@ -53,8 +54,7 @@ def curate_review(
     def decide_and_tell(ident: str, word: str) -> None:
         choice, deed = decide(root, settings, when, ident, word)
         say(f"{deed.summary.removeprefix('Review ')}." if deed.summary else f"{ident}: {choice}.")
-        for note in deed.notes:
-            say(f"Note: {told(root, note)}")
+        say_notes(root, deed.notes)
 
     if choice := choose or word:
         decide_and_tell(ident, choice)

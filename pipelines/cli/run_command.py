@@ -114,9 +114,9 @@ def _night(root: Path, settings: Settings, when: datetime, again: str, user: Use
         again,
         calls_at_once(user),
         with_models,
-        embedder=local,
+        local,
+        Vectors(local, kept_in(root)),
         rules_from=user.rules_from,
-        vectors=Vectors(local, kept_in(root)),
     )
     if with_models:
         from pipelines.extract.llm.model_reviewer import reviewer_of  # noqa: PLC0415  the rules need none

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines.cli.options import day_option, json_option, memory_option, memory_root
-from pipelines.cli.output import say, say_json_line, say_marked, warn
+from pipelines.cli.output import say, say_json_line, say_marked, warn, warn_lines
 from pipelines.errors import IndexUnusable
 from pipelines.search.filters import Filters
 from pipelines.store.item import ItemType, Trust
 from pipelines.text import plain_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pipelines.queries.search_settings import Asker
@@ -79,7 +79,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     with _memory_of(root, known_on or "") as searched:
         spare_threads()
         fresh = freshen(searched)
-        _warn_all(fresh.notes)
+        warn_lines(fresh.notes)
         who = asker(searched, filters, explain=explain)
         if query == ("-",):
             for line in sys.stdin.buffer:
@@ -91,7 +91,10 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
         hits = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
         (_print_json if as_json else _print_hits)(asked, hits)
         if filters.as_of and not hits:
-            _warn_before_first_day(searched, filters.as_of)
+            from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer
+
+            if filters.as_of < (first := first_day(searched)):
+                warn(f"The first day that the memory tells of is {first}.")
         if searched == root:
             from pipelines.search.rank import record_uses  # noqa: PLC0415  as above
 
@@ -122,25 +125,13 @@ def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) ->
     from pipelines.search.query import search  # noqa: PLC0415  as above
 
     asked = who.ask(query)
-    _warn_all(who.notes)
+    warn_lines(who.notes)
     who.notes.clear()
     try:
         return search(root, query, limit, fresh.stale, asked)
     except IndexUnusable as error:
-        _warn_all(rebuilt(root, error).notes)
+        warn_lines(rebuilt(root, error).notes)
         return search(root, query, limit, (), asked)
-
-
-def _warn_before_first_day(root: Path, day: str) -> None:
-    from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer
-
-    if day < (first := first_day(root)):
-        warn(f"The first day that the memory tells of is {first}.")
-
-
-def _warn_all(notes: Iterable[str]) -> None:
-    for note in notes:
-        warn(note)
 
 
 def _print_json(query: str, hits: list[Hit]) -> None:

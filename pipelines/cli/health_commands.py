@@ -1,20 +1,22 @@
-"""`curate status`: how the memory fares, at a glance: what it holds, its nights, and its search.
+"""`curate status`, how the memory fares at a glance, and `curate doctor`, whether the set-up can work.
 
-Each part gives what `--json` prints of it and the lines that a person reads, from the same facts.
+The status has three parts: what the memory holds, its nights, and its search. Each part gives what `--json` prints
+and the lines that a person reads, from the same facts.
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipelines import __version__
-from pipelines.cli.options import json_option, memory_option, now_option, open_memory
-from pipelines.cli.output import dollars, say_json, say_lines, skipped_lines, warn
-from pipelines.clock import day_of
+from pipelines.cli.options import json_option, memory_option, memory_root, now_option, open_memory
+from pipelines.cli.output import dollars, say, say_json, say_lines, say_table, skipped_lines, warn
+from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
 from pipelines.extract.extract_days import days_to_read
 from pipelines.night.fold_logs import capture
@@ -23,16 +25,17 @@ from pipelines.night.unattended import sentence, tell
 from pipelines.queries.health import health, installed_nights, next_run, signs_of
 from pipelines.search.damage import index_facts
 from pipelines.search.indexed_files import unread
+from pipelines.settings import load_settings
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW
+from pipelines.store.secrets import veil
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import NIGHTS, not_reached, push_state, read_progress, spent
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
     from pathlib import Path
 
     from pipelines.extract.choose_models import Probe
@@ -153,14 +156,12 @@ def _nights(root: Path, state: Health, signs: Signs, when: datetime, probes: Seq
         begins = "not in force; `curate install --list` says what is installed"
     waits = f"{count} {'entry waits' if count == 1 else 'entries wait'} in {queue}; `curate review`"
     lines = [
-        *([f"Overdue   {state.overdue}{'' if state.happens else ' Run `curate run`.'}"] if state.overdue else []),
-        *([f"Failed    {state.failed}"] if state.failed else []),
-        *([f"Note      {state.ahead}"] if state.ahead else []),
-        *(
-            [f"Elsewhere {_minutes(state.elsewhere)}, the last night of another machine that is here"]
-            if state.elsewhere
-            else []
-        ),
+        f"Overdue   {state.overdue}{'' if state.happens else ' Run `curate run`.'}" if state.overdue else "",
+        f"Failed    {state.failed}" if state.failed else "",
+        f"Note      {state.ahead}" if state.ahead else "",
+        f"Elsewhere {_minutes(state.elsewhere)}, the last night of another machine that is here"
+        if state.elsewhere
+        else "",
         f"Next run  {begins}",
         f"Review    {waits if count else 'nothing waits'}",
         f"Cost      {_cost(costs)}",
@@ -169,7 +170,7 @@ def _nights(root: Path, state: Health, signs: Signs, when: datetime, probes: Seq
     if probes is not None:
         told = [f"{one.provider} {f'answers, in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes]
         lines += [f"Model     {line}" for line in told or ["none is asked: the rules read, here."]]
-    return facts, lines
+    return facts, list(filter(None, lines))
 
 
 def _minutes(when: datetime) -> str:
@@ -224,3 +225,35 @@ def _vectors(vectors: VectorFacts | None, embedder: str | None) -> str:
     if embedder != vectors.model:
         return f"{present}, by {vectors.model}; search goes by words alone until `curate index` has embedded anew."
     return f"{present}{'; `curate index` embeds them.' if vectors.missing else '.'}"
+
+
+@click.command()
+@click.option("--probe", is_flag=True, help="Ask git's remotes and the models' providers, too, within seconds.")
+@json_option("Print it as JSON.")
+@memory_option
+@now_option
+def curate_doctor(*, probe: bool, as_json: bool, memory: Path | None, now: str | None) -> int:
+    """Check git, the disk, settings and keys, the memory, its index, what starts nights and how the last ones ended.
+
+    Nothing is changed. Each check is ok, worth a look, or wrong; the exit code is 1 when one is wrong. What is said
+    last is the one next thing to do.
+    """
+    from pipelines.queries.doctor import State, examine, next_thing  # noqa: PLC0415  the verb's work, not its help
+
+    root = memory_root(memory)
+    try:
+        when = moment(now, load_settings(root))
+    except BadSettings:  # which is a finding
+        when = datetime.now(UTC)
+    findings = examine(root, when, probing=probe)
+    first = next_thing(findings)
+    if as_json:
+        say_json({"findings": [asdict(one) for one in findings], "next": asdict(first) if first else None})
+    else:
+        say_table(("check", "state", "what was found"), [(one.check, one.state, _line(one.says)) for one in findings])
+        say(f"\nNext, for {first.check}: {_line(first.to_do)}" if first else "\nThere is nothing to do.")
+    return EXPECTED if any(one.state is State.WRONG for one in findings) else FINE
+
+
+def _line(text: str) -> str:
+    return " ".join(veil(text).split())
