@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.item_lines import SHORT, item_line
-from pipelines.cli.options import day_option, json_option, memory_option, memory_root, words
+from pipelines.cli.options import day_option, json_option, with_root, words
 from pipelines.cli.output import say, say_bold, say_json, say_lines, warn_lines, write_out
 from pipelines.errors import UsageFault
 from pipelines.queries.audit import Question, audit
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--html", metavar="FILE", help="Write one page for a browser, with a timeline and the links; - is standard output."
 )
-@memory_option
+@with_root
 def curate_audit(
     *,
     topic: tuple[str, ...],
@@ -41,14 +41,13 @@ def curate_audit(
     known_on: str | None,
     as_json: bool,
     html: str | None,
-    memory: Path | None,
+    root: Path,
 ) -> None:
     """Show all that the agent believes about TOPIC: what holds, what held once, and what stands on weak ground.
 
     TOPIC is a document's name, for all of its items, or words: then the items that say them all, and those that a
     search finds.
     """
-    root = memory_root(memory)
     question = Question(words(topic), as_of or "", known_on or "")
     if not question.topic.strip():
         raise UsageFault("The topic is empty.", "Name a document, or give some words.")
@@ -106,10 +105,9 @@ def _weak_line(one: Weak) -> str:
     "--document", metavar="NAME", help="Only links of one document's items: its path, id, title or file name."
 )
 @json_option("Print one JSON object: the items as nodes, and the links.")
-@memory_option
-def curate_graph(*, document: str | None, as_json: bool, memory: Path | None) -> None:
+@with_root
+def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
     """Show the links between items: because, supports, contradicts, supersedes, related, part-of, next, merged-into."""
-    root = memory_root(memory)
     documents, shown = read_documents(root), partial(real_path, root)
     beliefs = Beliefs.of(documents, shown)
     edges = all_edges(beliefs.holdings)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import json_option, memory_option, memory_root, now_option
+from pipelines.cli.options import json_option, now_option, with_root
 from pipelines.cli.output import say, say_json, say_lines, warn
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, FINE, UsageFault
@@ -33,17 +33,14 @@ if TYPE_CHECKING:
 @click.option("--secrets", is_flag=True, help="Look for secrets instead: in the files as they are.")
 @click.option("--history", is_flag=True, help="With --secrets: in every version that git holds, too.")
 @json_option("Print the faults as JSON.")
-@memory_option
+@with_root
 @now_option
-def curate_check(
-    *, fix: bool, secrets: bool, history: bool, as_json: bool, memory: Path | None, now: str | None
-) -> int:
+def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root: Path, now: str | None) -> int:
     """Check that every item that ever was live is accounted for, and that no hand edit broke anything.
 
     Each fault is named with file, line and item. The exit code is 1 while there are any. With --secrets, files are
     looked through for secrets instead, and it is said how to get them out of git's history; nothing is changed.
     """
-    root = memory_root(memory)
     settings = load_settings(root)
     git = Git(root)
     git.check()

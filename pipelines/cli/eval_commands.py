@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import json_option, memory_option, memory_root
+from pipelines.cli.options import json_option, with_root
 from pipelines.cli.output import say, say_json, say_lines, say_table, warn, warn_lines
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import UsageFault
@@ -30,8 +30,8 @@ def curate_eval() -> None:
 @curate_eval.command("search")
 @click.argument("file", type=click.Path(path_type=Path))
 @_json
-@memory_option
-def curate_eval_search(file: Path, *, as_json: bool, memory: Path | None) -> None:
+@with_root
+def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
     """Score the index against FILE, one question a line: {"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}.
 
     Words, meaning and both are scored side by side: how much of the evidence stands inside the first 500, 1000 and 2000
@@ -43,7 +43,6 @@ def curate_eval_search(file: Path, *, as_json: bool, memory: Path | None) -> Non
     from pipelines.search.evaluate_search import measure, out_of_reach, read_questions  # noqa: PLC0415  as above
     from pipelines.search.filters import Filters  # noqa: PLC0415  as above
 
-    root = memory_root(memory)
     questions = read_questions(file)
     fresh = freshen(root)
     who = asker(root, Filters(), mode="hybrid")

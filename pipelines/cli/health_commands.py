@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines import __version__
-from pipelines.cli.options import json_option, memory_option, memory_root, now_option, open_memory
+from pipelines.cli.options import json_option, now_option, with_memory, with_root
 from pipelines.cli.output import dollars, say, say_json, say_lines, say_table, skipped_lines, warn
 from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from pipelines.cli.options import OpenMemory
     from pipelines.extract.choose_models import Probe
     from pipelines.queries.health import Health, Signs
     from pipelines.search.damage import VectorFacts
@@ -50,15 +51,14 @@ if TYPE_CHECKING:
 @json_option("Print it as JSON.")
 @click.option("--probe", is_flag=True, help="Ask the models' providers, within seconds, whether they answer.")
 @click.option("--notify", is_flag=True, help="Tell you on your desktop, or by mail, that a night did not end well.")
-@memory_option
-@now_option
-def curate_status(*, as_json: bool, probe: bool, notify: bool, memory: Path | None, now: str | None) -> int:
+@with_memory
+def curate_status(*, as_json: bool, probe: bool, notify: bool, opened: OpenMemory) -> int:
     """Say when the last run was and how it ended, what waits, how full the briefing is, and how search fares.
 
     The exit code is 1 when no night ended well for more than a day and a half, or when the last run failed and days
     wait for it, or what it wrote is not committed yet: any monitor can watch that.
     """
-    root, settings, when = open_memory(memory, now)
+    root, settings, when = opened
     held, held_lines, notes = _held(root, settings, when)
     signs = signs_of(root, held["days_waiting"])
     state = health(signs, when, settings)
@@ -230,9 +230,9 @@ def _vectors(vectors: VectorFacts | None, embedder: str | None) -> str:
 @click.command()
 @click.option("--probe", is_flag=True, help="Ask git's remotes and the models' providers, too, within seconds.")
 @json_option("Print it as JSON.")
-@memory_option
+@with_root
 @now_option
-def curate_doctor(*, probe: bool, as_json: bool, memory: Path | None, now: str | None) -> int:
+def curate_doctor(*, probe: bool, as_json: bool, root: Path, now: str | None) -> int:
     """Check git, the disk, settings and keys, the memory, its index, what starts nights and how the last ones ended.
 
     Nothing is changed. Each check is ok, worth a look, or wrong; the exit code is 1 when one is wrong. What is said
@@ -240,7 +240,6 @@ def curate_doctor(*, probe: bool, as_json: bool, memory: Path | None, now: str |
     """
     from pipelines.queries.doctor import State, examine, next_thing  # noqa: PLC0415  the verb's work, not its help
 
-    root = memory_root(memory)
     try:
         when = moment(now, load_settings(root))
     except BadSettings:  # which is a finding

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import json_option, memory_option, memory_root
+from pipelines.cli.options import json_option, with_root
 from pipelines.cli.output import say, say_json, say_json_line, say_lines, skipped_lines, warn, warn_lines
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import EXPECTED, FINE
@@ -34,8 +34,8 @@ _MILLION: Final = 1_000_000
     help="First let a model that can see describe the images that have no description (see the user's settings).",
 )
 @json_option("Print the report as one JSON object.")
-@memory_option
-def curate_index(*, full: bool, describing: bool, as_json: bool, memory: Path | None) -> int:
+@with_root
+def curate_index(*, full: bool, describing: bool, as_json: bool, root: Path) -> int:
     """Bring the search index up to date with the files.
 
     What is indexed: the logs; session transcripts (Sessions/**/*.jsonl: what users and agents said); and in Projects,
@@ -49,7 +49,6 @@ def curate_index(*, full: bool, describing: bool, as_json: bool, memory: Path | 
     from pipelines.search.build import rebuild_index, update_index  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.embed import embed  # noqa: PLC0415  as above
 
-    root = memory_root(memory)
     images = _describe(root) if describing else None
     report = rebuild_index(root) if full else update_index(root)
     vectors, notes = embed(root, math.inf)

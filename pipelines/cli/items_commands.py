@@ -11,7 +11,15 @@ import click
 
 from pipelines.cli.changes import confirm, do_by_hand, item_named, open_document
 from pipelines.cli.item_lines import item_json
-from pipelines.cli.options import day_option, json_option, memory_option, memory_root, now_option, open_memory
+from pipelines.cli.options import (
+    day_option,
+    json_option,
+    memory_option,
+    memory_root,
+    now_option,
+    open_memory,
+    with_root,
+)
 from pipelines.cli.output import say, say_json, say_lines, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
@@ -60,7 +68,7 @@ _ID: Final = click.argument("ident", metavar="ID")
 @day_option("--as-of", "Only what held on this day, superseded since or not.")
 @day_option("--known-on", "As the memory held them by the end of this day, by git.")
 @json_option("Print a JSON array, with the evidence of each item.")
-@memory_option
+@with_root
 def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
     *,
     kinds: tuple[str, ...],
@@ -69,10 +77,9 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
     as_of: str | None,
     known_on: str | None,
     as_json: bool,
-    memory: Path | None,
+    root: Path,
 ) -> None:
     """List the items of the memory, whatever their status."""
-    root = memory_root(memory)
     documents, note = documents_on(root, Git(root), known_on or "")
     if document is not None and not note:
         documents = {path: documents[path] for path in named_documents(documents, document, partial(real_path, root))}

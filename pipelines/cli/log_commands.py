@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from pipelines.cli.changes import open_document
-from pipelines.cli.options import TEXT_SETTINGS, memory_option, now_option, open_memory, words
+from pipelines.cli.options import TEXT_SETTINGS, with_memory, words
 from pipelines.cli.output import say, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
@@ -23,7 +23,7 @@ from pipelines.store.secrets.redact import without_private
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pipelines.cli.options import OpenMemory
 
 
 MAX_BYTES: Final = 1024 * 1024
@@ -32,15 +32,14 @@ MAX_BYTES: Final = 1024 * 1024
 @click.command(context_settings=TEXT_SETTINGS)
 @click.argument("text", nargs=-1, required=True)
 @click.option("--project", default="", metavar="NAME", help="The project that the line belongs to.")
-@memory_option
-@now_option
-def curate_log(text: tuple[str, ...], project: str, memory: Path | None, now: str | None) -> None:
+@with_memory
+def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     """Append `- HH:MM TEXT` to today's log; a TEXT of `-` is read from standard input.
 
     The line is whole and on the disk on return, whoever else writes at the same moment. Secrets in it are redacted, and
     what stands between <private> and </private> is left out.
     """
-    root, settings, when = open_memory(memory, now)
+    root, settings, when = opened
     given = _standard_input() if text == ("-",) else words(text)
     if not given.strip():
         raise UsageFault("There is nothing to log.", "Give a TEXT, or pipe one in with `curate log -`.")
@@ -67,14 +66,13 @@ def _standard_input() -> str:
 @click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
 @click.argument("text", nargs=-1, required=True)
 @click.option("--document", metavar="NAME", help="Where it goes: a document's path, id, title or file name.")
-@memory_option
-@now_option
-def curate_add(kind: str, text: tuple[str, ...], document: str | None, memory: Path | None, now: str | None) -> None:
+@with_memory
+def curate_add(kind: str, text: tuple[str, ...], document: str | None, opened: OpenMemory) -> None:
     """File an item of your own at once: TYPE is Decision, Fact, Rule, Todo or Risk.
 
     Without --document it goes where a run would file it. The change is committed.
     """
-    root, settings, when = open_memory(memory, now)
+    root, settings, when = opened
     clean = load_redactor(root).redact(fold(words(text)))
     if clean.found:
         warn(f"curate add: {told(clean.found)} redacted before it was filed.")

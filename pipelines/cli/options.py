@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from datetime import date
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from pipelines.settings import Settings
 
+    Command = Callable[..., Any]
+    OpenMemory = tuple[Path, Settings, datetime]
+
 
 memory_option: Final = click.option(
     "--memory",
@@ -35,7 +39,7 @@ now_option: Final = click.option("--now", metavar="ISO-TIME", help="Act as of an
 TEXT_SETTINGS: Final = {"ignore_unknown_options": True}
 
 
-def json_option(text: str = "Print one JSON object.") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def json_option(text: str = "Print one JSON object.") -> Callable[[Command], Command]:
     """Return the option `--json` with its help, passed on as `as_json: bool`."""
     return click.option("--json", "as_json", is_flag=True, help=text)
 
@@ -53,9 +57,29 @@ class Day(click.ParamType[str]):
             self.fail(f"{value!r} is no day; write it like 2026-03-01.", param, ctx)
 
 
-def day_option(name: str, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def day_option(name: str, text: str) -> Callable[[Command], Command]:
     """Return an option that takes a day, with its help; passed on as `str | None`."""
     return click.option(name, type=Day(), metavar="DAY", help=text)
+
+
+def with_root(command: Command) -> Command:
+    """Give a verb `--memory DIR`, passed on as `root: Path`, the memory that is meant."""
+
+    @functools.wraps(command)
+    def rooted(*, memory: Path | None, **given: Any) -> Any:  # noqa: ANN401  what options give, and the verb returns
+        return command(root=memory_root(memory), **given)
+
+    return memory_option(rooted)
+
+
+def with_memory(command: Command) -> Command:
+    """Give a verb `--memory DIR --now ISO-TIME`, passed on as `opened: OpenMemory`, what `open_memory` returns."""
+
+    @functools.wraps(command)
+    def opening(*, memory: Path | None, now: str | None, **given: Any) -> Any:  # noqa: ANN401  as above
+        return command(opened=open_memory(memory, now), **given)
+
+    return memory_option(now_option(opening))
 
 
 def words(text: Sequence[str]) -> str:
@@ -89,7 +113,7 @@ def memory_root(memory: Path | None) -> Path:
     return root
 
 
-def open_memory(memory: Path | None, now: str | None) -> tuple[Path, Settings, datetime]:
+def open_memory(memory: Path | None, now: str | None) -> OpenMemory:
     """Return the memory that a command works on, its settings, and the moment at which the command acts.
 
     Args:

@@ -9,7 +9,7 @@ import click
 
 from pipelines.cli.changes import say_notes
 from pipelines.cli.item_lines import item_json
-from pipelines.cli.options import json_option, memory_option, now_option, open_memory
+from pipelines.cli.options import json_option, with_memory
 from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_lines, say_table
 from pipelines.errors import UsageFault
 from pipelines.night.manual_review import decide, named_question, questions
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from pipelines.cli.options import OpenMemory
     from pipelines.night.manual_review import Question
     from pipelines.store.item import Item
 
@@ -35,17 +36,14 @@ _SHOWN: Final = 12
 @click.option("--reject", "word", flag_value="reject", help="No: retract, drop, drop, keep, or keep.")
 @click.option("--choose", metavar="CHOICE", default="", help="One of the choices by its word, as “keep both”.")
 @json_option("Print what waits as a JSON array.")
-@memory_option
-@now_option
-def curate_review(
-    *, ident: str, word: str | None, choose: str, as_json: bool, memory: Path | None, now: str | None
-) -> None:
+@with_memory
+def curate_review(*, ident: str, word: str | None, choose: str, as_json: bool, opened: OpenMemory) -> None:
     """Decide what waits in Review.md: on a terminal one after the other, or the one that ID names.
 
     ID is the id of an item that waits, or of a whole entry, or its beginning. Without a terminal, and without ID, what
     waits is listed. Every decision is committed at once, and `curate undo` takes it back.
     """
-    root, settings, when = open_memory(memory, now)
+    root, settings, when = opened
     if (choose or word) and not ident:
         raise UsageFault("It takes an ID to decide by a flag.", "`curate review` lists what waits.")
     if choose and word:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.changes import diff_of
-from pipelines.cli.options import json_option, memory_option, now_option, open_memory
+from pipelines.cli.options import json_option, with_memory
 from pipelines.cli.output import dollars, on_terminal, say, say_json, say_lines, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.clock import day_of
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from pipelines.cli.options import OpenMemory
     from pipelines.extract.llm.replies import Replies
     from pipelines.night.report import RunReport
     from pipelines.settings import Settings
@@ -47,23 +48,21 @@ if TYPE_CHECKING:
 )
 @click.option("--estimate", is_flag=True, help="Say what the models' calls would cost, and make none.")
 @json_option("Print the run report as JSON.")
-@memory_option
-@now_option
-def curate_run(  # noqa: PLR0913  one a flag of the verb
+@with_memory
+def curate_run(
     *,
     dry_run: bool,
     again: str,
     provider: str,
     estimate: bool,
     as_json: bool,
-    memory: Path | None,
-    now: str | None,
+    opened: OpenMemory,
 ) -> int:
     """Curate the memory: read what is new in the logs, keep what matters, reindex and commit.
 
     Running again with nothing new changes nothing.
     """
-    root, settings, when = open_memory(memory, now)
+    root, settings, when = opened
     if again and not (log_day(f"{again}.md") and _has_log(root, again)):
         raise UsageFault(f"There is no log of {again}.", "Name a day as YYYY-MM-DD whose log is in Logs.")
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them

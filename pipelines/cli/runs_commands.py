@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.changes import diff_of
-from pipelines.cli.options import json_option, memory_option, memory_root, now_option, open_memory
+from pipelines.cli.options import json_option, memory_option, now_option, open_memory, with_root
 from pipelines.cli.output import dollars, say, say_json, say_lines, say_table
 from pipelines.errors import EXPECTED, FINE, UsageFault
 from pipelines.night.run_history import Ended, all_runs, named, whole
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 @click.argument("run", required=False, default="")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many at most.")
 @json_option("Print JSON: an array, or an object for one RUN.")
-@memory_option
-def curate_runs(*, run: str, limit: int, as_json: bool, memory: Path | None) -> None:
+@with_root
+def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
     """List the runs, newest first; with RUN (an id or a commit, or the start of one) show that one whole."""
-    root = memory_root(memory)
     git = Git(root)
     runs = all_runs(root, git)
     if run:
@@ -90,8 +89,8 @@ def curate_undo(*, run: str, item: str, dry_run: bool, memory: Path | None, now:
 @click.command()
 @click.argument("run")
 @json_option("Print JSON.")
-@memory_option
-def curate_replay(*, run: str, as_json: bool, memory: Path | None) -> int:
+@with_root
+def curate_replay(*, run: str, as_json: bool, root: Path) -> int:
     """Repeat RUN (an id or a commit, or the start of one) aside, without a network, and compare.
 
     It begins with the commit that the run began with and takes the replies that the run rests on; where one is not kept
@@ -100,7 +99,6 @@ def curate_replay(*, run: str, as_json: bool, memory: Path | None) -> int:
     """
     from pipelines.night.replay import replay  # noqa: PLC0415  help needs none of it
 
-    root = memory_root(memory)
     git = Git(root)
     git.check()
     replayed = replay(root, git, named(all_runs(root, git), run))

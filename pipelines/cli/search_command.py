@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.cli.options import day_option, json_option, memory_option, memory_root
+from pipelines.cli.options import day_option, json_option, with_root
 from pipelines.cli.output import say, say_json_line, say_marked, warn, warn_lines
 from pipelines.errors import IndexUnusable
 from pipelines.search.filters import Filters
@@ -52,7 +52,7 @@ _TYPES, _TRUSTS, _SOURCES = (
 @day_option("--known-on", "In the memory as it was by the end of this day, by git.")
 @click.option("--explain", is_flag=True, help="Show every factor of each hit's score.")
 @json_option("Print one JSON object: the query and its results.")
-@memory_option
+@with_root
 def curate_search(  # noqa: PLR0913  click hands over each option by name
     query: tuple[str, ...],
     *,
@@ -61,7 +61,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     known_on: str | None,
     explain: bool,
     as_json: bool,
-    memory: Path | None,
+    root: Path,
     **narrowed: Any,  # noqa: ANN401  the values of `Filters` by their names
 ) -> None:
     """Find what the memory holds on QUERY: a question in plain words, a name, an id, #tag, project:NAME or type:TYPE.
@@ -74,7 +74,6 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     from pipelines.queries.search_settings import asker, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
 
-    root = memory_root(memory)
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
     with _memory_of(root, known_on or "") as searched:
         spare_threads()

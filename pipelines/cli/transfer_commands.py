@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root, now_option, open_memory
+from pipelines.cli.options import memory_option, memory_root, with_memory
 from pipelines.cli.output import say, write_out
 from pipelines.errors import BadFile, UsageFault
 from pipelines.night.import_items import MAX_LINE, import_items, read_export
@@ -16,6 +16,7 @@ from pipelines.queries.item_graph import graphml, json_lines
 from pipelines.store.transcripts.reader import read_lines
 
 if TYPE_CHECKING:
+    from pipelines.cli.options import OpenMemory
     from pipelines.night.import_items import Export
 
 
@@ -41,15 +42,14 @@ def curate_export(*, jsonl: str | None, xml: str | None, memory: Path | None) ->
 @click.option(
     "--replace", is_flag=True, help="Where an id stands already and says something else, take the file's words."
 )
-@memory_option
-@now_option
-def curate_import(*, file: Path, replace: bool, memory: Path | None, now: str | None) -> None:
+@with_memory
+def curate_import(*, file: Path, replace: bool, opened: OpenMemory) -> None:
     """Read items from the JSONL of `curate export`, or from standard input where FILE is `-`.
 
     Each goes where it stood, with its id, evidence and links; documents that are missing are made. What is there
     already is passed over. All of it is imported, in one commit, or nothing.
     """
-    root, settings, when = open_memory(memory, now)
+    root, settings, when = opened
     done = import_items(root, settings, when, _read(file), replace=replace)
     if not (done.added or done.replaced or done.made):
         say(f"Nothing to import: {done.skipped} {'item is' if done.skipped == 1 else 'items are'} there already.")

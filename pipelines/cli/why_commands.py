@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.item_lines import item_line, safe, say_quote, say_steps
-from pipelines.cli.options import json_option, memory_option, memory_root
+from pipelines.cli.options import json_option, with_root
 from pipelines.cli.output import answer, say, say_bold
 from pipelines.queries.history import history_of
 from pipelines.queries.why import impact, whose, why
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("item", metavar="ID")
 @json_option()
-@memory_option
-def curate_why(*, item: str, as_json: bool, memory: Path | None) -> None:
+@with_root
+def curate_why(*, item: str, as_json: bool, root: Path) -> None:
     """Say why the item ID is believed; the beginning of an id is enough.
 
     Shown are the words of the log that it rests on, what was said in the session behind them, the run, the model and
     the version of its prompt that extracted it, the commit that brought it, and all that it rests on by its links.
     """
-    root = memory_root(memory)
     answer(why(root, Git(root), item), _tell_why, as_json=as_json)
 
 
@@ -86,13 +85,12 @@ def _tell_witness(witness: Witness) -> None:
 @click.command()
 @click.argument("item", metavar="ID")
 @json_option()
-@memory_option
-def curate_history(*, item: str, as_json: bool, memory: Path | None) -> None:
+@with_root
+def curate_history(*, item: str, as_json: bool, root: Path) -> None:
     """Show every wording and state that the item ID had, oldest first: when, by which commit, and who changed it.
 
     The beginning of an id is enough. An item is followed wherever it stood, and also when it was deleted since.
     """
-    root = memory_root(memory)
     answer(history_of(root, Git(root), item), _tell_history, as_json=as_json)
 
 
@@ -122,14 +120,14 @@ def _who(version: Version) -> str:
 @click.command()
 @click.argument("item", metavar="ID")
 @json_option()
-@memory_option
-def curate_impact(*, item: str, as_json: bool, memory: Path | None) -> None:
+@with_root
+def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
     """Show what would come into question with the item ID; the beginning of an id is enough.
 
     That is what rests on it, is supported by it, is made of it or follows on it, whatever rests on those in turn, and
     what it took the place of.
     """
-    answer(impact(memory_root(memory), item), _tell_impact, as_json=as_json)
+    answer(impact(root, item), _tell_impact, as_json=as_json)
 
 
 def _tell_impact(told: Impact) -> None:
