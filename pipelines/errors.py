@@ -12,7 +12,7 @@ import re
 import signal
 from typing import TYPE_CHECKING, Final
 
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class BadFile(CurateError):
 
     def __init__(self, path: str | Path, why: str, advice: str = "Mend or move the file, then run again.") -> None:
         self.path, self.why = path, why
-        super().__init__(f"{plain_line(str(path))} {why}.", advice)
+        super().__init__(f"{escape_terminal_line(str(path))} {why}.", advice)
 
 
 class NotWritable(CurateError):
@@ -104,7 +104,7 @@ class NotWritable(CurateError):
 
     def __init__(self, path: str | Path, why: str) -> None:
         super().__init__(
-            f"{plain_line(str(path))} cannot be written: {why}.",
+            f"{escape_terminal_line(str(path))} cannot be written: {why}.",
             "Nothing was left half written; free it and run again.",
         )
 

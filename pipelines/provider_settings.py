@@ -43,7 +43,7 @@ _USERS: Final = (
 """Every key of the user's settings, in whatever table; a test holds it against them."""
 
 
-def without_foreign(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[Table, tuple[str, ...]]:
+def without_restricted(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[Table, tuple[str, ...]]:
     """Return a table without the keys that belong to the user's settings, and those keys with their tables' names.
 
     Args:
@@ -55,17 +55,17 @@ def without_foreign(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[
     for key, value in raw.items():
         field = known.model_fields.get(key)
         table = field.annotation if field else None
-        if field is None and foreign_keys([key]):
+        if field is None and restricted_keys([key]):
             foreign.append(key)
         elif isinstance(value, dict) and hasattr(table, "model_fields"):
-            own[key], further = without_foreign(value, cast("type[BaseModel]", table))
+            own[key], further = without_restricted(value, cast("type[BaseModel]", table))
             foreign += (f"{key}.{one}" for one in further)
         else:
             own[key] = value
     return own, tuple(foreign)
 
 
-def told_foreign(name: str, foreign: tuple[str, ...]) -> list[str]:
+def restricted_note(name: str, foreign: tuple[str, ...]) -> list[str]:
     """Return the sentence that names the keys, if there are any. No value is in it."""
     if not foreign:
         return []
@@ -75,7 +75,7 @@ def told_foreign(name: str, foreign: tuple[str, ...]) -> list[str]:
     return [f"{name} sets {keys}, which only your own settings can; they count for nothing there, so take them out."]
 
 
-def foreign_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ...]:
+def restricted_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ...]:
     """Return those keys of a table that belong to the user's settings, or that mean what only those can say.
 
     Args:

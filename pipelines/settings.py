@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
-from pipelines.provider_settings import foreign_keys, told_foreign, without_foreign
+from pipelines.provider_settings import restricted_keys, restricted_note, without_restricted
 from pipelines.store.folders import LINKED
 from pipelines.store.item import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Confidence, ItemType, Trust, Weights
 from pipelines.store.layout import SETTINGS
@@ -171,7 +171,7 @@ class Settings(_Strict):
     @property
     def ignored_note(self) -> list[str]:
         """As a list of one, the sentence that names what only the user's settings can say; empty without any."""
-        return told_foreign(SETTINGS, self._foreign)
+        return restricted_note(SETTINGS, self._foreign)
 
     @property
     def author(self) -> tuple[str, str]:
@@ -202,7 +202,7 @@ def load_settings(root: Path) -> Settings:
     path = root / SETTINGS
     if path.is_symlink():
         raise BadFile(SETTINGS, LINKED)
-    raw, foreign = without_foreign(read_toml(path), Settings)
+    raw, foreign = without_restricted(read_toml(path), Settings)
     layout = raw.pop("layout", None)
     faults = _layout_faults(layout, root) if layout is not None else []
     try:
@@ -219,7 +219,7 @@ def _foreign_in_layout(layout: object) -> tuple[str, ...]:
         return ()
     from pipelines.store.user_layout import KEYS  # noqa: PLC0415  most memories have no layout
 
-    return tuple(f"layout.{key}" for key in foreign_keys(layout, KEYS))
+    return tuple(f"layout.{key}" for key in restricted_keys(layout, KEYS))
 
 
 def _layout_faults(layout: object, root: Path) -> list[str]:

@@ -20,17 +20,17 @@ _STEERING: Final = re.compile(
 _ENDS: Final = re.compile(r"[\t\n\r]")
 
 
-def plain(text: str) -> str:
+def escape_terminal(text: str) -> str:
     r"""Return a text in which what steers is written out (`\x1b`, `\u202e`); line ends and tabs stay."""
     return _STEERING.sub(_written_out, text)
 
 
-def plain_line(text: str) -> str:
+def escape_terminal_line(text: str) -> str:
     """Return the same on one line: for names, which could forge lines of their own, and for cells of a table."""
-    return _ENDS.sub(_written_out, plain(text))
+    return _ENDS.sub(_written_out, escape_terminal(text))
 
 
-def plain_json(
+def escape_terminal_json(
     value: Any,  # noqa: ANN401  whatever JSON can hold
     indent: int | None = None,
     separators: tuple[str, str] | None = None,
@@ -40,7 +40,7 @@ def plain_json(
     return _STEERING.sub(lambda found: json.dumps(found[0])[1:-1], told)
 
 
-def plain_xml(text: str) -> str:
+def escape_terminal_xml(text: str) -> str:
     """Return text of an XML document, which holds no character that none may, so that it may be shown, too."""
     return _STEERING.sub(lambda found: f"&#x{ord(found[0]):x};", text)
 
@@ -49,9 +49,9 @@ def _written_out(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
 
 
-def is_plain_line(text: str) -> bool:
+def is_safe_line(text: str) -> bool:
     """Whether a text can be a word of a line: links and evidence name paths; a line end in one would forge a line."""
-    return (text.isascii() and text.isprintable()) or plain_line(text) == text
+    return (text.isascii() and text.isprintable()) or escape_terminal_line(text) == text
 
 
 # ---------------------------------------- characters that no reader sees and a model obeys

@@ -18,7 +18,7 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.store import files
 from pipelines.store.files import read_bytes, too_many
 from pipelines.store.layout import can_stand, slug
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -119,7 +119,7 @@ def is_note(path: str) -> bool:
 
 def shown(path: str) -> str:
     """Return a path as it can be printed: bytes that are no UTF-8, and line ends, become escapes."""
-    return plain_line(path)
+    return escape_terminal_line(path)
 
 
 def note_text(root: Path, path: str) -> bytes:

@@ -21,7 +21,7 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.settings import Settings
 from pipelines.store.layout import SETTINGS, is_matched
 from pipelines.store.user_layout import SOUL
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -203,7 +203,7 @@ def _with_files(found: Source) -> Source:
 def _is_agreed(wanted: Wanted, question: str) -> bool:
     """Whether something is to be written: on the command line, or by a person who is asked now."""
     can_ask = not (wanted.only_print or wanted.as_json) and sys.stdin.isatty() and on_terminal()
-    return wanted.sure or (can_ask and click.confirm(plain_line(question), default=False))
+    return wanted.sure or (can_ask and click.confirm(escape_terminal_line(question), default=False))
 
 
 def _copy_rows(pieces: Sequence[Piece]) -> Iterator[tuple[str, str, str, str]]:

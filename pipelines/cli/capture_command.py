@@ -14,7 +14,7 @@ import click
 from pipelines.cli.options import json_option, memory_option, now_option, open_memory
 from pipelines.cli.output import say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> No
         path = Path(event["transcript_path"]).expanduser()
         for one in capture_sessions(*open_memory(memory, now), [path], project):
             if one.fault:
-                warn(f"curate capture: {plain_line(one.source)} {one.fault}.")
+                warn(f"curate capture: {escape_terminal_line(one.source)} {one.fault}.")
     except (ValueError, TypeError, KeyError, RecursionError):
         warn("curate capture: the hook's input names no transcript_path.")
     except (CurateError, OSError) as fault:
@@ -108,7 +108,7 @@ def _transcripts(paths: Sequence[Path], agent: str | None) -> list[Path]:
 
 def _tell(found: Sequence[Captured]) -> None:
     for one in found:
-        name = plain_line(one.source)
+        name = escape_terminal_line(one.source)
         if one.fault:
             warn(f"{name} {one.fault}.")
         for fault in one.faults:

@@ -17,7 +17,7 @@ from pipelines.store.secrets import veil
 from pipelines.store.secrets.redact import log_without_private
 from pipelines.store.template import named_documents, named_item
 from pipelines.store.user_layout import real_path, told
-from pipelines.text import plain
+from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -104,7 +104,7 @@ def confirm(question: str, *, yes: bool) -> None:
         return
     if not (on_terminal() and sys.stdin.isatty()):
         raise UsageFault("Nothing was done: this asks first, and there is no terminal.", "Give --yes.")
-    click.confirm(plain(question), abort=True)
+    click.confirm(escape_terminal(question), abort=True)
 
 
 def diff_of(root: Path, changes: Iterable[Change]) -> str:

@@ -12,7 +12,7 @@ from pipelines.cli.options import json_option, with_root
 from pipelines.cli.output import say, say_json, say_lines, say_table, warn, warn_lines
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import UsageFault
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
         warn(
             f"Nothing that a search shows stands at {len(lost):,} of the"
             f" {len({place for question in questions for place in question.evidence}):,} places given as evidence"
-            f" (the first: {plain_line(path)}:{line}); they count as not found."
+            f" (the first: {escape_terminal_line(path)}:{line}); they count as not found."
         )
     found = measure(root, questions, asked, fresh.stale)
     if as_json:

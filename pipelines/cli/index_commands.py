@@ -12,7 +12,7 @@ from pipelines.cli.options import json_option, with_root
 from pipelines.cli.output import say, say_json, say_json_line, say_lines, skipped_lines, warn, warn_lines
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import EXPECTED, FINE
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +76,7 @@ def _describe(root: Path) -> DescribeReport:
 
     describer = choose_describer(load_user_settings(os.environ))
     with run_lock(root, "the description of images"):
-        report = describe_images(root, describer, lambda one: warn(f"  {plain_line(one.path)} {one.told}."))
+        report = describe_images(root, describer, lambda one: warn(f"  {escape_terminal_line(one.path)} {one.told}."))
     counts = ", ".join(f"{report.counts[kind]:,} {kind}" for kind in ("described", "skipped", "failed"))
     left = f", {report.left:,} not asked about after so many failures alike" if report.left else ""
     warn(f"Images: {counts}{left}, by {report.by}")

@@ -8,7 +8,7 @@ from pipelines.cli.output import say
 from pipelines.queries.item_graph import Mark
 from pipelines.store.evidence import without_pointer
 from pipelines.store.secrets import veil
-from pipelines.text import plain
+from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -57,7 +57,7 @@ def item_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
 
 def safe(text: str) -> str:
     """Return a text of the memory as it may be printed: without secrets, and without what would steer a terminal."""
-    return plain(veil(text))
+    return escape_terminal(veil(text))
 
 
 def say_quote(text: str, indent: str = "    ") -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.text import plain, plain_json, plain_line
+from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ SHOWN: Final = 3
 
 def say(line: str = "") -> None:
     """Print a line for a person."""
-    print(plain(line))  # noqa: T201  the command's own voice
+    print(escape_terminal(line))  # noqa: T201  the command's own voice
 
 
 def say_lines(lines: Iterable[str]) -> None:
@@ -36,7 +36,7 @@ def say_lines(lines: Iterable[str]) -> None:
 
 def warn(line: str) -> None:
     """Print a line for a person on standard error: what a program that reads the answer must not take for it."""
-    print(plain(line), file=sys.stderr)  # noqa: T201  as above
+    print(escape_terminal(line), file=sys.stderr)  # noqa: T201  as above
 
 
 def warn_lines(lines: Iterable[str]) -> None:
@@ -48,13 +48,13 @@ def warn_lines(lines: Iterable[str]) -> None:
 def say_bold(heading: str, more: str = "") -> None:
     """Print a line that begins with a heading, bold on a terminal."""
     opening, closing = _bold()
-    print(f"{opening}{plain(heading)}{closing}{plain(more)}")  # noqa: T201  as above
+    print(f"{opening}{escape_terminal(heading)}{closing}{escape_terminal(more)}")  # noqa: T201  as above
 
 
 def say_marked(line: str, opens: str, closes: str) -> None:
     """Print a line with what stands between two marks bold on a terminal; the marks are not shown."""
     opening, closing = _bold()
-    parts = (closing.join(map(plain, part.split(closes))) for part in line.split(opens))
+    parts = (closing.join(map(escape_terminal, part.split(closes))) for part in line.split(opens))
     print(opening.join(parts))  # noqa: T201  as above
 
 
@@ -65,12 +65,12 @@ def _bold() -> tuple[str, str]:
 
 def say_json(value: Any) -> None:  # noqa: ANN401  whatever JSON can hold
     """Print a value as JSON: indented on a terminal, on one line elsewhere."""
-    print(plain_json(value, 1 if on_terminal() else None))  # noqa: T201  as above
+    print(escape_terminal_json(value, 1 if on_terminal() else None))  # noqa: T201  as above
 
 
 def say_json_line(value: Any) -> None:  # noqa: ANN401  as above
     """Print a value as one line of JSON in UTF-8, whatever the terminal's own encoding is."""
-    click.echo(plain_json(value).encode())
+    click.echo(escape_terminal_json(value).encode())
 
 
 def answer(result: Any, tell: Callable[[Any], None], *, as_json: bool) -> None:  # noqa: ANN401  what has a `to_json`
@@ -84,7 +84,7 @@ def answer(result: Any, tell: Callable[[Any], None], *, as_json: bool) -> None: 
 def say_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print rows under titles: a table on a terminal, tab-separated lines elsewhere."""
     if not on_terminal():
-        say_lines("\t".join(map(plain_line, row)) for row in rows)
+        say_lines("\t".join(map(escape_terminal_line, row)) for row in rows)
         return
     from rich.console import Console  # noqa: PLC0415  50 ms that a script need not pay
     from rich.table import Table  # noqa: PLC0415
@@ -94,7 +94,7 @@ def say_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for title in titles:
         table.add_column(title, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(plain_line(cell)) for cell in row))
+        table.add_row(*(Text(escape_terminal_line(cell)) for cell in row))
     Console().print(table)
 
 
@@ -119,7 +119,7 @@ def skipped_lines(files: Iterable[Mapping[str, str]]) -> Iterator[str]:
         groups.setdefault(one["reason"], []).append(one["path"])
     for reason, paths in groups.items():
         named = paths if len(paths) == SHOWN + 1 else paths[:SHOWN]
-        yield from (f"{plain_line(path)} {reason}." for path in named)
+        yield from (f"{escape_terminal_line(path)} {reason}." for path in named)
         if left := len(paths) - len(named):
             yield f"and {left:,} more, of which each {reason}."
 

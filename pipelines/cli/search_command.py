@@ -13,7 +13,7 @@ from pipelines.cli.output import say, say_json_line, say_marked, warn, warn_line
 from pipelines.errors import IndexUnusable
 from pipelines.search.filters import Filters
 from pipelines.store.item import ItemType, Trust
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,4 +155,4 @@ def _place(hit: Hit) -> str:
     quality = [*hit.types, hit.status if hit.status not in {"", "live"} else "", f"trust {hit.trust}"]
     quality += [f"confidence {hit.confidence}" if hit.confidence else ""]
     days = f"{hit.date} until {hit.until}" if hit.until else hit.date
-    return "  ".join(filter(None, (f"{plain_line(hit.path)}:{lines}", days, ", ".join(filter(None, quality)))))
+    return "  ".join(filter(None, (f"{escape_terminal_line(hit.path)}:{lines}", days, ", ".join(filter(None, quality)))))

@@ -30,7 +30,7 @@ from pipelines.store.files import replace_synced, writing
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
 from pipelines.store.state import read_record
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -236,5 +236,5 @@ def log(event: str, *, level: str = "info", **values: object) -> None:
 
 
 def _value(value: object) -> str:
-    text = plain_line(str(value))
+    text = escape_terminal_line(str(value))
     return text if re.fullmatch(r"[^\s\"=]+", text) else '"' + re.sub(r"[\"\\\x00-\x1f]", " ", text) + '"'

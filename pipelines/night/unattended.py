@@ -22,7 +22,7 @@ from pipelines.errors import BUG, CurateError, DetachedHead, GitMissing, LockHel
 from pipelines.night.report import save_report
 from pipelines.night.run_night import curate_night
 from pipelines.search.embedders.remote import opened
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -161,7 +161,7 @@ def _user() -> str:
 
 
 def _shown(root: Path) -> str:
-    return plain_line(str(root))
+    return escape_terminal_line(str(root))
 
 
 # ---------------------------------------- pings of a monitor (healthchecks and its kind)

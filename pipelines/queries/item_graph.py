@@ -22,7 +22,7 @@ from pipelines.store.jsonl import document_record, header_record, to_record
 from pipelines.store.snapshot import document_paths, read_documents
 from pipelines.store.template import named_item
 from pipelines.store.user_layout import real_path
-from pipelines.text import plain_json, plain_xml
+from pipelines.text import escape_terminal_json, escape_terminal_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -217,7 +217,7 @@ def json_lines(root: Path) -> Iterator[str]:
 
 
 def _line(record: dict[str, object]) -> str:
-    return plain_json(record, separators=(",", ":")) + "\n"
+    return escape_terminal_json(record, separators=(",", ":")) + "\n"
 
 
 # ---------------------------------------------------------------- GraphML
@@ -291,11 +291,11 @@ def _edge(edge: Edge) -> str:
 
 
 def _attribute(value: str) -> str:
-    return plain_xml(quoteattr(_fit(value)))
+    return escape_terminal_xml(quoteattr(_fit(value)))
 
 
 def _text(value: str) -> str:
-    return plain_xml(escape(_fit(value)))
+    return escape_terminal_xml(escape(_fit(value)))
 
 
 def _fit(value: str) -> str:

@@ -13,7 +13,7 @@ from pipelines.store.files import list_files, list_links, read_bytes, read_real
 from pipelines.store.folders import LINKED, Below
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
 from pipelines.store.user_layout import names_of, real_path
-from pipelines.text import is_plain_line, plain_line
+from pipelines.text import is_safe_line, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -52,7 +52,7 @@ class Warned:
     is_link: bool = False
 
     def __str__(self) -> str:
-        return f"{plain_line(self.shown or self.path)} {self.why}."
+        return f"{escape_terminal_line(self.shown or self.path)} {self.why}."
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def read_snapshot(root: Path) -> Snapshot:
             if not partial and not is_log(path):
                 why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
                 warnings.append(Warned(path, why, pending=False))
-            elif not is_plain_line(path):
+            elif not is_safe_line(path):
                 warnings.append(Warned(path, f"{_UNSOUND}; its entries stay pending", pending=True))
             elif partial and not can_be_kept(path):
                 warnings.append(Warned(path, "has a name that is too long; its entries stay pending", pending=True))
@@ -180,7 +180,7 @@ def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     room = _Room("The documents of the memory", MOST_DOCUMENTS_BYTES)
     with Below(root) as below:
         for path in document_paths(root):
-            if is_plain_line(path):
+            if is_safe_line(path):
                 room.take(_read_document(root, path, documents, warnings, below))
             else:
                 warnings.append(Warned(path, f"{_UNSOUND}; it was left alone", pending=True))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, BadSettings, fault_line, read_toml
-from pipelines.provider_settings import foreign_keys
+from pipelines.provider_settings import restricted_keys
 from pipelines.store.folders import LINKED
 from pipelines.store.layout import (
     BRIEFING,
@@ -270,7 +270,7 @@ def layout_faults(told: object, root: Path) -> list[str]:
 
 
 def _faults(told: dict[str, object], root: Path) -> Iterator[tuple[str, object, str]]:
-    set_aside = foreign_keys(told, KEYS)
+    set_aside = restricted_keys(told, KEYS)
     unknown = [key for key in told if key not in KEYS and key not in set_aside]
     yield from ((key, told[key], "there is no such key") for key in unknown)
     for key in ("home", "logs", *(role for role in _ROLES if role in told)):

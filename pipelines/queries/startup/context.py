@@ -322,9 +322,9 @@ def _can_be_told(name: str) -> bool:
     """Return whether a name can stand in a line; a document of another one is left alone by runs, too."""
     if name.isascii() and name.isprintable():
         return True
-    from pipelines.text import is_plain_line
+    from pipelines.text import is_safe_line
 
-    return is_plain_line(name)
+    return is_safe_line(name)
 
 
 def _by_title(root: str, there: dict[str, str], named: str) -> str:

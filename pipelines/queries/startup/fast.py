@@ -114,9 +114,9 @@ def print_context(
         parts = [Part("health", "", f"Memory health: the startup context could not be put together: {fault}")]
     text = as_json(parts) if form == "json" else as_text(parts)
     if form == "text" and sys.stdout.isatty():
-        from pipelines.text import plain  # a person looks at it; a session waits for no more than it needs
+        from pipelines.text import escape_terminal  # a person looks at it; a session waits for no more than it needs
 
-        text = plain(text)
+        text = escape_terminal(text)
     sys.stdout.buffer.write((as_hook(_cut(text)) if form == "claude-code" else text).encode("utf-8", "replace") + b"\n")
     sys.stdout.flush()
 

@@ -17,7 +17,7 @@ from pipelines.store.secrets.redact import Found, told, told_of
 from pipelines.store.snapshot import Warned
 from pipelines.store.template import own_files, tracked_files
 from pipelines.store.user_layout import real_path
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -58,7 +58,7 @@ class Leak:
     def __str__(self) -> str:
         tag = f" ({self.tag})" if self.tag else ""
         where = f" in commit {self.commit[:10]}" if self.commit else f" in {self.blob[:10]}" if self.blob else ""
-        return f"{plain_line(self.path)}:{self.line}{where}: {self.rule}{tag}"
+        return f"{escape_terminal_line(self.path)}:{self.line}{where}: {self.rule}{tag}"
 
 
 def scan_files(root: Path, redactor: Redactor) -> Iterator[Leak]:
@@ -215,7 +215,7 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
         if file:
             with file:
                 secrets, shown = inspect(file).secrets, real_path(root, path)
-            if secrets and not any(sentence.startswith(f"{plain_line(shown)} holds ") for sentence in said):
+            if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} holds ") for sentence in said):
                 found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
     return tuple(found)
 
