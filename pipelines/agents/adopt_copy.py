@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.agents.adopt_plan import joined, without
-from pipelines.agents.adopt_source import LeftOut, note_text
+from pipelines.agents.adopt_source import note_text
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import open_regular, writing
 from pipelines.store.git import Author, Git
-from pipelines.store.layout import LOGS, SETTINGS
+from pipelines.store.layout import SETTINGS
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,26 +25,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.agents.adopt_plan import Piece, Plan
+    from pipelines.agents.adopt_source import LeftOut
+    from pipelines.settings import Settings
 
 
 _STAGE: Final = ".adopting"
-
-
-@dataclass(frozen=True, slots=True)
-class Making:
-    """How the new memory is made.
-
-    Args:
-        template: the template's folder.
-        timezone: the zone that its curate.toml names.
-        now: the moment of its first commit.
-        author: name and mail of the commit's author where git knows none.
-    """
-
-    template: Path
-    timezone: str
-    now: datetime
-    author: tuple[str, str]
 
 
 def check_places(source: Path, target: Path) -> None:
@@ -73,10 +59,17 @@ def check_places(source: Path, target: Path) -> None:
         raise UsageFault(f"{target} is not empty.", "Name a new folder: adopting never mixes two memories.")
 
 
-def carry_out(plan: Plan, source: Path, target: Path, making: Making) -> Plan:
+def carry_out(plan: Plan, source: Path, target: Path, settings: Settings, now: datetime) -> Plan:
     """Copy what a plan says, lay down what a memory needs besides, and commit it. The source is only read.
 
     What stands in `target` is a whole memory or nothing.
+
+    Args:
+        plan: the plan.
+        source: the folder that is adopted.
+        target: the new memory.
+        settings: those it begins with: the zone that its curate.toml names, and who commits where git knows nobody.
+        now: the moment of its first commit.
 
     Returns:
         The plan as it was carried out: what could not be read any more is left out.
@@ -90,22 +83,19 @@ def carry_out(plan: Plan, source: Path, target: Path, making: Making) -> Plan:
     with _stage_in(target) as stage:
         lost = [left for piece in plan.pieces for left in _put(source, stage, piece)]
         done = without(plan, lost)
-        lay_down(stage, making.template, making.timezone)
-        _commit(stage, making, f"Adopt {plan.kind.called}: {len(done.pieces):,} files\n")
+        lay_down(stage, resource("memory_template"), settings.timezone)
+        git = Git(stage)
+        git.init()
+        git.check()
+        with run_lock(stage, "curate init"):
+            author = Author(*settings.author, now)
+            commit_edits(stage, git, f"Adopt {plan.kind.called}: {len(done.pieces):,} files\n", author)
         with writing(target):
             os.sync()
             # The settings are what makes a folder a memory: they come last.
             for entry in sorted(stage.iterdir(), key=lambda one: one.name == SETTINGS):
                 entry.rename(target / entry.name)
     return done
-
-
-def _commit(stage: Path, making: Making, message: str) -> None:
-    git = Git(stage)
-    git.init()
-    git.check()
-    with run_lock(stage, "curate init"):
-        commit_edits(stage, git, message, Author(*making.author, making.now))
 
 
 @contextlib.contextmanager
@@ -130,47 +120,31 @@ def _put(source: Path, stage: Path, piece: Piece) -> list[LeftOut]:
     place = stage / piece.target
     with writing(piece.target):
         place.parent.mkdir(parents=True, exist_ok=True)
-    if piece.target.startswith(f"{LOGS}/"):
-        notes = [(path, data) for path in piece.sources if (data := _note(source, path, lost)) is not None]
+    if piece.target.lower().endswith((".md", ".txt")):
+        notes = []
+        for path in piece.sources:
+            try:
+                notes.append((path, note_text(source, path)))
+            except BadFile as fault:
+                lost.append((path, fault.why))
         if notes:
-            _write(place, joined(place.stem, notes), source / notes[0][0])
-    elif piece.target.lower().endswith((".md", ".txt")):
-        if (data := _note(source, piece.sources[0], lost)) is not None:
-            _write(place, data, source / piece.sources[0])
-    else:
-        _copy(source, piece.sources[0], place, lost)
-    return lost
-
-
-def _note(source: Path, path: str, lost: list[LeftOut]) -> bytes | None:
-    try:
-        return note_text(source, path)
-    except BadFile as fault:
-        lost.append(LeftOut(path, fault.why))
-        return None
-
-
-def _write(place: Path, data: bytes, like: Path) -> None:
-    with writing(place), place.open("xb") as file:
-        file.write(data)
-        _keep_private(file.fileno(), like)
-
-
-def _copy(source: Path, path: str, place: Path, lost: list[LeftOut]) -> None:
+            _write(place, io.BytesIO(joined(place.stem, notes)), source / notes[0][0])
+        return lost
+    [path] = piece.sources
     try:
         reading = open_regular(source, path)
     except BadFile as fault:
-        lost.append(LeftOut(path, fault.why))
-        return
+        return [(path, fault.why)]
     if reading is None:
-        lost.append(LeftOut(path, "vanished while it was read"))
-        return
-    with reading, writing(place), place.open("xb") as file:
-        shutil.copyfileobj(reading, file)
-        _keep_private(file.fileno(), source / path)
+        return [(path, "vanished while it was read")]
+    with reading:
+        _write(place, reading, source / path)
+    return lost
 
 
-def _keep_private(descriptor: int, like: Path) -> None:
-    """Take from a copy what others may not do with the original."""
-    mode = os.fstat(descriptor).st_mode & (like.stat().st_mode | 0o600) & 0o666
-    os.fchmod(descriptor, mode)
+def _write(place: Path, data: IO[bytes], like: Path) -> None:
+    """Write a file, and take from it what others may not do with the original."""
+    with writing(place), place.open("xb") as file:
+        shutil.copyfileobj(data, file)
+        mode = os.fstat(file.fileno()).st_mode & (like.stat().st_mode | 0o600) & 0o666
+        os.fchmod(file.fileno(), mode)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.agents.adopt_days import named_day, read_vault, written_pattern
-from pipelines.agents.adopt_source import Kind
+from pipelines.agents.adopt_source import Kind, is_note
 from pipelines.errors import UsageFault
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import create_file
@@ -21,18 +21,19 @@ from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USE
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down, template_files
 from pipelines.store.user_layout import SOUL, layout_faults, layout_names, real_path
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from pathlib import Path
 
-    from pipelines.agents.adopt_copy import Making
     from pipelines.agents.adopt_days import Vault
-    from pipelines.agents.adopt_source import Found, LeftOut, Source
+    from pipelines.agents.adopt_source import LeftOut, Source
+    from pipelines.settings import Settings
     from pipelines.store.user_layout import Names
 
 
-HOME: Final = "Curated"
 _DAY: Final = "{YYYY}-{MM}-{DD}"
 _ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
 _AGENTS: Final = ("AGENTS.md", "CLAUDE.md")
@@ -80,13 +81,15 @@ def plan_in_place(found: Source, kind: Kind, home: str, opted_in: Sequence[str])
         raise UsageFault(f"{found.root / home} is there already.", "Name another folder for what runs make: --home.")
     vault = read_vault(found.root)
     layout: dict[str, Any] = {"home": home, "logs": _days(found, kind, vault, home)}
-    top = {one.path for one in found.files if "/" not in one.path}
-    layout |= {key: name for key, name in _ROLES.items() if name in top}
-    layout |= {"notes": _notes(kind, vault), "opted_in": list(opted_in)}
+    layout |= {key: name for key, name in _ROLES.items() if name in found.files}
+    # An agent's workspace holds much that is no memory.
+    globs = list(_WORKSPACE) if kind is Kind.OPENCLAW else ["**"]
+    globs += [f"!{vault.templates}/**"] if vault.templates else []
+    layout |= {"notes": [*globs, *(f"!{name}" for name in _AGENTS)], "opted_in": list(opted_in)}
     if faults := layout_faults(layout, found.root):
         raise UsageFault(f"{found.root} cannot be adopted so: {'; '.join(faults)}.", "Mend --home or --opt-in.")
     names = layout_names(layout)
-    own = {one.path: names.canonical(one.path) or "" for one in found.files}
+    own = {path: names.canonical(path) or "" for path in found.files}
     opened = tuple(path for path in own if names.is_opted_in(path) and not own[path].startswith(f"{LOGS}/"))
     notes = tuple(path for path, name in own.items() if name.startswith(f"{NOTES}/") and path not in opened)
     logs = tuple(path for path, name in own.items() if name.startswith(f"{LOGS}/"))
@@ -103,22 +106,11 @@ def _days(found: Source, kind: Kind, vault: Vault, home: str) -> str:
             why = f"{found.root} names its daily notes in a format that cannot be written in place ({vault.form})."
             raise UsageFault(why, "Copy it instead, without --in-place, or let the format be of YYYY, MM and DD alone.")
         return f"{vault.folder}/{pattern}.md" if vault.folder else f"{pattern}.md"
-    folders = Counter(one.path.rpartition("/")[0] for one in found.files if _is_dated(one))
+    folders = Counter(path.rpartition("/")[0] for path in found.files if is_note(path) and named_day(path))
     if not folders:
         return f"{home}/{LOGS}/{_DAY}.md"
     folder = min(folders, key=lambda name: (-folders[name], name))
     return f"{folder}/{_DAY}.md" if folder else f"{_DAY}.md"
-
-
-def _is_dated(one: Found) -> bool:
-    return one.is_note and bool(named_day(one.path))
-
-
-def _notes(kind: Kind, vault: Vault) -> list[str]:
-    """Return the globs of what is searched: an agent's workspace holds much that is no memory."""
-    globs = list(_WORKSPACE) if kind is Kind.OPENCLAW else ["**"]
-    globs += [f"!{vault.templates}/**"] if vault.templates else []
-    return [*globs, *(f"!{name}" for name in _AGENTS)]
 
 
 def _told(layout: dict[str, Any], own: dict[str, str], opened: Sequence[str]) -> list[str]:
@@ -133,24 +125,6 @@ def _told(layout: dict[str, Any], own: dict[str, str], opened: Sequence[str]) ->
     told += [f"--opt-in {glob} matches no file yet." for glob in patterns if not opened and own]
     told.append("Daily notes are read, and `curate log` and `curate capture` append to them; nothing else is changed.")
     return told
-
-
-def settings_text(template: str, timezone: str, layout: dict[str, Any]) -> str:
-    """Return the curate.toml of a memory that is adopted in place.
-
-    Args:
-        template: the template's.
-        timezone: the zone that it names.
-        layout: the `[layout]`.
-    """
-    told = template.replace('timezone = "UTC"', f'timezone = "{timezone}"')
-    rows = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in layout.items()]
-    head = "[layout]  # where the notes lie that were adopted in place; docs/adopting.md says what each key means"
-    return f"{told.rstrip()}\n\n{head}\n" + "".join(f"{row}\n" for row in rows)
-
-
-# ---------------------------------------- making a memory of notes where they lie
-# curate.toml, the folder of what runs make, and a commit, all of it new.
 
 
 def repository_of(root: Path, plan: InPlace) -> Path | None:
@@ -185,10 +159,16 @@ def _refuse_filters(git: Git, paths: Sequence[str]) -> None:
             )
 
 
-def move_in(plan: InPlace, root: Path, making: Making) -> tuple[str, ...]:
+def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> tuple[str, ...]:
     """Make a memory of a folder, and commit it. No file that is there is touched.
 
     From the moment at which curate.toml is there it is a memory, and what a broken start left out the next run adds.
+
+    Args:
+        plan: what plays which part.
+        root: the folder.
+        settings: those it begins with: the zone that its curate.toml names, and who commits where git knows nobody.
+        now: the moment of the commit.
 
     Returns:
         The files that hold a secret or something private, which were not committed.
@@ -202,11 +182,14 @@ def move_in(plan: InPlace, root: Path, making: Making) -> tuple[str, ...]:
     if repository_of(root, plan) is None:
         git.init()
         git.check()
-    template = template_files(making.template)[SETTINGS].decode()
-    if not create_file(root, SETTINGS, settings_text(template, making.timezone, plan.layout).encode()):
+    template = template_files(resource("memory_template"))[SETTINGS].decode()
+    rows = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in plan.layout.items()]
+    head = "[layout]  # where the notes lie that were adopted in place; docs/adopting.md says what each key means"
+    text = template.replace('timezone = "UTC"', f'timezone = "{settings.timezone}"').rstrip()
+    if not create_file(root, SETTINGS, "\n".join([text, "", head, *rows, ""]).encode()):
         raise UsageFault(f"{root / SETTINGS} is there already.", f"`curate init {root}` adds what it lacks.")
-    lay_down(root, making.template, making.timezone)
+    lay_down(root, resource("memory_template"), settings.timezone)
     with run_lock(root, "curate init"):
         edits = find_edits(root, git)
-        commit_edits(root, git, f"Adopt {plan.kind.called} in place\n", Author(*making.author, making.now), edits)
+        commit_edits(root, git, f"Adopt {plan.kind.called} in place\n", Author(*settings.author, now), edits)
     return tuple(real_path(root, path) for path in edits.held)

@@ -7,21 +7,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.adopt_days import begun_day, named_day, read_vault
-from pipelines.agents.adopt_source import Kind, LeftOut, base_of, settle, shown, standing
+from pipelines.agents.adopt_source import Kind, base_of, is_note, settle, shown, standing
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, USER, log_path
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pipelines.agents.adopt_days import Vault
-    from pipelines.agents.adopt_source import Found, Source
+    from pipelines.agents.adopt_source import LeftOut, Source
 
 
 AGENTS: Final = "AGENTS.md"
 LARGE_BRIEFING: Final = "Resources/adopted-MEMORY.md"
 _ROOT_NAMES: Final = (BRIEFING, USER, "SOUL.md", AGENTS)
 _PARA: Final = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
+_FOLDER_OF: Final = {folder.casefold().removesuffix("s"): folder for folder in FOLDERS}
 _LONGEST: Final = 1000
 
 
@@ -65,82 +66,68 @@ def plan_adoption(source: Source, kind: Kind, cap: int) -> Plan:
         cap: how many bytes MEMORY.md may have; a larger one is kept as a resource.
     """
     base, vault = base_of(kind, source), read_vault(source.root)
-    inside, outside = _scoped(source.files, kind, base, vault)
+    inside: list[str] = []
+    left = list(source.left_out)
+    for path in source.files:
+        if why := _unfit(path, kind, base, vault):
+            left.append((path, why))
+        else:
+            inside.append(path)
     roots = _roots(inside, base)
     days: dict[str, list[str]] = {}
     others: list[tuple[str, str]] = []
-    for found in inside:
-        if found.path in roots:
+    stripped = "memory/" if kind is Kind.OPENCLAW else base
+    for path in inside:
+        if path in roots:
             continue
-        if day := _day_of(found, kind, vault):
-            days.setdefault(day, []).append(found.path)
+        if day := _day_of(path, kind, vault):
+            days.setdefault(day, []).append(path)
         else:
-            others.append((found.path, _place(found.path.removeprefix(_stripped(kind, base)))))
-    pieces = _root_pieces(roots, {found.path: found.size for found in inside}, cap)
-    pieces += [Piece(log_path(day), tuple(_in_order(day, paths))) for day, paths in sorted(days.items())]
+            others.append((path, _place(path.removeprefix(stripped))))
+    pieces = [_root_piece(path, name, source.files[path], cap) for path, name in roots.items()]
+    for day, paths in sorted(days.items()):
+        own_first = sorted(paths, key=lambda path: (path.rpartition("/")[2] != f"{day}.md", path))
+        pieces.append(Piece(log_path(day), tuple(own_first)))
     pieces += _settled(others)
-    fits = [piece for piece in pieces if not _too_long(piece)]
-    outside += [LeftOut(piece.sources[0], "has a path that is too long") for piece in pieces if _too_long(piece)]
-    left = sorted((*source.left_out, *outside), key=lambda one: one.path)
-    return Plan(kind, tuple(fits), tuple(left), _notes(fits, vault))
+    fits = [piece for piece in pieces if len(piece.target.encode()) <= _LONGEST]
+    left += [(one.sources[0], "has a path that is too long") for one in pieces if len(one.target.encode()) > _LONGEST]
+    return Plan(kind, tuple(fits), tuple(sorted(left)), _notes(fits, vault))
 
 
-def _too_long(piece: Piece) -> bool:
-    return len(piece.target.encode()) > _LONGEST
+def _unfit(path: str, kind: Kind, base: str, vault: Vault) -> str:
+    """Return why a file does not belong to the memory: an agent's workspace holds much that is none."""
+    if vault.templates and path.startswith(f"{vault.templates}/"):
+        return "is a template"
+    top = path.partition("/")[0]
+    own = kind is not Kind.OPENCLAW or top in {path, "memory"} or _PARA.fullmatch(top)
+    return "" if own and path.startswith(base) else f"does not belong to {kind.called}"
 
 
-def _scoped(files: Sequence[Found], kind: Kind, base: str, vault: Vault) -> tuple[list[Found], list[LeftOut]]:
-    """Return the files that belong to the memory, and the others: an agent's workspace holds much that is no memory."""
-    inside, outside = [], []
-    for found in files:
-        top = found.path.partition("/")[0]
-        own = kind is not Kind.OPENCLAW or top in {found.path, "memory"} or _PARA.fullmatch(top)
-        if vault.templates and found.path.startswith(f"{vault.templates}/"):
-            outside.append(LeftOut(found.path, "is a template"))
-        elif own and found.path.startswith(base):
-            inside.append(found)
-        else:
-            outside.append(LeftOut(found.path, f"does not belong to {kind.called}"))
-    return inside, outside
-
-
-def _roots(files: Sequence[Found], base: str) -> dict[str, str]:
+def _roots(paths: Sequence[str], base: str) -> dict[str, str]:
     """Return path → name at the top of the memory: the exact name wins, then one in another case, and CLAUDE.md."""
-    there = {name.removeprefix(base): name for name in (found.path for found in files)}
+    there = {path.removeprefix(base): path for path in paths}
     top = sorted(name for name in there if "/" not in name)
     roots = {}
     for name in _ROOT_NAMES:
-        alike = [name] if name in there else [one for one in top if one.casefold() == name.casefold()]
-        alike = alike or (["CLAUDE.md"] if name == AGENTS and "CLAUDE.md" in there else [])
-        if alike:
-            roots[there[alike[0]]] = name
+        alike = (one for one in top if one.casefold() == name.casefold())
+        own = name if name in there else next(alike, "CLAUDE.md" if name == AGENTS else "")
+        if own in there:
+            roots[there[own]] = name
     return roots
 
 
-def _root_pieces(roots: Mapping[str, str], sizes: Mapping[str, int], cap: int) -> list[Piece]:
-    pieces = []
-    for path, name in roots.items():
-        large = name == BRIEFING and sizes[path] > cap
-        why = f"has {sizes[path]:,} bytes, more than the {cap:,} of a briefing" if large else ""
-        pieces.append(Piece(LARGE_BRIEFING if large else name, (path,), why))
-    return pieces
+def _root_piece(path: str, name: str, size: int, cap: int) -> Piece:
+    if name == BRIEFING and size > cap:
+        return Piece(LARGE_BRIEFING, (path,), f"has {size:,} bytes, more than the {cap:,} of a briefing")
+    return Piece(name, (path,))
 
 
-def _day_of(found: Found, kind: Kind, vault: Vault) -> str:
-    if not found.is_note:
+def _day_of(path: str, kind: Kind, vault: Vault) -> str:
+    if not is_note(path):
         return ""
-    if kind is Kind.OPENCLAW and found.path.startswith("memory/"):
-        return begun_day(found.path)
-    return vault.day_of(found.path) if vault.pattern else named_day(found.path)
-
-
-def _in_order(day: str, paths: Sequence[str]) -> list[str]:
-    """Return the notes of a day, the one that is named after the day alone in front."""
-    return sorted(paths, key=lambda path: (path.rpartition("/")[2] != f"{day}.md", path))
-
-
-def _stripped(kind: Kind, base: str) -> str:
-    return "memory/" if kind is Kind.OPENCLAW else base
+    if kind is Kind.OPENCLAW and path.startswith("memory/"):
+        return begun_day(path)
+    return vault.day_of(path) if vault.pattern else named_day(path)
 
 
 def _place(path: str) -> str:
@@ -149,9 +136,6 @@ def _place(path: str) -> str:
     if slash and (found := _PARA.fullmatch(top)):
         return f"{_FOLDER_OF[found[1].casefold()]}/{standing(rest)}"
     return f"Resources/{standing(path)}"
-
-
-_FOLDER_OF: Final = {folder.casefold().removesuffix("s"): folder for folder in FOLDERS}
 
 
 def _settled(wishes: Sequence[tuple[str, str]]) -> list[Piece]:
@@ -180,14 +164,10 @@ def _notes(pieces: Sequence[Piece], vault: Vault) -> tuple[str, ...]:
 
 def without(plan: Plan, lost: Sequence[LeftOut]) -> Plan:
     """Return the plan as it was carried out where files could not be read any more when it came to copying."""
-    gone = {one.path for one in lost}
+    gone = {path for path, _ in lost}
     pieces = [replace(one, sources=tuple(path for path in one.sources if path not in gone)) for one in plan.pieces]
-    left = sorted((*plan.left_out, *lost), key=lambda one: one.path)
+    left = sorted((*plan.left_out, *lost))
     return replace(plan, pieces=tuple(piece for piece in pieces if piece.sources), left_out=tuple(left))
-
-
-# ---------------------------------------- several notes of one day become one log
-# a single one keeps its bytes.
 
 
 def joined(day: str, notes: Sequence[tuple[str, bytes]]) -> bytes:
@@ -202,13 +182,10 @@ def joined(day: str, notes: Sequence[tuple[str, bytes]]) -> bytes:
     own = notes[0][0].rpartition("/")[2] == f"{day}.md"
     out = notes[0][1].decode() if own else f"# {day}\n"
     for path, data in notes[1:] if own else notes:
+        gap = "" if out.endswith("\n\n") else "\n" if out.endswith("\n") else "\n\n"
         text = _below(data.decode().removeprefix("\ufeff"))
-        out += f"{_gap(out)}## {shown(path).removesuffix('.md')}\n\n{text}"
+        out += f"{gap}## {shown(path).removesuffix('.md')}\n\n{text}"
     return out.encode()
-
-
-def _gap(text: str) -> str:
-    return "" if text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
 
 
 def _below(text: str) -> str:

@@ -1,4 +1,7 @@
-"""Adopting notes that exist as a memory: what is found, which kind it is, what would become what, and the copy."""
+"""The folder that is to be adopted: what is found in it, which kind of notes it holds, and names they can stand under.
+
+It is read, and never written.
+"""
 
 from __future__ import annotations
 
@@ -18,54 +21,64 @@ from pipelines.store.layout import can_stand, slug
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
-# ---------------------------------------- what stands in the folder that is to be adopted
-# It is read, and never written.
-
-
+LeftOut = tuple[str, str]
+"""The path of a file or folder that is not taken over, and why: the end of a sentence that begins with the path."""
 MAX_BYTES: Final = 64 * 1024 * 1024
-NOTES: Final = (".md", ".txt")
+_NOTES: Final = (".md", ".txt")
 _ATTACHMENTS: Final = (".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp")
 _PERMALINK: Final = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---|\.\.\.).*\n){0,60}?permalink[ \t]*:")
+_WORKSPACE: Final = frozenset(
+    {"SOUL.md", "USER.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md"}
+)
+_ENOUGH: Final = 2
+_LOOKED_FOR: Final = """It was looked for
+  openclaw      memory/YYYY-MM-DD*.md, or two of SOUL.md, USER.md, IDENTITY.md, AGENTS.md, MEMORY.md and their like
+  basic-memory  notes most of which name a permalink in their front matter
+  obsidian      a folder .obsidian, or notes named YYYY-MM-DD.md
+  claude-code   MEMORY.md, or memory/MEMORY.md beside sessions
+If it is one of these all the same, say so with --as KIND."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A file that can be taken over.
+class Kind(StrEnum):
+    """A kind of notes that can be adopted."""
 
-    Args:
-        path: where it stands, relative to the folder, with `/`.
-        size: its bytes.
-        permalink: whether it is a note whose front matter names a permalink.
-    """
-
-    path: str
-    size: int
-    permalink: bool = False
+    OPENCLAW = "openclaw"
+    CLAUDE_CODE = "claude-code"
+    OBSIDIAN = "obsidian"
+    BASIC_MEMORY = "basic-memory"
 
     @property
-    def is_note(self) -> bool:
-        """Whether it is Markdown, and no attachment."""
-        return self.path.lower().endswith(".md")
+    def called(self) -> str:
+        """What a folder of this kind is called, with its article."""
+        return _TITLES[self]
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A file or folder that is not taken over; `why` ends a sentence that begins with its path."""
-
-    path: str
-    why: str
+_TITLES: Final = {
+    Kind.OPENCLAW: "an OpenClaw workspace",
+    Kind.CLAUDE_CODE: "a project memory of Claude Code",
+    Kind.OBSIDIAN: "an Obsidian vault",
+    Kind.BASIC_MEMORY: "a folder of basic-memory",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A folder as it was found: what can be taken over, in order of paths, and what cannot."""
+    """A folder as it was found.
+
+    Args:
+        root: the folder.
+        files: the bytes of each file that can be taken over, by its path, in order of paths.
+        permalinks: how many notes name a permalink in their front matter.
+        left_out: what cannot be taken over, in order of paths.
+    """
 
     root: Path
-    files: tuple[Found, ...]
+    files: Mapping[str, int]
+    permalinks: int
     left_out: tuple[LeftOut, ...]
 
 
@@ -75,20 +88,33 @@ def read_source(root: Path) -> Source:
     Raises:
         BadFile: the folder itself cannot be listed, or holds too many files.
     """
-    found: list[Found] = []
+    found: dict[str, int] = {}
     left: list[LeftOut] = []
+    permalinks = 0
     for entry, path in _walk(root, left):
         if why := _unfit(entry, path):
-            left.append(LeftOut(shown(path), why))
-        else:
-            try:
-                found.append(_read(root, path, entry.stat(follow_symlinks=False).st_size))
-            except BadFile as fault:
-                left.append(LeftOut(path, fault.why))
-            except OSError as error:
-                left.append(LeftOut(path, f"cannot be read: {(error.strerror or str(error)).lower()}"))
-    by_path = sorted(found, key=lambda one: one.path), sorted(left, key=lambda one: one.path)
-    return Source(root, tuple(by_path[0]), tuple(by_path[1]))
+            left.append((shown(path), why))
+            continue
+        try:
+            size = entry.stat(follow_symlinks=False).st_size
+            if path.lower().endswith(_NOTES):
+                data = note_text(root, path)
+                size = len(data)
+                permalinks += is_note(path) and bool(_PERMALINK.match(data))
+            elif not os.access(root / path, os.R_OK):
+                left.append((path, "cannot be read: permission denied"))
+                continue
+            found[path] = size
+        except BadFile as fault:
+            left.append((path, fault.why))
+        except OSError as error:
+            left.append((path, f"cannot be read: {(error.strerror or str(error)).lower()}"))
+    return Source(root, dict(sorted(found.items())), permalinks, tuple(sorted(left)))
+
+
+def is_note(path: str) -> bool:
+    """Whether a file is Markdown, and no attachment."""
+    return path.lower().endswith(".md")
 
 
 def shown(path: str) -> str:
@@ -125,7 +151,7 @@ def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], s
             why = f"cannot be listed: {(error.strerror or str(error)).lower()}"
             if not here:
                 raise BadFile(root, why, "Name a folder that you may read.") from None
-            left.append(LeftOut(shown(here), why))
+            left.append((shown(here), why))
             continue
         seen += len(listed)
         if seen > files.MOST_FILES:
@@ -133,7 +159,7 @@ def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], s
         for entry in listed:
             path = f"{here}/{entry.name}" if here else entry.name
             if entry.name.startswith("."):
-                left.append(LeftOut(shown(path), "is hidden"))
+                left.append((shown(path), "is hidden"))
             elif entry.is_dir(follow_symlinks=False):
                 pending.append(path)
             else:
@@ -149,53 +175,9 @@ def _unfit(entry: os.DirEntry[str], path: str) -> str:
         return "is no regular file"
     if ending == ".jsonl":
         return "may be a session: `curate capture` takes sessions in"
-    if ending not in NOTES + _ATTACHMENTS:
+    if ending not in _NOTES + _ATTACHMENTS:
         return "is neither a note, a PDF file nor an image"
     return f"is larger than {MAX_BYTES >> 20} MB" if entry.stat(follow_symlinks=False).st_size > MAX_BYTES else ""
-
-
-def _read(root: Path, path: str, size: int) -> Found:
-    if not path.lower().endswith(NOTES):
-        if not os.access(root / path, os.R_OK):
-            raise BadFile(path, "cannot be read: permission denied")
-        return Found(path, size)
-    data = note_text(root, path)
-    return Found(path, len(data), bool(_PERMALINK.match(data)))
-
-
-# ---------------------------------------- which kind of notes a folder holds
-
-
-class Kind(StrEnum):
-    """A kind of notes that can be adopted."""
-
-    OPENCLAW = "openclaw"
-    CLAUDE_CODE = "claude-code"
-    OBSIDIAN = "obsidian"
-    BASIC_MEMORY = "basic-memory"
-
-    @property
-    def called(self) -> str:
-        """What a folder of this kind is called, with its article."""
-        return _TITLES[self]
-
-
-_TITLES: Final = {
-    Kind.OPENCLAW: "an OpenClaw workspace",
-    Kind.CLAUDE_CODE: "a project memory of Claude Code",
-    Kind.OBSIDIAN: "an Obsidian vault",
-    Kind.BASIC_MEMORY: "a folder of basic-memory",
-}
-_WORKSPACE: Final = frozenset(
-    {"SOUL.md", "USER.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md"}
-)
-_ENOUGH: Final = 2
-_LOOKED_FOR: Final = """It was looked for
-  openclaw      memory/YYYY-MM-DD*.md, or two of SOUL.md, USER.md, IDENTITY.md, AGENTS.md, MEMORY.md and their like
-  basic-memory  notes most of which name a permalink in their front matter
-  obsidian      a folder .obsidian, or notes named YYYY-MM-DD.md
-  claude-code   MEMORY.md, or memory/MEMORY.md beside sessions
-If it is one of these all the same, say so with --as KIND."""
 
 
 def detect(source: Source) -> Kind:
@@ -204,55 +186,55 @@ def detect(source: Source) -> Kind:
     Raises:
         UsageFault: it is none of them; the sentence says what was looked for.
     """
-    notes = [found for found in source.files if found.is_note]
-    top = {found.path for found in notes if "/" not in found.path}
-    sessions = any(left.path.endswith(".jsonl") and "/" not in left.path for left in source.left_out)
-    if sessions and any(found.path == "memory/MEMORY.md" for found in notes):
+    notes = [path for path in source.files if is_note(path)]
+    top = {path for path in notes if "/" not in path}
+    sessions = any(path.endswith(".jsonl") and "/" not in path for path, _ in source.left_out)
+    if sessions and "memory/MEMORY.md" in notes:
         return Kind.CLAUDE_CODE
-    dated = any(found.path.startswith("memory/") and begun_day(found.path) for found in notes)
+    dated = any(path.startswith("memory/") and begun_day(path) for path in notes)
     if dated or len(top & _WORKSPACE) >= _ENOUGH:
         return Kind.OPENCLAW
-    if notes and 2 * sum(found.permalink for found in notes) >= len(notes):
+    if notes and 2 * source.permalinks >= len(notes):
         return Kind.BASIC_MEMORY
     if (source.root / ".obsidian").is_dir() and not (source.root / ".obsidian").is_symlink():
         return Kind.OBSIDIAN
     if "MEMORY.md" in top:
         return Kind.CLAUDE_CODE
-    if any(named_day(found.path) for found in notes):
+    if any(map(named_day, notes)):
         return Kind.OBSIDIAN
     raise UsageFault(f"{source.root} is no kind of memory that can be adopted.", _LOOKED_FOR)
 
 
 def base_of(kind: Kind, source: Source) -> str:
     """Return the folder in which the memory of that kind stands: empty for the top, else with `/` at its end."""
-    inside = kind is Kind.CLAUDE_CODE and not any(found.path == "MEMORY.md" for found in source.files)
-    return "memory/" if inside and any(found.path.startswith("memory/") for found in source.files) else ""
-
-
-# ---------------------------------------- names under which adopted files stand
-# their own where these can stand everywhere, and no two the same.
+    inside = kind is Kind.CLAUDE_CODE and "MEMORY.md" not in source.files
+    return "memory/" if inside and any(path.startswith("memory/") for path in source.files) else ""
 
 
 def standing(path: str) -> str:
     """Return a path in which each name that could not stand on every disk, or in git, is replaced by its slug."""
     folders, _, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
-    ending = f".{ending.lower()}" if dot else ""
-    stem = stem or name
-    own = name if can_stand(name) and can_stand(stem) else f"{slug(_readable(stem))}{ending}"
-    return "/".join([*(_folder(one) for one in folders.split("/") if one), own])
+    if not (can_stand(name) and can_stand(stem or name)):
+        name = f"{_slug(stem or name)}{f'.{ending.lower()}' if dot else ''}"
+    return "/".join([*(one if can_stand(one) else _slug(one) for one in folders.split("/") if one), name])
+
+
+def _slug(name: str) -> str:
+    """Return the slug of a name, without the bytes that are no text."""
+    return slug(name.encode(errors="replace").decode())
 
 
 def settle(wishes: Sequence[str]) -> list[str]:
     """Return a path for each wish, in order, no two alike in any case of their letters; later ones are numbered."""
     wanted = {_key(wish) for wish in wishes}
-    folders = {_key(folder) for wish in wishes for folder in _parents(wish)}
+    folders = {_key(wish[: slash.start()]) for wish in wishes for slash in re.finditer("/", wish)}
     taken: set[str] = set()
     last: dict[str, int] = {}
     out = []
     for wish in wishes:
         number = last.get(_key(wish), 1)
-        path = wish if number == 1 else _numbered(wish, number)
+        path = _numbered(wish, number)
         while (key := _key(path)) in taken or key in folders or (number > 1 and key in wanted):
             number += 1
             path = _numbered(wish, number)
@@ -263,24 +245,11 @@ def settle(wishes: Sequence[str]) -> list[str]:
 
 
 def _numbered(path: str, number: int) -> str:
+    if number == 1:
+        return path
     folders, slash, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
     return f"{folders}{slash}{stem}-{number}{dot}{ending}" if stem else f"{path}-{number}"
-
-
-def _folder(name: str) -> str:
-    return name if can_stand(name) else slug(_readable(name))
-
-
-def _readable(name: str) -> str:
-    """Return a name without the bytes that are no text."""
-    return name.encode(errors="replace").decode()
-
-
-def _parents(path: str) -> Iterable[str]:
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _key(path: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipelines.agents.install_plan import Edit, Plan
 
 
-_ADVICE: Final = "Nothing was written; mend the file, then run this again."
+ADVICE: Final = "Nothing was written; mend the file, then run this again."
 _ATTEMPTS: Final = 5
 _SECRET, _COMMON = 0o600, 0o644
 
@@ -52,11 +52,9 @@ class Change:
         return self.file.with_name(f"{self.file.name}.memcurate.bak") if is_rewritten else None
 
     def diff(self) -> str:
-        """Return what changes, as lines of a diff without what stands around them: that may be secret."""
+        """Return what changes; JSON is laid out as an edit writes it first."""
         text = json_as_written(self.before or "") if self.file.suffix == ".json" else self.before or ""
-        before, after = text.splitlines(keepends=True), (self.after or "").splitlines(keepends=True)
-        told = difflib.unified_diff(before, after, str(self.file), str(self.file), n=0)
-        return "".join(line if line.endswith("\n") else f"{line}\n" for line in told)
+        return bare_diff(text, self.after or "", str(self.file))
 
 
 def changes(plan: Plan) -> list[Change]:
@@ -76,8 +74,13 @@ def carry_out(plan: Plan) -> list[Change]:
         NotWritable: the disk refused a file; it is as it was, and so are those after it.
         ChangedUnderRun: another program kept changing a file.
     """
-    done = changes(plan)
-    return [_written(change) for change in done]
+    return [_write(change) for change in changes(plan)]
+
+
+def bare_diff(before: str, after: str, name: str) -> str:
+    """Return what changes, as lines of a diff without what stands around them: that may be secret."""
+    lines = difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), name, name, n=0)
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
 def read_text(path: Path) -> tuple[Path, str | None]:
@@ -91,18 +94,18 @@ def read_text(path: Path) -> tuple[Path, str | None]:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink() and not file.parent.is_dir():
-            raise BadFile(path, f"is a link to {file}, whose folder is not there", _ADVICE) from None
+            raise BadFile(path, f"is a link to {file}, whose folder is not there", ADVICE) from None
         return file, None
     except OSError as fault:
-        raise BadFile(path, f"cannot be read: {(fault.strerror or str(fault)).lower()}", _ADVICE) from None
+        raise BadFile(path, f"cannot be read: {(fault.strerror or str(fault)).lower()}", ADVICE) from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise BadFile(path, "is no regular file", _ADVICE)
+        raise BadFile(path, "is no regular file", ADVICE)
     with os.fdopen(descriptor, "rb") as opened:
         try:
             return file, opened.read().decode()
         except UnicodeDecodeError as fault:
-            raise BadFile(path, f"is not UTF-8 at byte {fault.start}", _ADVICE) from None
+            raise BadFile(path, f"is not UTF-8 at byte {fault.start}", ADVICE) from None
 
 
 def _change(edit: Edit) -> Change:
@@ -110,34 +113,29 @@ def _change(edit: Edit) -> Change:
     try:
         after = edit.change(before or "")
     except CannotEdit as fault:
-        raise BadFile(edit.path, fault.why, _ADVICE) from None
+        raise BadFile(edit.path, fault.why, ADVICE) from None
     if not after and before is not None and edit.path.is_symlink():
-        after = edit.empty
-        return Change(edit, file, before, after)
+        return Change(edit, file, before, edit.empty)
     return Change(edit, file, before, after or None)
 
 
-def _written(change: Change) -> Change:
+def _write(change: Change) -> Change:
     """Write one file, or work the change out anew where another program was quicker."""
     for _ in range(_ATTEMPTS):
-        _, now = read_text(change.edit.path)
-        if now == change.before:
-            with writing(change.file):
-                _replace(change)
-            return change
-        change = _change(change.edit)
+        if read_text(change.edit.path)[1] != change.before:
+            change = _change(change.edit)
+            continue
+        file = change.file
+        with writing(file):
+            if change.backup:
+                _put(change.backup, change.before or "", file)
+            if change.after is None:
+                file.unlink(missing_ok=True)
+            else:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                _put(file, change.after, file)
+        return change
     raise ChangedUnderRun([str(change.file)])
-
-
-def _replace(change: Change) -> None:
-    file, text = change.file, change.after
-    if change.backup:
-        _put(change.backup, change.before or "", file)
-    if text is None:
-        file.unlink(missing_ok=True)
-    else:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        _put(file, text, file)
 
 
 def _put(file: Path, text: str, like: Path) -> None:

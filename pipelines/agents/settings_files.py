@@ -6,7 +6,6 @@ import copy
 import json
 import re
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.agents.install_plan import MCP, NAME, is_call, is_line
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from pipelines.agents.install_plan import Program
 
     Settings = MutableMapping[str, Any]
+    # A command that an agent runs: its event, the verb of `curate`, which kinds of the event (empty for all), and what
+    # the agent is told besides, as the seconds that it may take.
+    Hook = tuple[str, tuple[str, ...], str, Mapping[str, Any]]
 
 
 _INDENT: Final = re.compile(r"\n([ \t]{1,40})\S")
@@ -88,30 +90,10 @@ def _dumped(data: Settings, like: str) -> str:
     found = _INDENT.search(body)
     compact = bool(body) and found is None
     separators = (",", ":") if compact and '": ' not in body else None
-    made = json.dumps(data, ensure_ascii=False, indent=None if compact else _indent(found), separators=separators)
+    indent = None if compact else found[1] if found else "  "
+    made = json.dumps(data, ensure_ascii=False, indent=indent, separators=separators)
     newline = "\r\n" if "\r\n" in like else "\n"
     return ("\ufeff" if like.startswith("\ufeff") else "") + made.replace("\n", newline) + end
-
-
-def _indent(found: re.Match[str] | None) -> str:
-    return found[1] if found else "  "
-
-
-def load_toml(text: str) -> Settings:
-    """Return the tables of a TOML text, which keep their comments and form.
-
-    Raises:
-        CannotEdit: it is no TOML.
-    """
-    import tomlkit  # noqa: PLC0415  few installations write TOML
-    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415  as above
-
-    try:
-        return tomlkit.parse(text.removeprefix("\ufeff"))
-    except TOMLKitError as fault:
-        raise CannotEdit(f"is no TOML: {fault}") from None
-    except RecursionError:
-        raise CannotEdit("is nested too deeply") from None
 
 
 def edit_toml(text: str, change: Callable[[Settings], None]) -> str:
@@ -121,11 +103,17 @@ def edit_toml(text: str, change: Callable[[Settings], None]) -> str:
         The text itself where the change changed nothing, and an empty one where nothing is left.
 
     Raises:
-        CannotEdit: as `edit_json`.
+        CannotEdit: it is no TOML, or does not have the shape that the change needs.
     """
-    import tomlkit  # noqa: PLC0415  as above
+    import tomlkit  # noqa: PLC0415  few installations write TOML
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415  as above
 
-    data = load_toml(text)
+    try:
+        data = tomlkit.parse(text.removeprefix("\ufeff"))
+    except TOMLKitError as fault:
+        raise CannotEdit(f"is no TOML: {fault}") from None
+    except RecursionError:
+        raise CannotEdit("is nested too deeply") from None
     before = copy.deepcopy(data)
     change(data)
     if data == before:
@@ -142,16 +130,12 @@ def table_at(settings: Settings, path: Sequence[str]) -> Settings:
     """
     here = settings
     for at, key in enumerate(path):
-        here = here.setdefault(key, {}) if key in here else _made(here, key)
+        if key not in here:
+            here[key] = {}
+        here = here[key]  # tomlkit puts a table of its own there
         if not hasattr(here, "setdefault"):
             raise CannotEdit(f"cannot be edited: `{'.'.join(path[: at + 1])}` is no table")
     return here
-
-
-def _made(here: Settings, key: str) -> Settings:
-    here[key] = {}
-    made: Settings = here[key]  # tomlkit puts a table of its own there
-    return made
 
 
 def value_at(settings: Settings, path: Sequence[str]) -> object | None:
@@ -222,70 +206,50 @@ def is_ours(entry: object) -> bool:
 # events, in each a list of groups, in each group commands.
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
-    """A command that an agent runs at an event.
-
-    Args:
-        event: the event.
-        verb: the words of the verb of `curate`.
-        timeout: seconds that it may take.
-        matcher: which kinds of the event; empty for all.
-        more: further settings of the command that the agent knows.
-    """
-
-    event: str
-    verb: tuple[str, ...]
-    timeout: int
-    matcher: str = ""
-    more: Mapping[str, Any] | None = None
-
-
 def add_hooks(settings: Settings, hooks: Sequence[Hook], program: Program) -> None:
     """Put each hook into settings once: one that is there is renewed where it stands, others are left alone.
 
     Raises:
         CannotEdit: the hooks have a form of which nothing is known.
     """
-    for hook in hooks:
-        found = _found(settings, hook)
-        if found:
+    for event, verb, matcher, more in hooks:
+        if found := _found(settings, event, verb):
             (_, entry), *others = found
-            entry["command"] = program.renewed(entry["command"], hook.verb)
-            _remove(settings, hook, others)
+            entry["command"] = program.renewed(entry["command"], verb)
+            _remove(settings, event, others)
             continue
-        groups = table_at(settings, ["hooks"]).setdefault(hook.event, [])
+        groups = table_at(settings, ["hooks"]).setdefault(event, [])
         if not isinstance(groups, list):
-            raise CannotEdit(f"cannot be edited: `hooks.{hook.event}` is no list")
-        entry = {"type": "command", "command": program.line(hook.verb), "timeout": hook.timeout, **(hook.more or {})}
-        groups.append({**({"matcher": hook.matcher} if hook.matcher else {}), "hooks": [entry]})
+            raise CannotEdit(f"cannot be edited: `hooks.{event}` is no list")
+        entry = {"type": "command", "command": program.line(verb), **more}
+        groups.append({**({"matcher": matcher} if matcher else {}), "hooks": [entry]})
 
 
 def remove_hooks(settings: Settings, hooks: Sequence[Hook]) -> None:
     """Take the hooks out of settings, and what is empty then."""
-    for hook in hooks:
-        _remove(settings, hook, _found(settings, hook))
+    for event, verb, *_ in hooks:
+        _remove(settings, event, _found(settings, event, verb))
 
 
-def _remove(settings: Settings, hook: Hook, found: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+def _remove(settings: Settings, event: str, found: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> None:
     for group, entry in found:
         group["hooks"] = [one for one in group["hooks"] if one is not entry]
         if not group["hooks"]:
-            groups = settings["hooks"][hook.event]
+            groups = settings["hooks"][event]
             groups[:] = [one for one in groups if one is not group]
-    if value_at(settings, ("hooks", hook.event)) == []:
-        drop_at(settings, ("hooks", hook.event))
+    if value_at(settings, ("hooks", event)) == []:
+        drop_at(settings, ("hooks", event))
 
 
-def _found(settings: Settings, hook: Hook) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return each group that has the hook, with the hook's entry."""
-    groups = value_at(settings, ("hooks", hook.event))
+def _found(settings: Settings, event: str, verb: Sequence[str]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return each group that has a hook for the verb, with the hook's entry."""
+    groups = value_at(settings, ("hooks", event))
     return [
         (group, entry)
         for group in (groups if isinstance(groups, list) else [])
         if isinstance(group, dict) and isinstance(group.get("hooks"), list)
         for entry in group["hooks"]
-        if isinstance(entry, dict) and is_line(entry.get("command"), hook.verb)
+        if isinstance(entry, dict) and is_line(entry.get("command"), verb)
     ]
 
 
@@ -319,7 +283,9 @@ def with_block(text: str, program: Program) -> str:
         CannotEdit: the marks in the text are not one beginning and one end.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
-    block = newline.join(_told(program).split("\n"))
+    memory = f"--memory {shlex.quote(str(program.root))}"
+    told = _TEXT.format(begin=BEGIN, end=END, curate=program.for_people(), memory=memory, root=program.root)
+    block = newline.join(told.split("\n"))
     if (place := _place(text)) is not None:
         return text[: place[0]] + block + text[place[1] :]
     if not text:
@@ -338,9 +304,9 @@ def without_block(text: str) -> str:
         return text
     before, after = text[: place[0]], text[place[1] :]
     if not after:
-        return _less(_less(before))
+        return _chomp(_chomp(before))
     after = after.removeprefix("\r\n") if after.startswith("\r\n") else after.removeprefix("\n")
-    return (_less(before) if before.endswith(("\n\n", "\r\n\r\n")) else before) + after
+    return (_chomp(before) if before.endswith(("\n\n", "\r\n\r\n")) else before) + after
 
 
 def _place(text: str) -> tuple[int, int] | None:
@@ -352,11 +318,6 @@ def _place(text: str) -> tuple[int, int] | None:
     return start, end + len(END)
 
 
-def _less(text: str) -> str:
+def _chomp(text: str) -> str:
     """Return a text without its last line end."""
     return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
-
-
-def _told(program: Program) -> str:
-    memory = f"--memory {shlex.quote(str(program.root))}"
-    return _TEXT.format(begin=BEGIN, end=END, curate=program.for_people(), memory=memory, root=program.root)

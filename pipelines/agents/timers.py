@@ -1,4 +1,8 @@
-"""What the targets that run every night share: what is found of them, and how another program is asked."""
+"""The targets that run every night: what they share, how a program of the system is asked, and systemd's units.
+
+Their files are those of deploy/ with a person's own paths and time filled in, so that what is installed is what can be
+read there.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,14 +23,31 @@ from pipelines.store.git import Git
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.agents.install_plan import Asked
 
 
+_USUAL: Final = "02:00"
+"""When nights begin where nobody says: the day's log is closed, and few people work."""
 _SECONDS: Final = 20.0
-NOT_THERE: Final = 127
-TIMED_OUT: Final = 124
+_NOT_RUN: Final = 127
+_TIMED_OUT: Final = 124
+SERVICE: Final = "memcurate.service"
+TIMER: Final = "memcurate.timer"
+FAILED: Final = "memcurate-failed.service"
+_SYSTEMCTL: Final = ("systemctl", "--user")
+_EXAMPLE: Final = ":%h/.local/bin/curate"
+_EXAMPLE_PATHS: Final = '"-%h/memory" "-%h/.cache/memcurate"'
+_CALENDAR: Final = re.compile(r"^OnCalendar=\*-\*-\* (\d{2}:\d{2}):00(?: (\S+))?$", re.MULTILINE)
+_WALLS: Final = re.compile(r"^# BEGIN walls\n.*?^# END walls\n", re.MULTILINE | re.DOTALL)
+_GLOB: Final = re.compile(r"([*?\[\\])")
+_NOT_STARTED: Final = range(200, 256)  # exit codes by which systemd says what of a service it could not set up
+_KERNEL: Final = (
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
+    ("/proc/sys/user/max_user_namespaces", "0"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,33 +88,39 @@ class Answer:
 
 def call(words: Sequence[str], data: str = "") -> Answer:
     """Run a program of the system to its end, within seconds, and return what it came to."""
-    program = shutil.which(words[0])
+    program, name = shutil.which(words[0]), f"the program `{words[0]}`"
     if program is None:
-        return Answer(NOT_THERE, "", f"the program `{words[0]}` was not found")
-    environ = {**os.environ, "LC_ALL": "C"}
+        return Answer(_NOT_RUN, "", f"{name} was not found")
     try:
         done = subprocess.run(
             [program, *words[1:]],
             input=data.encode(errors="surrogateescape"),
             capture_output=True,
             check=False,
-            env=environ,
+            env={**os.environ, "LC_ALL": "C"},
             timeout=_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return Answer(TIMED_OUT, "", f"the program `{words[0]}` did not end within {_SECONDS:.0f} seconds")
+        return Answer(_TIMED_OUT, "", f"{name} did not end within {_SECONDS:.0f} seconds")
     except OSError as fault:
-        return Answer(
-            NOT_THERE, "", f"the program `{words[0]}` cannot be run: {(fault.strerror or str(fault)).lower()}"
-        )
+        return Answer(_NOT_RUN, "", f"{name} cannot be run: {(fault.strerror or str(fault)).lower()}")
     out, error = (part.decode(errors="surrogateescape") for part in (done.stdout, done.stderr))
     return Answer(done.returncode, out, error)
 
 
 def keys_file(home: Path) -> Path:
     """Return the file of the environment that nights get, where keys of models stand."""
-    config = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(config) if Path(config).is_absolute() else home / ".config") / "memcurate/environment"
+    return _xdg_folder("XDG_CONFIG_HOME", home / ".config") / "memcurate/environment"
+
+
+def _xdg_folder(variable: str, usual: Path) -> Path:
+    named = Path(os.environ.get(variable, ""))
+    return named if named.is_absolute() else usual
+
+
+def night_time(asked: Asked, found: Found | None) -> str:
+    """Return when the nights begin: as was asked for, else as what is installed says, else at the usual time."""
+    return asked.time or (found.time if found else "") or _USUAL
 
 
 def unknown_at_night(home: Path) -> list[str]:
@@ -107,11 +135,11 @@ def unknown_at_night(home: Path) -> list[str]:
         known = set(re.findall(r"^\s*(?:export\s+)?(\w+)=", file.read_text(encoding="utf-8"), re.MULTILINE))
     except (OSError, ValueError):
         known = set()
-    names = ("CURATE_CONFIG", "XDG_CONFIG_HOME", VOYAGE_KEY, *(key for keys in KEY_VARIABLES.values() for key in keys))
+    names = ("CURATE_CONFIG", "XDG_CONFIG_HOME", VOYAGE_KEY, *chain.from_iterable(KEY_VARIABLES.values()))
     unknown = [name for name in dict.fromkeys(names) if os.environ.get(name, "").strip() and name not in known]
-    if not unknown:
-        return []
-    return [f"Nights do not know what your shell sets: write {', '.join(unknown)} into {file}, a line NAME=value each."]
+    return unknown and [
+        f"Nights do not know what your shell sets: write {', '.join(unknown)} into {file}, a line NAME=value each."
+    ]
 
 
 def search_path() -> str:
@@ -122,40 +150,19 @@ def search_path() -> str:
     return ":".join(usual if folder in {*usual, ""} else [folder, *usual])
 
 
-# ---------------------------------------- systemd: a user service and its timer
-# and a service that tells of a night that failed.
-
-
-SERVICE: Final = "memcurate.service"
-TIMER: Final = "memcurate.timer"
-FAILED: Final = "memcurate-failed.service"
-_SYSTEMCTL: Final = ("systemctl", "--user")
-_EXAMPLE: Final = ":%h/.local/bin/curate"
-_EXAMPLE_PATHS: Final = '"-%h/memory" "-%h/.cache/memcurate"'
-_CALENDAR: Final = re.compile(r"^OnCalendar=\*-\*-\* (\d{2}:\d{2}):00(?: (\S+))?$", re.MULTILINE)
-_WALLS: Final = re.compile(r"^# BEGIN walls\n.*?^# END walls\n", re.MULTILINE | re.DOTALL)
-_GLOB: Final = re.compile(r"([*?\[\\])")
-_NOT_STARTED: Final = range(200, 256)  # exit codes by which systemd says what of a service it could not set up
-_KERNEL: Final = (
-    ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
-    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
-    ("/proc/sys/user/max_user_namespaces", "0"),
-)
-
-
 def plan_systemd(asked: Asked, *, adding: bool) -> Plan:
     """Return what to do to have the units and the timer in force, or to have none of them any more.
 
     Raises:
         UsageFault: no such time, or a path that cannot stand in a unit.
     """
-    folder = units_folder(asked.home)
+    folder = _units_folder(asked.home)
     reload = (*_SYSTEMCTL, "daemon-reload")
     if not adding:
-        edits = tuple(Edit(folder / name, lambda _: "") for name in (SERVICE, TIMER, FAILED))
+        edits = tuple(whole_file(folder / name, "") for name in (SERVICE, TIMER, FAILED))
         return Plan(edits, before=((*_SYSTEMCTL, "disable", "--now", TIMER),), after=(reload,))
     walls = has_user_namespaces() and walls_stand()
-    edits = tuple(Edit(folder / name, _always(text)) for name, text in units(asked, walls=walls).items())
+    edits = tuple(whole_file(folder / name, text) for name, text in units(asked, walls=walls).items())
     notes = ["A user's timers stop at logout: say `loginctl enable-linger` once where you are not always logged in."]
     if not walls:
         notes.append(
@@ -167,18 +174,16 @@ def plan_systemd(asked: Asked, *, adding: bool) -> Plan:
 
 def found_in_systemd(asked: Asked) -> Found | None:
     """Return what stands among the person's units."""
-    folder = units_folder(asked.home)
-    timer, service = folder / TIMER, folder / SERVICE
+    folder = _units_folder(asked.home)
+    timer = folder / TIMER
     try:
-        when, what = timer.read_text(encoding="utf-8"), service.read_text(encoding="utf-8")
+        when, what = timer.read_text(encoding="utf-8"), (folder / SERVICE).read_text(encoding="utf-8")
     except (OSError, ValueError):
         return None
-    calendar = _CALENDAR.search(when)
-    ours = f"run --memory {quoted(str(asked.program.root))}\n" in what
+    time, zone = found.groups("") if (found := _CALENDAR.search(when)) else ("", "")
+    ours = f"run --memory {_quoted(str(asked.program.root))}\n" in what
     enabled = (folder / "timers.target.wants" / TIMER).is_symlink()
-    return Found(
-        "systemd", str(timer), calendar[1] if calendar else "", (calendar and calendar[2]) or "", ours, enabled
-    )
+    return Found("systemd", str(timer), time, zone, ours, enabled)
 
 
 def units(asked: Asked, *, walls: bool) -> dict[str, str]:
@@ -187,17 +192,19 @@ def units(asked: Asked, *, walls: bool) -> dict[str, str]:
     Raises:
         UsageFault: no such time, or a path that cannot stand in a unit.
     """
-    before = found_in_systemd(asked)
-    time = asked.time or (before.time if before else "") or USUAL
+    time = night_time(asked, found_in_systemd(asked))
     clock(time)
     # A bare colon before the program: what looks like a variable in a path is none.
-    program = ":" + " ".join(quoted(plain(word)) for word in _startable(asked.program.words))
-    memory = quoted(plain(asked.program.root))
+    words = asked.program.words
+    if set(words[0]) & set("\"'\\"):  # systemd refuses a program whose path holds a quote or a backslash
+        words = ("/bin/sh", "-c", 'exec "$@"', "sh", *words)
+    program = ":" + " ".join(_quoted(plain(word)) for word in words)
+    memory = _quoted(plain(asked.program.root))
     keys = _GLOB.sub(r"\\\1", plain(keys_file(asked.home))).replace("%", "%%")
     slots: Mapping[str, str] = {
         f"{_EXAMPLE} run --memory %h/memory": f"{program} run --memory {memory}",
         "-%h/.config/memcurate/environment": f"-{keys}",
-        _EXAMPLE_PATHS: " ".join(quoted(f"-{plain(path)}") for path in _written(asked)),
+        _EXAMPLE_PATHS: " ".join(_quoted(f"-{plain(path)}") for path in _written(asked)),
     }
     service = fill(SERVICE, slots)
     told = {f"{_EXAMPLE} status --notify --memory %h/memory": f"{program} status --notify --memory {memory}"}
@@ -209,15 +216,9 @@ def units(asked: Asked, *, walls: bool) -> dict[str, str]:
     }
 
 
-def units_folder(home: Path) -> Path:
-    """Return where a person's own units stand."""
-    config = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(config) if Path(config).is_absolute() else home / ".config") / "systemd/user"
-
-
 def has_user_namespaces() -> bool:
     """Whether the kernel lets a user's services have user namespaces, which their walls stand on."""
-    return not any(_says(path, value) for path, value in _KERNEL)
+    return not any(_holds(path, value) for path, value in _KERNEL)
 
 
 def walls_stand() -> bool:
@@ -233,50 +234,37 @@ def walls_stand() -> bool:
     return answer.code not in _NOT_STARTED
 
 
-def quoted(text: str) -> str:
+def _quoted(text: str) -> str:
     """Return a word as systemd reads it in a list of words, with what it takes for a specifier doubled."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'
 
 
-def _startable(words: Sequence[str]) -> Sequence[str]:
-    """Return a call of a program that systemd accepts: it refuses a program whose path holds a quote or a backslash."""
-    return words if not set(words[0]) & set("\"'\\") else ("/bin/sh", "-c", 'exec "$@"', "sh", *words)
-
-
 def _written(asked: Asked) -> Iterable[Path]:
     """Return the folders that a night writes: the memory, the repository that it stands in, the models' cache."""
     root = asked.program.root.resolve()
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    kept = (Path(cache) if Path(cache).is_absolute() else asked.home / ".cache") / "memcurate"
-    return dict.fromkeys([root, *(folder for folder in _repository(root) if not folder.is_relative_to(root)), kept])
-
-
-def _repository(root: Path) -> list[Path]:
-    """Return where the repository of a memory is on the disk; none where there is no repository yet."""
-    with contextlib.suppress(GitFault):
+    folders = [root]
+    with contextlib.suppress(GitFault):  # there may be no repository yet
         where = Git(root).repository
-        return [folder.resolve() for folder in (where.git_dir, where.common_dir)]
-    return []
+        places = (folder.resolve() for folder in (where.git_dir, where.common_dir))
+        folders += [folder for folder in places if not folder.is_relative_to(root)]
+    return dict.fromkeys([*folders, _xdg_folder("XDG_CACHE_HOME", asked.home / ".cache") / "memcurate"])
 
 
-def _says(path: str, value: str) -> bool:
+def _units_folder(home: Path) -> Path:
+    return _xdg_folder("XDG_CONFIG_HOME", home / ".config") / "systemd/user"
+
+
+def _holds(path: str, value: str) -> bool:
     try:
         return Path(path).read_text(encoding="ascii").strip() == value
     except (OSError, ValueError):
         return False
 
 
-def _always(text: str) -> Callable[[str], str]:
-    return lambda _: text
-
-
-# ---------------------------------------- the files of deploy/ with a person's own paths and time filled in
-# what is installed is what can be read there.
-
-
-USUAL: Final = "02:00"
-"""When nights begin where nobody says: the day's log is closed, and few people work."""
+def whole_file(path: Path, text: str) -> Edit:
+    """Return the edit that gives a file this text whatever it held; an empty one removes the file."""
+    return Edit(path, lambda _: text)
 
 
 def fill(name: str, slots: Mapping[str, str]) -> str:
@@ -293,8 +281,8 @@ def fill(name: str, slots: Mapping[str, str]) -> str:
     text = (resource("deploy") / name).read_text(encoding="utf-8")
     if missing := [example for example in slots if example not in text]:
         raise LookupError(missing)
-    longest_first = sorted(slots, key=len, reverse=True)
-    return re.sub("|".join(map(re.escape, longest_first)), lambda found: slots[found[0]], text) if slots else text
+    longest_first = map(re.escape, sorted(slots, key=len, reverse=True))
+    return re.sub("|".join(longest_first), lambda found: slots[found[0]], text) if slots else text
 
 
 def clock(text: str) -> tuple[int, int]:

@@ -1,30 +1,29 @@
-"""The parts of a plan that are no files: the crontab, and commands of the system."""
+"""Nights by cron, some lines of the crontab, and by launchd, a property list; what of a plan is no file."""
 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import plistlib
 import re
 import shlex
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
-from pipelines.agents.install_plan import Edit, Plan
+from pipelines.agents.install_plan import Plan
 from pipelines.agents.timers import (
-    USUAL,
     Found,
     call,
     clock,
     fill,
     found_in_systemd,
     keys_file,
+    night_time,
     plain,
     search_path,
     unknown_at_night,
+    whole_file,
 )
 from pipelines.errors import CurateError
 
@@ -35,30 +34,21 @@ if TYPE_CHECKING:
     from pipelines.agents.install_plan import Asked
 
 
-@dataclass(frozen=True, slots=True)
-class TableChange:
-    """The person's crontab before and after."""
-
-    before: str
-    after: str
-
-    def diff(self) -> str:
-        """Return what changes, as lines of a diff without what stands around them: that may be secret."""
-        before, after = self.before.splitlines(keepends=True), self.after.splitlines(keepends=True)
-        told = difflib.unified_diff(before, after, "crontab", "crontab", n=0)
-        return "".join(line if line.endswith("\n") else f"{line}\n" for line in told)
-
-    def write(self) -> None:
-        """Replace the crontab.
-
-        Raises:
-            CurateError: it was refused, and is as it was.
-        """
-        write_crontab(self.after)
+BEGIN: Final = "# memcurate:begin\n"
+END: Final = "# memcurate:end\n"
+_LONGEST: Final = 990  # bytes of a line; the oldest cron that is in use cuts at 1000
+_EXAMPLE_KEYS: Final = '"$HOME/.config/memcurate/environment"'
+_EXAMPLE_PATH: Final = "PATH=/usr/local/bin:/usr/bin:/bin"
+_EXAMPLE_PROGRAM: Final = '"$HOME/.local/bin/curate"'
+_EXAMPLE_MEMORY: Final = '"$HOME/memory"'
+_NIGHT: Final = re.compile(r"^(\d{1,2}) (\d{1,2}) \* \* \* (.*)$", re.MULTILINE)
+LABEL: Final = "memcurate"
+_PLACE: Final = "Library/LaunchAgents/memcurate.plist"
+_MEMORY_AT: Final = 4
 
 
-def crontab_change(plan: Plan) -> TableChange | None:
-    """Return what a plan would change in the crontab, or None.
+def crontab_change(plan: Plan) -> tuple[str, str] | None:
+    """Return the person's crontab before and after a plan, or None where nothing changes.
 
     Raises:
         CurateError: the crontab cannot be read or understood.
@@ -67,7 +57,7 @@ def crontab_change(plan: Plan) -> TableChange | None:
         return None
     before = read_crontab()
     after = plan.crontab(before)
-    return TableChange(before, after) if after != before else None
+    return (before, after) if after != before else None
 
 
 def run_in_order(commands: Iterable[Sequence[str]]) -> list[str]:
@@ -89,20 +79,6 @@ def found_nights(asked: Asked) -> list[Found]:
     return nights
 
 
-# ---------------------------------------- cron: some lines between two marks in the person's crontab
-# every other byte stays as it is.
-
-
-BEGIN: Final = "# memcurate:begin\n"
-END: Final = "# memcurate:end\n"
-_LONGEST: Final = 990  # bytes of a line; the oldest cron that is in use cuts at 1000
-_EXAMPLE_KEYS: Final = '"$HOME/.config/memcurate/environment"'
-_EXAMPLE_PATH: Final = "PATH=/usr/local/bin:/usr/bin:/bin"
-_EXAMPLE_PROGRAM: Final = '"$HOME/.local/bin/curate"'
-_EXAMPLE_MEMORY: Final = '"$HOME/memory"'
-_NIGHT: Final = re.compile(r"^(\d{1,2}) (\d{1,2}) \* \* \* (.*)$", re.MULTILINE)
-
-
 class CrontabRefused(CurateError):
     """Raised when the crontab cannot be read or written; it is as it was."""
 
@@ -120,8 +96,7 @@ def plan_cron(asked: Asked, *, adding: bool) -> Plan:
     """
     if not adding:
         return Plan((), crontab=without_block)
-    before = found_in_cron(asked)
-    time = asked.time or (before.time if before else "") or USUAL
+    time = night_time(asked, found_in_cron(asked))
     notes = ["cron does not make up for a night when the machine was off; the next run reads all that is pending."]
     if asked.zone:
         notes.append(f"cron's {time} is the machine's; this memory's days are cut in {asked.zone}.")
@@ -136,10 +111,9 @@ def found_in_cron(asked: Asked) -> Found | None:
         CurateError: the crontab cannot be read.
     """
     text = read_crontab()
-    place = _place(text)
-    if place is None:
+    if (place := _place(text)) is None:
         return None
-    inside = text[place[0] : place[1]]
+    inside = text[slice(*place)]
     line = _NIGHT.search(inside)
     time = f"{int(line[2]):02}:{int(line[1]):02}" if line else ""
     return Found("cron", "your crontab", time, "", _quoted(str(asked.program.root)) in inside, enabled=line is not None)
@@ -175,8 +149,7 @@ def with_block(text: str, block: str) -> str:
 
 def without_block(text: str) -> str:
     """Return a crontab without the block."""
-    place = _place(text)
-    return text if place is None else text[: place[0]] + text[place[1] :]
+    return text if _place(text) is None else with_block(text, "")
 
 
 def read_crontab() -> str:
@@ -220,14 +193,6 @@ def _quoted(text: str) -> str:
     return shlex.quote(text).replace("%", r"\%")
 
 
-# ---------------------------------------- launchd: a property list among the person's agents
-
-
-LABEL: Final = "memcurate"
-_PLACE: Final = "Library/LaunchAgents/memcurate.plist"
-_MEMORY_AT: Final = 4
-
-
 def plan_launchd(asked: Asked, *, adding: bool) -> Plan:
     """Return what to do to have launchd start a run every night, or to have none any more.
 
@@ -238,19 +203,14 @@ def plan_launchd(asked: Asked, *, adding: bool) -> Plan:
     domain = f"gui/{os.getuid()}"
     remove = ("launchctl", "bootout", f"{domain}/{LABEL}")
     if not adding:
-        return Plan((Edit(file, lambda _: ""),), before=(remove,))
-    text = property_list(asked)
+        return Plan((whole_file(file, ""),), before=(remove,))
+    edit = whole_file(file, property_list(asked))
     notes = ["A Mac that slept makes up for the night when it wakes; one that was off curates the next night."]
     if asked.zone:
         notes.append(f"launchd's time is the machine's; this memory's days are cut in {asked.zone}.")
     notes += unknown_at_night(asked.home)
     known = (remove,) if file.exists() else ()
-    return Plan(
-        (Edit(file, lambda _: text),),
-        tuple(notes),
-        before=known,
-        after=(("launchctl", "bootstrap", domain, str(file)),),
-    )
+    return Plan((edit,), tuple(notes), before=known, after=(("launchctl", "bootstrap", domain, str(file)),))
 
 
 def found_in_launchd(asked: Asked) -> Found | None:
@@ -274,8 +234,7 @@ def property_list(asked: Asked) -> str:
     Raises:
         UsageFault: no such time, or a path that cannot stand in it.
     """
-    before = found_in_launchd(asked)
-    hour, minute = clock(asked.time or (before.time if before else "") or USUAL)
+    hour, minute = clock(night_time(asked, found_in_launchd(asked)))
     return fill(
         "memcurate.plist",
         {

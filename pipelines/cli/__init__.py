@@ -1,4 +1,10 @@
-"""The `curate` command: one module a verb, each imported only when it is called, and one place for what goes wrong."""
+"""The `curate` command: one module for each verb or group of verbs, imported only when one of its verbs is called.
+
+Verbs share `options` (and the opening of a memory), `output` (all that is printed), `item_lines` and `changes`.
+Here are the table of verbs, and what becomes of faults and signals: a sentence and an exit code, never a traceback.
+Others import `main`, `run_cli` and `VERBS`, and no module of a verb.
+Stands on all other rooms; no room stands on it.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines import __version__
+from pipelines.cli.options import memory_option
 from pipelines.cli.output import warn
 from pipelines.errors import BUG, EXPECTED, INTERRUPTED, USAGE, CurateError, Ended, NotWritable
 
@@ -62,15 +69,16 @@ VERBS: Final = {
 }
 _GROUPS: Final = {
     "log_commands": ("log", "add"),
-    "items_commands": ("items", "pin", "unpin", "move"),
+    "items_commands": ("items", "pin", "unpin", "move", "forget"),
     "project_commands": ("project",),
     "why_commands": ("why", "history", "impact"),
     "audit_commands": ("audit", "graph"),
     "transfer_commands": ("import", "export"),
-    "undo_commands": ("undo", "replay"),
+    "runs_commands": ("runs", "undo", "replay"),
     "install_commands": ("install", "uninstall"),
     "index_commands": ("index", "models"),
     "serve_commands": ("mcp", "schedule", "context"),
+    "health_commands": ("status", "doctor"),
     "eval_commands": ("eval",),
 }
 """The modules that hold a group of verbs; any other verb has a module of its own, `VERB_command`."""
@@ -91,9 +99,7 @@ class Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"pipelines.cli.{_MODULES.get(cmd_name, f'{cmd_name}_command')}")
-        command = getattr(module, f"curate_{cmd_name}")
-        if not isinstance(command, click.Command):
-            raise TypeError(cmd_name)
+        command: click.Command = getattr(module, f"curate_{cmd_name}")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -108,20 +114,25 @@ class Verbs(click.Group):
     epilog="Each verb has its own --help.",
 )
 @click.version_option(__version__, prog_name="curate")
-@click.option(
-    "--memory",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="The memory to work on (else CURATE_MEMORY, else the nearest folder upward with curate.toml).",
-)
+@memory_option
 def curate(memory: Path | None) -> None:
     """Curate the memory of an AI agent: plain Markdown, kept by a nightly run, with git as its history."""
 
 
 def main() -> None:
-    """Run the command line and end the process with its exit code."""
-    listen()
+    """Run the command line and end the process with its exit code; SIGTERM and SIGHUP end it as Ctrl-C does.
+
+    Neither signal is heeded where whoever started the process had it ignored (`nohup`).
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
     sys.exit(run_cli(sys.argv[1:]))
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)  # one is enough: a second would cut short what the first one lets unwind
+    raise Ended(number)
 
 
 def run_cli(arguments: Sequence[str]) -> int:
@@ -130,7 +141,7 @@ def run_cli(arguments: Sequence[str]) -> int:
     A verb says its own exit code by returning a number.
     """
     try:
-        answer: Any = curate.main(list(arguments), prog_name="curate", standalone_mode=False)
+        result: Any = curate.main(list(arguments), prog_name="curate", standalone_mode=False)
         sys.stdout.flush()
     except CurateError as fault:
         return _say(str(fault), fault.exit_code)
@@ -139,13 +150,17 @@ def run_cli(arguments: Sequence[str]) -> int:
         usage = f"{context.get_usage()}\n" if context else ""
         return _say(f"{usage}{fault.format_message()}", USAGE)
     except (KeyboardInterrupt, click.Abort) as fault:
-        return _say(*why_ended(fault))
+        cause = fault.__cause__ or fault  # click makes an abort of every interrupt
+        sentence, code = "Interrupted; the next run takes up where this one was.", INTERRUPTED
+        if isinstance(cause, Ended):
+            sentence, code = cause.sentence, cause.exit_code
+        return _say(sentence, code)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: a closed pipe is no failure
+        _discard_output()  # nobody reads on: a closed pipe is no failure
         return 0
     except Exception as fault:  # noqa: BLE001  the last line of defence: a person gets a sentence, not a traceback
         return _say_unforeseen(fault, arguments)
-    return answer if isinstance(answer, int) else 0
+    return result if isinstance(result, int) else 0
 
 
 def _say(sentence: str, code: int) -> int:
@@ -155,54 +170,24 @@ def _say(sentence: str, code: int) -> int:
     return code
 
 
+def _discard_output() -> None:
+    """Let what is still buffered for standard output go nowhere, as it cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _say_unforeseen(fault: Exception, arguments: Sequence[str]) -> int:
     if isinstance(fault, OSError) and fault.errno in _FULL and fault.filename is None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered cannot be written either
+        _discard_output()
         return _say(str(NotWritable("Standard output", (fault.strerror or str(fault)).lower())), EXPECTED)
-    if isinstance(fault, FileNotFoundError) and _is_nowhere():
-        return _say("The working directory is gone. Change into a folder that is there and run it again.", USAGE)
-
-    return _say(bug_report(fault, arguments), BUG)
-
-
-def _is_nowhere() -> bool:
-    """Whether the working directory was deleted: whatever is relative to it cannot even be asked for."""
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        return True
-    return False
+    if isinstance(fault, FileNotFoundError):
+        try:
+            Path.cwd()
+        except FileNotFoundError:  # whatever is relative to a folder that was deleted cannot even be asked for
+            return _say("The working directory is gone. Change into a folder that is there and run it again.", USAGE)
+    return _say(_bug_report(fault, arguments), BUG)
 
 
-# ---------------------------------------- SIGTERM and SIGHUP end a command as Ctrl-C does
-# it unwinds, says so, and the next run takes up where it was.
-
-
-def why_ended(fault: BaseException) -> tuple[str, int]:
-    """Return the sentence and the exit code of a command that a signal ended."""
-    cause = fault.__cause__ or fault  # click makes an abort of every interrupt
-    if isinstance(cause, Ended):
-        return cause.sentence, cause.exit_code
-    return "Interrupted; the next run takes up where this one was.", INTERRUPTED
-
-
-def listen() -> None:
-    """Let both signals raise `Ended`, except where whoever started the process had it ignore them (`nohup`)."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _end)
-
-
-def _end(number: int, _frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_IGN)  # one is enough: a second would cut short what the first one lets unwind
-    raise Ended(number)
-
-
-# ---------------------------------------- the report that a bug prints
-# what a maintainer needs, nothing of what the memory says.
-
-
-def bug_report(bug: BaseException, arguments: Sequence[str]) -> str:
+def _bug_report(bug: BaseException, arguments: Sequence[str]) -> str:
     """Return a Markdown report: versions, the verb without its texts, and where the code broke.
 
     The exception's own message is left out beyond its first 200 characters: it may quote a log.

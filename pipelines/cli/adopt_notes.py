@@ -1,4 +1,4 @@
-"""What `curate init --adopt` shows and asks before anything is written."""
+"""What `curate init --adopt` shows and asks before anything is written, for a copy and for notes where they lie."""
 
 from __future__ import annotations
 
@@ -7,43 +7,44 @@ import stat
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.agents.adopt_copy import Making, carry_out, check_places
+from pipelines.agents.adopt_copy import carry_out, check_places
 from pipelines.agents.adopt_in_place import move_in, plan_in_place, repository_of
 from pipelines.agents.adopt_plan import plan_adoption
 from pipelines.agents.adopt_source import Kind, base_of, detect, read_source, shown
-from pipelines.cli.output import on_terminal, say, say_json, say_table, warn
+from pipelines.cli.output import on_terminal, say, say_json, say_lines, say_table, warn
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault
 from pipelines.settings import Settings
 from pipelines.store.layout import SETTINGS, is_matched
 from pipelines.store.user_layout import SOUL
-from pipelines.templating import resource
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pipelines.agents.adopt_in_place import InPlace
-    from pipelines.agents.adopt_plan import Piece, Plan
-    from pipelines.agents.adopt_source import LeftOut
+    from pipelines.agents.adopt_plan import Piece
+    from pipelines.agents.adopt_source import LeftOut, Source
 
 
 _MOST_ROWS: Final = 40
 _ALONE: Final = 3
+_NEXT: Final = (
+    "`curate run` reads the days; with a model that costs money, `curate run --provider rules` reads them for none."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the command line says.
+    """What the command line says of an adoption of either way.
 
     Args:
         notes: the folder that is to be adopted.
-        target: the new memory, or None where none was named.
         kind: what the notes are, or None to see for itself.
         now: what `--now` says.
         sure: whether nobody is to be asked.
@@ -52,7 +53,6 @@ class Wanted:
     """
 
     notes: Path
-    target: Path | None
     kind: str | None
     now: str | None
     sure: bool
@@ -60,34 +60,114 @@ class Wanted:
     as_json: bool
 
 
-def adopt_or_show(wanted: Wanted) -> None:
-    """Show what would go where, ask where somebody can be asked, and copy."""
-    source = notes_folder(wanted.notes)
-    target = wanted.target.expanduser().absolute() if wanted.target else None
+def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
+    """Show what would go where in a new memory, ask where somebody can be asked, and copy.
+
+    Args:
+        wanted: what the command line says.
+        directory: the new memory, or None where none was named: then nothing is written.
+    """
+    source = _notes_folder(wanted.notes)
+    target = directory.expanduser().absolute() if directory else None
     if target:
         check_places(source, target)
     elif wanted.sure:
         raise UsageFault("Nothing says where the new memory shall be.", f"curate init DIR --adopt {wanted.notes} --yes")
     settings = Settings(timezone=system_zone())
-    found = read_source(source)
-    if not found.files:
-        raise UsageFault(f"There is nothing to adopt in {source}.", "It holds no note, no PDF file and no image.")
+    found = _with_files(read_source(source))
     plan = plan_adoption(found, Kind(wanted.kind) if wanted.kind else detect(found), settings.caps.briefing)
     if not wanted.as_json:
-        _show(plan, source)
-    going = target is not None and not wanted.only_print and (wanted.sure or _agreed(wanted, target))
-    if target is not None and going:
-        making = Making(resource("memory_template"), settings.timezone, moment(wanted.now, settings), settings.author)
+        say(f"{source} is {plan.kind.called}.")
+        rows = list(_copy_rows(plan.pieces))
+        say_table(("from", "to", "files", ""), rows[:_MOST_ROWS])
+        if len(rows) > _MOST_ROWS:
+            say(f"and {len(rows) - _MOST_ROWS:,} more; --json lists every file.")
+        _show_left_out(plan.left_out)
+        say_lines(plan.notes)
+    going = target if target and _is_agreed(wanted, f"Copy this to {target}?") else None
+    if going:
         before = set(plan.left_out)
-        plan = carry_out(plan, source, target, making)
-        _tell_lost([one for one in plan.left_out if one not in before])
+        plan = carry_out(plan, source, going, settings, moment(wanted.now, settings))
+        for path, why in plan.left_out:
+            if (path, why) not in before:
+                warn(f"{shown(path)} {why}, so it was left out.")
     if wanted.as_json:
-        say_json(_as_json(plan, source, target if going else None))
+        folders = Counter(piece.target.partition("/")[0] for piece in plan.pieces)
+        say_json(
+            {
+                "kind": plan.kind.value,
+                "source": shown(str(source)),
+                "written": shown(str(going)) if going else None,
+                "files": [
+                    {"from": [*map(shown, one.sources)], "to": one.target, "why": one.why} for one in plan.pieces
+                ],
+                "left_out": _left_out_json(plan.left_out),
+                "places": dict(sorted(folders.items())),
+                "notes": list(plan.notes),
+            }
+        )
+    elif going:
+        files = sum(len(piece.sources) for piece in plan.pieces)
+        say(
+            f"Made a memory in {going} of {files:,} files: {plan.days:,} days, {len(plan.pieces) - plan.days:,} others."
+        )
+        say(_NEXT)
     else:
-        _end(plan, target, going=going)
+        where = "" if target else " Name the new memory: curate init DIR --adopt NOTES."
+        say(f"Nothing was written; --yes does it.{where}")
 
 
-def notes_folder(notes: Path) -> Path:
+def adopt_in_place(wanted: Wanted, home: str, opted_in: tuple[str, ...]) -> None:
+    """Show which files would play which part, ask where somebody can be asked, and make the folder a memory.
+
+    Args:
+        wanted: what the command line says.
+        home: the folder for what runs make.
+        opted_in: globs of the files into which ids and items may be written.
+    """
+    source = _notes_folder(wanted.notes)
+    found = read_source(source)
+    kind = Kind(wanted.kind) if wanted.kind else detect(found)
+    if base := base_of(kind, found):
+        source = _notes_folder(source / base.rstrip("/"))
+        found = read_source(source)
+    plan = plan_in_place(_with_files(found), kind, home, opted_in)
+    repository = repository_of(source, plan)
+    if not wanted.as_json:
+        say(f"{source} is {plan.kind.called}. It would be adopted where it lies.")
+        say_table(("what", "files", "part"), _part_rows(plan, repository))
+        _show_left_out(plan.left_out)
+        say_lines(plan.told)
+    held: tuple[str, ...] = ()
+    if going := _is_agreed(wanted, f"Make {source} a memory, where it lies?"):
+        settings = Settings(timezone=system_zone())
+        held = move_in(plan, source, settings, moment(wanted.now, settings))
+    if wanted.as_json:
+        say_json(
+            {
+                "kind": plan.kind.value,
+                "source": shown(str(source)),
+                "in_place": True,
+                "written": shown(str(source)) if going else None,
+                "layout": plan.layout,
+                "logs": list(map(shown, plan.logs)),
+                "notes": list(map(shown, plan.notes)),
+                "opted_in": list(map(shown, plan.opted_in)),
+                "left_out": _left_out_json(plan.left_out),
+                "held": list(map(shown, held)),
+                "told": list(plan.told),
+            }
+        )
+    elif going:
+        for path in held:
+            warn(f"{shown(path)} holds a secret or something private, so it was not committed.")
+        say(f"{source} is a memory now.")
+        say(_NEXT)
+    else:
+        say("Nothing was written; --yes does it.")
+
+
+def _notes_folder(notes: Path) -> Path:
     """Return the folder to be adopted, absolute.
 
     Raises:
@@ -95,184 +175,55 @@ def notes_folder(notes: Path) -> Path:
         UsageFault: it is a memory already.
     """
     source = notes.expanduser().absolute()
+    advice = "Name the folder that holds the notes."
     try:
-        mode, ours = source.stat().st_mode, os.path.lexists(source / SETTINGS)
+        mode, is_memory = source.stat().st_mode, os.path.lexists(source / SETTINGS)
     except FileNotFoundError:
-        raise BadFile(source, "does not exist", "Name the folder that holds the notes.") from None
+        raise BadFile(source, "does not exist", advice) from None
     except OSError as error:
-        why = f"cannot be read: {(error.strerror or str(error)).lower()}"
-        raise BadFile(source, why, "Name the folder that holds the notes.") from None
+        raise BadFile(source, f"cannot be read: {(error.strerror or str(error)).lower()}", advice) from None
     if not stat.S_ISDIR(mode):
-        raise BadFile(source, "is no folder", "Name the folder that holds the notes.")
-    if ours:
+        raise BadFile(source, "is no folder", advice)
+    if is_memory:
         raise UsageFault(f"{source} is a memory already.", f"`curate init {source}` adds what it lacks.")
     return source.resolve()
 
 
-def _agreed(wanted: Wanted, target: Path) -> bool:
-    if wanted.as_json or not (sys.stdin.isatty() and on_terminal()):
-        return False
-    return click.confirm(escape_terminal_line(f"Copy this to {target}?"), default=False)
+def _with_files(found: Source) -> Source:
+    """Return what was found, if that is anything.
 
-
-# ------------------------------------------------------------ what is shown
-
-
-def _show(plan: Plan, source: Path) -> None:
-    say(f"{source} is {plan.kind.called}.")
-    rows = _rows(plan.pieces)
-    say_table(("from", "to", "files", ""), rows[:_MOST_ROWS])
-    if len(rows) > _MOST_ROWS:
-        say(f"and {len(rows) - _MOST_ROWS:,} more; --json lists every file.")
-    if plan.left_out:
-        say()
-        say_table(("left out", "because it", "files"), left_rows(plan.left_out)[:_MOST_ROWS])
-    for note in plan.notes:
-        say(note)
-
-
-def _rows(pieces: Sequence[Piece]) -> list[tuple[str, str, str, str]]:
-    """Return a row for each folder with many files, and one for each file that is odd or has few beside it."""
-    crowds: dict[tuple[str, str], list[Piece]] = {}
-    for piece in pieces:
-        crowds.setdefault((_parent(piece.sources[0]), _parent(piece.target)), []).append(piece)
-    rows = []
-    for (old, new), crowd in crowds.items():
-        plain = [piece for piece in crowd if not piece.why]
-        alone = crowd
-        if len(plain) > _ALONE and new:
-            count = sum(len(piece.sources) for piece in plain)
-            rows.append((shown(old or "."), f"{new}/", f"{count:,}", f"{len(plain):,} days" if new == "Logs" else ""))
-            alone = [piece for piece in crowd if piece.why]
-        rows += [(_sources(piece), piece.target, f"{len(piece.sources)}", piece.why) for piece in alone]
-    return rows
-
-
-def _parent(path: str) -> str:
-    return path.rpartition("/")[0]
-
-
-def _sources(piece: Piece) -> str:
-    return ", ".join(map(shown, piece.sources))
-
-
-def left_rows(left: Sequence[LeftOut]) -> list[tuple[str, str, str]]:
-    """Return a row for each reason: what is left out for it, the first few by name."""
-    paths: dict[str, list[str]] = {}
-    for one in left:
-        paths.setdefault(one.why, []).append(shown(one.path))
-    rows = []
-    for why, names in paths.items():
-        more = f" and {len(names) - _ALONE:,} more" if len(names) > _ALONE else ""
-        rows.append((", ".join(names[:_ALONE]) + more, why, f"{len(names):,}"))
-    return rows
-
-
-def _tell_lost(lost: Sequence[LeftOut]) -> None:
-    for one in lost:
-        warn(f"{shown(one.path)} {one.why}, so it was left out.")
-
-
-def _end(plan: Plan, target: Path | None, *, going: bool) -> None:
-    if not going:
-        where = "" if target else " Name the new memory: curate init DIR --adopt NOTES."
-        say(f"Nothing was written; --yes does it.{where}")
-        return
-    files = sum(len(piece.sources) for piece in plan.pieces)
-    say(f"Made a memory in {target} of {files:,} files: {plan.days:,} days, {len(plan.pieces) - plan.days:,} others.")
-    say(
-        "`curate run` reads the days; with a model that costs money, `curate run --provider rules` reads them for none."
-    )
-
-
-def _as_json(plan: Plan, source: Path, written: Path | None) -> dict[str, Any]:
-    folders = Counter(piece.target.partition("/")[0] for piece in plan.pieces)
-    return {
-        "kind": plan.kind.value,
-        "source": shown(str(source)),
-        "written": shown(str(written)) if written else None,
-        "files": [{"from": [*map(shown, one.sources)], "to": one.target, "why": one.why} for one in plan.pieces],
-        "left_out": [{"path": shown(one.path), "why": one.why} for one in plan.left_out],
-        "places": dict(sorted(folders.items())),
-        "notes": list(plan.notes),
-    }
-
-
-# ---------------------------------------- adopting in place
-# What `curate init --adopt --in-place` shows and asks before anything is written.
-
-
-_ADOPTING_IN_PLACE_MOST_ROWS: Final = 40
-
-
-@dataclass(frozen=True, slots=True)
-class WantedHere:
-    """What the command line says.
-
-    Args:
-        notes: the folder that is to be adopted.
-        kind: what the notes are, or None to see for itself.
-        home: the folder for what runs make.
-        opted_in: globs of the files into which ids and items may be written.
-        now: what `--now` says.
-        sure: whether nobody is to be asked.
-        only_print: whether nothing is to be written in any case.
-        as_json: whether a program reads the answer.
+    Raises:
+        UsageFault: it is nothing.
     """
-
-    notes: Path
-    kind: str | None
-    home: str
-    opted_in: tuple[str, ...]
-    now: str | None
-    sure: bool
-    only_print: bool
-    as_json: bool
-
-
-def adopt_here_or_show(wanted: WantedHere) -> None:
-    """Show which files would play which part, ask where somebody can be asked, and make the memory."""
-    source = notes_folder(wanted.notes)
-    found = read_source(source)
-    kind = Kind(wanted.kind) if wanted.kind else detect(found)
-    if base := base_of(kind, found):
-        source = notes_folder(source / base.rstrip("/"))
-        found = read_source(source)
     if not found.files:
-        raise UsageFault(f"There is nothing to adopt in {source}.", "It holds no note, no PDF file and no image.")
-    plan = plan_in_place(found, kind, wanted.home, wanted.opted_in)
-    top = repository_of(source, plan)
-    if not wanted.as_json:
-        _adopting_in_place_show(plan, source, top)
-    going = not wanted.only_print and (wanted.sure or _adopting_in_place_agreed(wanted, source))
-    held: tuple[str, ...] = ()
-    if going:
-        settings = Settings(timezone=system_zone())
-        making = Making(resource("memory_template"), settings.timezone, moment(wanted.now, settings), settings.author)
-        held = move_in(plan, source, making)
-    if wanted.as_json:
-        say_json(_adopting_in_place_as_json(plan, source, held, written=going))
-    else:
-        _adopting_in_place_end(source, held, going=going)
+        raise UsageFault(f"There is nothing to adopt in {found.root}.", "It holds no note, no PDF file and no image.")
+    return found
 
 
-def _adopting_in_place_agreed(wanted: WantedHere, source: Path) -> bool:
-    if wanted.as_json or not (sys.stdin.isatty() and on_terminal()):
-        return False
-    return click.confirm(escape_terminal_line(f"Make {source} a memory, where it lies?"), default=False)
+def _is_agreed(wanted: Wanted, question: str) -> bool:
+    """Whether something is to be written: on the command line, or by a person who is asked now."""
+    can_ask = not (wanted.only_print or wanted.as_json) and sys.stdin.isatty() and on_terminal()
+    return wanted.sure or (can_ask and click.confirm(escape_terminal_line(question), default=False))
 
 
-def _adopting_in_place_show(plan: InPlace, source: Path, top: Path | None) -> None:
-    say(f"{source} is {plan.kind.called}. It would be adopted where it lies.")
-    say_table(("what", "files", "part"), list(_adopting_in_place_rows(plan, top)))
-    if plan.left_out:
-        say()
-        say_table(("left out", "because it", "files"), left_rows(plan.left_out)[:_ADOPTING_IN_PLACE_MOST_ROWS])
-    for sentence in plan.told:
-        say(sentence)
+def _copy_rows(pieces: Sequence[Piece]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield a row for each folder with many files, and one for each file that is odd or has few beside it."""
+    groups: dict[tuple[str, str], list[Piece]] = {}
+    for piece in pieces:
+        old, new = (path.rpartition("/")[0] for path in (piece.sources[0], piece.target))
+        groups.setdefault((old, new), []).append(piece)
+    for (old, new), group in groups.items():
+        usual = [piece for piece in group if not piece.why]
+        alone = group
+        if len(usual) > _ALONE and new:
+            count = sum(len(piece.sources) for piece in usual)
+            yield shown(old or "."), f"{new}/", f"{count:,}", f"{len(usual):,} days" if new == "Logs" else ""
+            alone = [piece for piece in group if piece.why]
+        for piece in alone:
+            yield ", ".join(map(shown, piece.sources)), piece.target, f"{len(piece.sources)}", piece.why
 
 
-def _adopting_in_place_rows(plan: InPlace, top: Path | None) -> Iterator[tuple[str, str, str]]:
+def _part_rows(plan: InPlace, repository: Path | None) -> Iterator[tuple[str, str, str]]:
     names, layout = plan.names, plan.layout
     yield layout["logs"], f"{len(plan.logs):,}", "a log a day: read and appended to, never rewritten"
     for own, real in names.theirs.items():
@@ -289,37 +240,24 @@ def _adopting_in_place_rows(plan: InPlace, top: Path | None) -> Iterator[tuple[s
         yield glob, f"{count:,}", "searched; runs write items and ids into it"
     yield f"{names.home}/", "new", "what runs make"
     yield SETTINGS, "new", "the settings, and where what lies"
-    yield str(top or ".git"), "there" if top else "new", _commits(plan)
-
-
-def _commits(plan: InPlace) -> str:
     more = ", and what is opted in" if plan.opted_in else ""
-    return f"the repository for commits of {SETTINGS}, {plan.names.home}/, the daily notes{more}"
+    part = f"the repository for commits of {SETTINGS}, {names.home}/, the daily notes{more}"
+    yield str(repository or ".git"), "there" if repository else "new", part
 
 
-def _adopting_in_place_end(source: Path, held: tuple[str, ...], *, going: bool) -> None:
-    if not going:
-        say("Nothing was written; --yes does it.")
-        return
-    for path in held:
-        warn(f"{shown(path)} holds a secret or something private, so it was not committed.")
-    say(f"{source} is a memory now.")
-    say(
-        "`curate run` reads the days; with a model that costs money, `curate run --provider rules` reads them for none."
-    )
+def _show_left_out(left: Iterable[LeftOut]) -> None:
+    """Print a row for each reason: what is left out for it, the first few by name."""
+    groups: dict[str, list[str]] = {}
+    for path, why in left:
+        groups.setdefault(why, []).append(shown(path))
+    rows = []
+    for why, names in groups.items():
+        more = f" and {len(names) - _ALONE:,} more" if len(names) > _ALONE else ""
+        rows.append((", ".join(names[:_ALONE]) + more, why, f"{len(names):,}"))
+    if rows:
+        say()
+        say_table(("left out", "because it", "files"), rows[:_MOST_ROWS])
 
 
-def _adopting_in_place_as_json(plan: InPlace, source: Path, held: tuple[str, ...], *, written: bool) -> dict[str, Any]:
-    return {
-        "kind": plan.kind.value,
-        "source": shown(str(source)),
-        "in_place": True,
-        "written": shown(str(source)) if written else None,
-        "layout": plan.layout,
-        "logs": list(map(shown, plan.logs)),
-        "notes": list(map(shown, plan.notes)),
-        "opted_in": list(map(shown, plan.opted_in)),
-        "left_out": [{"path": shown(one.path), "why": one.why} for one in plan.left_out],
-        "held": list(map(shown, held)),
-        "told": list(plan.told),
-    }
+def _left_out_json(left: Iterable[LeftOut]) -> list[dict[str, str]]:
+    return [{"path": shown(path), "why": why} for path, why in left]

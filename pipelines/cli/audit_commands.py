@@ -1,4 +1,4 @@
-"""`curate audit`: all that the agent believes about a topic, sorted by how well it stands."""
+"""`curate audit`, all that is believed about a topic by how well it stands, and `curate graph`, the links of items."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import Day, memory_option, memory_root, words
-from pipelines.cli.output import SHORT, item_line, say, say_heading, say_json, warn, write_out
+from pipelines.cli.item_lines import SHORT, item_line
+from pipelines.cli.options import day_option, json_option, with_root, words
+from pipelines.cli.output import say, say_bold, say_json, say_lines, warn_lines, write_out
 from pipelines.errors import UsageFault
 from pipelines.queries.audit import audit
 from pipelines.queries.item_graph import Beliefs, all_edges
@@ -18,22 +19,21 @@ from pipelines.store.template import named_documents
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from pipelines.queries.audit import Audit
-    from pipelines.queries.item_graph import Edge, Holding
+    from pipelines.queries.item_graph import Holding
 
 
 @click.command()
 @click.argument("topic", nargs=-1, required=True)
-@click.option("--as-of", type=Day(), metavar="DAY", help="What held on this day, superseded since or not.")
-@click.option("--known-on", type=Day(), metavar="DAY", help="As the memory held it by the end of this day, by git.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@day_option("--as-of", "What held on this day, superseded since or not.")
+@day_option("--known-on", "As the memory held it by the end of this day, by git.")
+@json_option()
 @click.option(
     "--html", metavar="FILE", help="Write one page for a browser, with a timeline and the links; - is standard output."
 )
-@memory_option
+@with_root
 def curate_audit(
     *,
     topic: tuple[str, ...],
@@ -41,79 +41,73 @@ def curate_audit(
     known_on: str | None,
     as_json: bool,
     html: str | None,
-    memory: Path | None,
+    root: Path,
 ) -> None:
     """Show all that the agent believes about TOPIC: what holds, what held once, and what stands on weak ground.
 
     TOPIC is a document's name, for all of its items, or words: then the items that say them all, and those that a
     search finds.
     """
-    root = memory_root(memory)
     asked = words(topic)
     if not asked.strip():
         raise UsageFault("The topic is empty.", "Name a document, or give some words.")
-    told = audit(root, Git(root), asked, as_of or "", known_on or "")
+    result = audit(root, Git(root), asked, as_of or "", known_on or "")
     if html is not None:
         from pipelines.queries.audit_page import page_of  # noqa: PLC0415  only a page needs Jinja2
 
-        write_out(html, [page_of(told)])
+        write_out(html, [page_of(result)])
     if as_json:
-        say_json(told.to_json())
+        say_json(result.to_json())
     elif html != "-":
-        _tell(told)
+        _tell(result)
         if html is not None:
             say(f"The page is {html}.")
 
 
-def _tell(told: Audit) -> None:
-    for note in told.notes:
-        warn(note)
-    if not told.holdings:
-        say(f"Nothing is believed about {told.topic}.")
+def _tell(result: Audit) -> None:
+    warn_lines(result.notes)
+    if not result.holdings:
+        say(f"Nothing is believed about {result.topic}.")
         return
-    _list("Current", told.current)
-    _list("Superseded or closed", told.past)
-    _list("Archived", told.archived)
-    if told.disputes:
-        say_heading(f"Contradicting ({len(told.disputes)})")
-        for one, other, is_open in told.disputes:
-            say(f"  {item_line(one.item)}")
-            say(f"    {f'asked in {told.review} against' if is_open else 'against'} {item_line(other.item)}")
-    _list(f"Waiting in {told.review}", told.waiting)
-    _list_weak("Low confidence", told.unsure)
-    _list_weak("Without evidence", told.unproven)
-    _list_weak("Not confirmed for long", told.faded)
+    disputes = [
+        f"{item_line(one.item)}\n    {f'asked in {result.review} against' if is_open else 'against'}"
+        f" {item_line(other.item)}"
+        for one, other, is_open in result.disputes
+    ]
+    for title, lines in (
+        ("Current", map(_lines, result.current)),
+        ("Superseded or closed", map(_lines, result.past)),
+        ("Archived", map(_lines, result.archived)),
+        ("Contradicting", disputes),
+        (f"Waiting in {result.review}", map(_lines, result.waiting)),
+        ("Low confidence", map(_weak_line, result.unsure)),
+        ("Without evidence", map(_weak_line, result.unproven)),
+        ("Not confirmed for long", map(_weak_line, result.faded)),
+    ):
+        if entries := list(lines):
+            say_bold(f"{title} ({len(entries)})")
+            say_lines(f"  {entry}" for entry in entries)
 
 
-def _list(title: str, holdings: Sequence[Holding]) -> None:
-    if holdings:
-        say_heading(f"{title} ({len(holdings)})")
-    for one in holdings:
-        days = f"{one.item.since}{f' until {one.item.until}' if one.item.until else ''}"
-        say(f"  {item_line(one.item)}")
-        say(f"    {', '.join(part for part in (one.place, days, f'trust {one.item.trust}') if part)}")
+def _lines(one: Holding) -> str:
+    """Return an item with its place, its days and whose word it is on a second line."""
+    days = f"{one.item.since}{f' until {one.item.until}' if one.item.until else ''}"
+    details = ", ".join(filter(None, (one.place, days, f"trust {one.item.trust}")))
+    return f"{item_line(one.item)}\n    {details}"
 
 
-def _list_weak(title: str, found: Sequence[tuple[Holding, str]]) -> None:
-    if found:
-        say_heading(f"{title} ({len(found)})")
-    for one, why in found:
-        say(f"  {item_line(one.item)}: {why}")
-
-
-# ---------------------------------------- `curate graph`
-# the links between items.
+def _weak_line(found: tuple[Holding, str]) -> str:
+    return f"{item_line(found[0].item)}: {found[1]}"
 
 
 @click.command()
 @click.option(
     "--document", metavar="NAME", help="Only links of one document's items: its path, id, title or file name."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the items as nodes, and the links.")
-@memory_option
-def curate_graph(*, document: str | None, as_json: bool, memory: Path | None) -> None:
+@json_option("Print one JSON object: the items as nodes, and the links.")
+@with_root
+def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
     """Show the links between items: because, supports, contradicts, supersedes, related, part-of, next, merged-into."""
-    root = memory_root(memory)
     documents, shown = read_documents(root), partial(real_path, root)
     beliefs = Beliefs.of(documents, shown)
     edges = all_edges(beliefs.holdings)
@@ -125,11 +119,7 @@ def curate_graph(*, document: str | None, as_json: bool, memory: Path | None) ->
         ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target))
         nodes = [beliefs.by_id[end].to_json() for end in ends if end in beliefs.by_id]
         say_json({"nodes": nodes, "links": [edge.to_json() for edge in edges]})
-    else:
-        _graph_tell(edges, beliefs)
-
-
-def _graph_tell(edges: list[Edge], beliefs: Beliefs) -> None:
+        return
     above = ""
     for edge in sorted(edges, key=lambda edge: (edge.source, edge.kind, edge.target)):
         if edge.source != above:

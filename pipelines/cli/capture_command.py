@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root, now_option
+from pipelines.cli.options import json_option, memory_option, now_option, open_memory
 from pipelines.cli.output import say, say_json, warn
-from pipelines.clock import moment
 from pipelines.errors import EXPECTED, CurateError, UsageFault
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.agents.capture import Capture, Captured
+    from pipelines.agents.capture import Captured
 
 
 _AGENTS: Final = ("claude-code", "codex", "openclaw")
@@ -33,7 +32,7 @@ _HOOK_BYTES: Final = 1 << 20
 @click.option("--hook", is_flag=True, help="Capture the session that a hook's JSON on standard input names.")
 @click.option("--project", metavar="NAME", default="", help="The sessions' project (else their working directory's).")
 @click.option("--since", metavar="DAY", default="", help="Leave out what was said before this day.")
-@click.option("--json", "as_json", is_flag=True, help="Print what became of each transcript as a JSON array.")
+@json_option("Print what became of each transcript as a JSON array.")
 @memory_option
 @now_option
 def curate_capture(  # noqa: PLR0913  click hands over each option by name
@@ -55,9 +54,11 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
     from pipelines.agents.capture import capture_sessions  # noqa: PLC0415  the verb's work, not its help
 
     if hook:
-        return _from_hook(memory, project, now)
-    root = memory_root(memory)
-    found = capture_sessions(_capture(root, project, _day(since), now), _transcripts(paths, agent), lambda _: None)
+        _capture_from_hook(memory, project, now)
+        return 0
+    root, settings, when = open_memory(memory, now)
+    first = _day(since)
+    found = capture_sessions(root, settings, when, _transcripts(paths, agent), project, first)
     if as_json:
         say_json([asdict(one) for one in found])
     else:
@@ -65,16 +66,20 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
     return EXPECTED if any(one.fault for one in found) and not any(one.file for one in found) else 0
 
 
-def _capture(root: Path, project: str, since: str, now: str | None) -> Capture:
-    from pipelines.agents.capture import Capture  # noqa: PLC0415  as above
-    from pipelines.settings import load_settings  # noqa: PLC0415  as above
-    from pipelines.store.days import Days  # noqa: PLC0415  as above
-    from pipelines.store.secrets import load_redactor  # noqa: PLC0415  as above
-    from pipelines.store.secrets.redact import TranscriptCleaner  # noqa: PLC0415  as above
+def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> None:
+    """Capture the session that a hook tells of. A session must end whatever is wrong: that is said, and no more."""
+    from pipelines.agents.capture import capture_sessions  # noqa: PLC0415  as above
 
-    settings = load_settings(root)
-    days = Days(settings.timezone, settings.day_end)
-    return Capture(root, days, moment(now, settings), TranscriptCleaner(load_redactor(root)), project, since)
+    try:
+        event: Any = json.loads(sys.stdin.buffer.read(_HOOK_BYTES))
+        path = Path(event["transcript_path"]).expanduser()
+        for one in capture_sessions(*open_memory(memory, now), [path], project):
+            if one.fault:
+                warn(f"curate capture: {escape_terminal_line(one.source)} {one.fault}.")
+    except (ValueError, TypeError, KeyError, RecursionError):
+        warn("curate capture: the hook's input names no transcript_path.")
+    except (CurateError, OSError) as fault:
+        warn(f"curate capture: {fault}")
 
 
 def _day(text: str) -> str:
@@ -103,40 +108,19 @@ def _transcripts(paths: Sequence[Path], agent: str | None) -> list[Path]:
 
 def _tell(found: Sequence[Captured]) -> None:
     for one in found:
+        name = escape_terminal_line(one.source)
         if one.fault:
-            warn(f"{_named(one)} {one.fault}.")
+            warn(f"{name} {one.fault}.")
         for fault in one.faults:
-            warn(f"{_named(one)}: {fault}; the rest was read.")
+            warn(f"{name}: {fault}; the rest was read.")
         if one.file and one.redacted:
             lines = "1 line" if one.redacted == 1 else f"{one.redacted:,} lines"
-            warn(f"{_named(one)}: secrets in {lines} are redacted in the copy.")
+            warn(f"{name}: secrets in {lines} are redacted in the copy.")
     new = [one for one in found if one.turns]
-    turns, days = sum(one.turns for one in new), sorted({day for one in new for day in one.days})
     if not new:
         known = sum(bool(one.known) for one in found)
         say(f"Nothing new in {known} {'session' if known == 1 else 'sessions'}.")
         return
+    turns, days = sum(one.turns for one in new), sorted({day for one in new for day in one.days})
     span = days[0] if len(days) == 1 else f"{len(days)} days from {days[0]} to {days[-1]}"
     say(f"Captured {turns:,} turns of {len(new):,} {'session' if len(new) == 1 else 'sessions'}, {span}.")
-
-
-def _named(one: Captured) -> str:
-    return escape_terminal_line(str(one.source))
-
-
-def _from_hook(memory: Path | None, project: str, now: str | None) -> int:
-    """Capture the session that a hook tells of. A session must end whatever is wrong: that is said, and no more."""
-    from pipelines.agents.capture import capture_sessions  # noqa: PLC0415  as above
-
-    try:
-        told: Any = json.loads(sys.stdin.buffer.read(_HOOK_BYTES))
-        path = Path(told["transcript_path"]).expanduser()
-        found = capture_sessions(_capture(memory_root(memory), project, "", now), [path], lambda _: None)
-        for one in found:
-            if one.fault:
-                warn(f"curate capture: {_named(one)} {one.fault}.")
-    except (ValueError, TypeError, KeyError, RecursionError):
-        warn("curate capture: the hook's input names no transcript_path.")
-    except (CurateError, OSError) as fault:
-        warn(f"curate capture: {fault}")
-    return 0

@@ -1,4 +1,4 @@
-"""`curate check`: is everything accounted for, and is nothing broken?"""
+"""`curate check`: is everything accounted for, and is nothing broken? With --secrets: where do secrets stand?"""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root, now_option
-from pipelines.cli.output import say, say_json, warn
+from pipelines.cli.options import json_option, now_option, with_root
+from pipelines.cli.output import say, say_json, say_lines, warn
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, FINE, UsageFault
 from pipelines.settings import load_settings
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.store.conservation import Fault
     from pipelines.store.secrets.scan import Leak
 
 
@@ -33,23 +32,20 @@ if TYPE_CHECKING:
 @click.option("--fix", is_flag=True, help="Mend what has one right answer, and commit that.")
 @click.option("--secrets", is_flag=True, help="Look for secrets instead: in the files as they are.")
 @click.option("--history", is_flag=True, help="With --secrets: in every version that git holds, too.")
-@click.option("--json", "as_json", is_flag=True, help="Print the faults as JSON.")
-@memory_option
+@json_option("Print the faults as JSON.")
+@with_root
 @now_option
-def curate_check(
-    *, fix: bool, secrets: bool, history: bool, as_json: bool, memory: Path | None, now: str | None
-) -> int:
+def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root: Path, now: str | None) -> int:
     """Check that every item that ever was live is accounted for, and that no hand edit broke anything.
 
     Each fault is named with file, line and item. The exit code is 1 while there are any. With --secrets, files are
     looked through for secrets instead, and it is said how to get them out of git's history; nothing is changed.
     """
-    root = memory_root(memory)
     settings = load_settings(root)
     git = Git(root)
     git.check()
     if secrets:
-        return tell_secrets(root, git if history else None, as_json=as_json)
+        return _check_secrets(root, git if history else None, as_json=as_json)
     if history:
         raise UsageFault("--history goes with --secrets.", "Write `curate check --secrets --history`.")
     if fix:
@@ -62,24 +58,15 @@ def curate_check(
     if as_json:
         say_json([fault.to_json() for fault in faults])
     else:
-        _tell(faults)
+        say_lines(map(str, faults))
+        if not faults:
+            say("Everything is accounted for, and nothing is broken.")
+        elif any(fault.mendable for fault in faults):
+            say("`curate check --fix` mends what has one right answer.")
     return EXPECTED if faults else FINE
 
 
-def _tell(faults: list[Fault]) -> None:
-    for fault in faults:
-        say(str(fault))
-    if not faults:
-        say("Everything is accounted for, and nothing is broken.")
-    elif any(fault.mendable for fault in faults):
-        say("`curate check --fix` mends what has one right answer.")
-
-
-# ---------------------------------------- `curate check --secrets`
-# where secrets stand, and how to get them out of git.
-
-
-def tell_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
+def _check_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
     """Say which secrets the memory's files hold, and return 1 where there are any.
 
     Args:
@@ -99,35 +86,32 @@ def tell_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
     if as_json:
         say_json([asdict(leak) for leak in (*files, *past)])
     else:
-        _leaks_tell(root, files, past, git)
+        _tell_secrets(root, files, past, git)
     return EXPECTED if files or past else FINE
 
 
-def _leaks_tell(root: Path, files: Sequence[Leak], past: Sequence[Leak], git: Git | None) -> None:
-    for leak in (*files, *past):
-        say(str(leak))
+def _tell_secrets(root: Path, files: Sequence[Leak], past: Sequence[Leak], git: Git | None) -> None:
+    """Say what was found and how to purge a history. That is never done here: it rewrites what others may have."""
+    say_lines(map(str, (*files, *past)))
     if not (files or past):
         say(f"No secret was found in the files{' or in any version that git holds' if git else ''}.")
         return
     say(
         "\nRevoke each of them where it was issued: whoever saw it has it for good. What is none, mark on its line with"
+        "\n<!-- allow-secret -->. Take the others out of your documents; the next run redacts the logs by itself."
     )
-    say("<!-- allow-secret -->. Take the others out of your documents; the next run redacts the logs by itself.")
-    if past and git:
-        _tell_purge(root, past, git)
-    elif files and not git:
+    if not git:
         say("`curate check --secrets --history` looks through git's history, too, and says how to purge it.")
-
-
-def _tell_purge(root: Path, past: Sequence[Leak], git: Git) -> None:
-    """Say how to purge a history. It is never done here: it rewrites commits that others may have."""
+    if not (past and git):
+        return
     top = shlex.quote(str(git.repository.top))
+    listed = shlex.quote(f"{root}/.curate/purge.txt")
     blobs = " ".join(dict.fromkeys(leak.blob for leak in past))
     say(
         "\nTo purge the history, when no file holds any of them and that is committed (git-filter-repo is needed; every"
+        "\ncommit after the first of these gets another id, and the versions named above are gone from it):\n"
     )
-    say("commit after the first of these gets another id, and the versions named above are gone from it):\n")
     say(f"  cp -a {top} {shlex.quote(f'{git.repository.top}.before-purge')}")
-    say(f"  printf '%s\\n' {blobs} > {shlex.quote(f'{root}/.curate/purge.txt')}")
-    say(f"  git -C {top} filter-repo --force --strip-blobs-with-ids {shlex.quote(f'{root}/.curate/purge.txt')}")
+    say(f"  printf '%s\\n' {blobs} > {listed}")
+    say(f"  git -C {top} filter-repo --force --strip-blobs-with-ids {listed}")
     say("\nThen, if it was ever pushed: add the remote again, `git push --force --all`, and clone anew elsewhere.")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root
-from pipelines.cli.output import say, say_json, say_table, warn
+from pipelines.cli.options import json_option, with_root
+from pipelines.cli.output import say, say_json, say_lines, say_table, warn, warn_lines
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.text import escape_terminal_line
@@ -17,10 +17,9 @@ from pipelines.text import escape_terminal_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.extract.extraction import Extractor
-    from pipelines.queries.evaluate import GoldDay, Score, Tally
-    from pipelines.queries.pairs import PairScore
-    from pipelines.search.evaluate_search import Measures
+    from pipelines.queries.evaluate import Score
+
+_json = json_option("Print it as one JSON object.")
 
 
 @click.group("eval")
@@ -30,9 +29,9 @@ def curate_eval() -> None:
 
 @curate_eval.command("search")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
-@memory_option
-def curate_eval_search(file: Path, *, as_json: bool, memory: Path | None) -> None:
+@_json
+@with_root
+def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
     """Score the index against FILE, one question a line: {"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}.
 
     Words, meaning and both are scored side by side: how much of the evidence stands inside the first 500, 1000 and 2000
@@ -44,43 +43,30 @@ def curate_eval_search(file: Path, *, as_json: bool, memory: Path | None) -> Non
     from pipelines.search.evaluate_search import measure, out_of_reach, read_questions  # noqa: PLC0415  as above
     from pipelines.search.filters import Filters  # noqa: PLC0415  as above
 
-    root = memory_root(memory)
     questions = read_questions(file)
     fresh = freshen(root)
     who = asker(root, Filters(), mode="hybrid")
     asked = [who.ask(question.query) for question in questions]
-    for note in (*fresh.notes, *who.notes):
-        warn(note)
-    _tell_lost(out_of_reach(root, questions), {place for question in questions for place in question.evidence})
+    warn_lines((*fresh.notes, *who.notes))
+    if lost := out_of_reach(root, questions):  # a path may be misspelt, or lines have moved
+        path, line = lost[0]
+        warn(
+            f"Nothing that a search shows stands at {len(lost):,} of the"
+            f" {len({place for question in questions for place in question.evidence}):,} places given as evidence"
+            f" (the first: {escape_terminal_line(path)}:{line}); they count as not found."
+        )
     found = measure(root, questions, asked, fresh.stale)
     if as_json:
         say_json({"questions": len(questions), "modes": {mode: one.to_json() for mode, one in found.items()}})
         return
-    _table(found)
+    say_table(
+        ("mode", "@500w", "@1000w", "@2000w", "day@5", "day@10", "MRR", "median ms", "p95 ms"),
+        [
+            (mode, *(f"{x:.3f}" for x in (*one.recall, *one.days, one.mrr)), f"{one.median:.1f}", f"{one.p95:.1f}")
+            for mode, one in found.items()
+        ],
+    )
     say(f"{len(questions):,} questions")
-
-
-def _tell_lost(lost: list[tuple[str, int]], places: set[tuple[str, int]]) -> None:
-    """Say that some evidence can only count as not found: its path may be misspelt, or its lines have moved."""
-    if lost:
-        path, line = lost[0]
-        warn(
-            f"Nothing that a search shows stands at {len(lost):,} of the {len(places):,} places given as evidence"
-            f" (the first: {escape_terminal_line(path)}:{line}); they count as not found."
-        )
-
-
-def _table(found: dict[str, Measures]) -> None:
-    titles = ["mode", "@500w", "@1000w", "@2000w", "day@5", "day@10", "MRR", "median ms", "p95 ms"]
-    rows = [
-        [mode, *(f"{value:.3f}" for value in (*one.recall, *one.days, one.mrr)), f"{one.median:.1f}", f"{one.p95:.1f}"]
-        for mode, one in found.items()
-    ]
-    say_table(titles, rows)
-
-
-# ---------------------------------------- `curate eval extract`
-# measure what an extractor finds in logs whose items are known, and what that costs.
 
 
 @curate_eval.command("extract")
@@ -88,7 +74,7 @@ def _table(found: dict[str, Measures]) -> None:
 @click.option("--provider", metavar="NAME", default="", help="Who reads, instead of the user's providers.")
 @click.option("--compare", metavar="A,B", default="", help="Several providers, side by side.")
 @click.option("--days", type=click.IntRange(min=1), help="Read only so many days, spread evenly over all.")
-@click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
+@_json
 def curate_eval_extract(folder: Path, *, provider: str, compare: str, days: int | None, as_json: bool) -> int:
     """Score an extractor on DIR, which holds Logs/YYYY-MM-DD.md and gold.jsonl, the items that are in them.
 
@@ -97,84 +83,64 @@ def curate_eval_extract(folder: Path, *, provider: str, compare: str, days: int 
     tokens, and the cost by the price table. No memory is read or written. NAME is a provider as the settings name
     them. A model is asked, and paid, for every day: --days keeps it small.
     """
-    from pipelines.queries.evaluate import read_gold_days, sample  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.evaluate import evaluate, read_gold_days, sample  # noqa: PLC0415  as above
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     if provider and compare:
         raise UsageFault("--provider and --compare exclude each other.", "Name all of them with --compare a,b.")
     names = [name.strip() for name in compare.split(",") if name.strip()] if compare else [provider]
-    readers = [(name, _extractor(name)) for name in names]
+    readers = [choose_extractor(load_user_settings(os.environ, name)) for name in names]
     read = read_gold_days(folder)
-    scores = _scores(sample(read, days) if days else read, readers)
+    chosen = sample(read, days) if days else read
+    scores: list[tuple[str, Score]] = []
+    with watch_for_people() as watch:
+        for name, reader in zip(names, readers, strict=True):
+            with watch.stage(name or "extract"):
+                score = evaluate(chosen, reader, lambda done: watch.advance(done, len(chosen)))
+            scores.append((name or score.name, score))
     if as_json:
         say_json({"days": scores[0][1].days, "providers": {name: score.to_json() for name, score in scores}})
     else:
-        _tell(scores)
+        _tell_scores(scores)
     return 1 if any(score.failed for _, score in scores) else 0
 
 
-def _extractor(name: str) -> Extractor:
-    from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  as above
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
-
-    return choose_extractor(load_user_settings(os.environ, name))
-
-
-def _scores(days: Sequence[GoldDay], readers: Sequence[tuple[str, Extractor]]) -> list[tuple[str, Score]]:
-    from pipelines.queries.evaluate import evaluate  # noqa: PLC0415  as above
-
-    found = []
-    with watch_for_people() as watch:
-        for name, reader in readers:
-            with watch.stage(name or "extract"):
-                score = evaluate(days, reader, lambda done: watch.advance(done, len(days)))
-            found.append((name or score.name, score))
-    return found
-
-
-def _tell(scores: Sequence[tuple[str, Score]]) -> None:
+def _tell_scores(scores: Sequence[tuple[str, Score]]) -> None:
     parts = ("kept", "P", "R", "F1")
     titles = ["type", "gold", *(f"{name} {part}" if len(scores) > 1 else part for name, _ in scores for part in parts)]
     first = scores[0][1]
     rows = [[str(kind), f"{tally.gold:,}"] for kind, tally in first.types.items()] + [["all", f"{first.all.gold:,}"]]
     for _, score in scores:
         for row, tally in zip(rows, (*score.types.values(), score.all), strict=True):
-            row.extend(_cells(tally))
+            shares = (tally.precision, tally.recall, tally.f1)
+            row += [f"{tally.kept:,}", *("-" if share is None else f"{share:.3f}" for share in shares)]
     say_table(titles, rows)
     say()
     for name, score in scores:
         say(f"{name}: {_summary(score)}")
-        for failure in score.failures:
-            say(f"  {failure}")
-
-
-def _cells(tally: Tally) -> list[str]:
-    shares = (tally.precision, tally.recall, tally.f1)
-    return [f"{tally.kept:,}", *("-" if share is None else f"{share:.3f}" for share in shares)]
+        say_lines(f"  {failure}" for failure in score.failures)
 
 
 def _summary(score: Score) -> str:
     levels = [f"{level} {one.right:,} of {one.kept:,} right" for level, one in score.confidence.items() if one.kept]
     cost = "cost not known (the price table lacks the model)" if score.usd is None else f"{score.usd:.4f} USD"
-    parts = [
-        f"{score.days:,} days" + (f", {score.failed:,} of them failed" if score.failed else ""),
-        *([f"{score.fallback:,} days read by the rules, because no model could"] if score.fallback else []),
-        *(["by confidence: " + ", ".join(levels)] if levels else []),
+    parts = (
+        f"{score.days:,} days{f', {score.failed:,} of them failed' if score.failed else ''}",
+        f"{score.fallback:,} days read by the rules, because no model could" if score.fallback else "",
+        f"by confidence: {', '.join(levels)}" if levels else "",
         f"{score.ungrounded:,} without grounds dropped",
-        *([f"{score.unjudged:,} of types that the gold does not hold"] if score.unjudged else []),
+        f"{score.unjudged:,} of types that the gold does not hold" if score.unjudged else "",
         f"{score.calls:,} calls, {score.input_tokens:,} tokens sent, {score.output_tokens:,} received, {cost}",
         f"{score.seconds:.1f} s",
-    ]
-    return "; ".join(parts)
-
-
-# ---------------------------------------- `curate eval review`
-# measure the review that needs no model, on pairs of sentences whose relation is known.
+    )
+    return "; ".join(filter(None, parts))
 
 
 @curate_eval.command("review")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--wrong", is_flag=True, help="Show the pairs that were judged wrongly, those held back left out.")
-@click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
+@_json
 def curate_eval_review(file: Path, *, wrong: bool, as_json: bool) -> None:
     """Score the review on FILE, one pair a line: {"old": "...", "new": "...", "label": "supersede"}.
 
@@ -183,6 +149,7 @@ def curate_eval_review(file: Path, *, wrong: bool, as_json: bool) -> None:
     "guarded" are pairs whose "why" says that they differ in a number, a date, a name or a negation.
     """
     from pipelines.queries.pairs import read_pairs, score_pairs  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.review.judging import Relation  # noqa: PLC0415  as above
 
     pairs = read_pairs(file)
     scores = {
@@ -193,25 +160,20 @@ def curate_eval_review(file: Path, *, wrong: bool, as_json: bool) -> None:
     if as_json:
         say_json({name: score.to_json() for name, score in scores.items()})
         return
-    _eval_review_tell(scores)
+    say_table(
+        ("pairs", "count", "macro-F1", *(f"{one} F1" for one in Relation), "merged wrongly", "guarded"),
+        [
+            (
+                name,
+                f"{score.pairs:,}",
+                f"{score.macro_f1:.3f}",
+                *(f"{score.of(one)[2]:.3f}" for one in Relation),
+                f"{score.merged:,}",
+                f"{score.merged_guarded:,}",
+            )
+            for name, score in scores.items()
+        ],
+    )
     if wrong:
         for pair, verdict in scores["tuned"].wrong:
             say(f"{pair.label} taken for {verdict}: {pair.old} | {pair.new}")
-
-
-def _eval_review_tell(scores: dict[str, PairScore]) -> None:
-    from pipelines.review.judging import Relation  # noqa: PLC0415  as above
-
-    titles = ["pairs", "count", "macro-F1", *(f"{one} F1" for one in Relation), "merged wrongly", "guarded"]
-    rows = [
-        [
-            name,
-            f"{score.pairs:,}",
-            f"{score.macro_f1:.3f}",
-            *(f"{score.of(one)[2]:.3f}" for one in Relation),
-            f"{score.merged:,}",
-            f"{score.merged_guarded:,}",
-        ]
-        for name, score in scores.items()
-    ]
-    say_table(titles, rows)

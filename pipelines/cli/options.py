@@ -1,4 +1,4 @@
-"""Options that several verbs share: which memory, and at what moment."""
+"""What verbs share before they begin: their common options, and the memory, settings and moment that these name."""
 
 from __future__ import annotations
 
@@ -12,33 +12,74 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines.errors import NoMemory, UsageFault
-from pipelines.search.filters import Filters
-from pipelines.store.item import ItemType, Trust
 from pipelines.store.layout import SETTINGS, find_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from pipelines.settings import Settings
 
     Command = Callable[..., Any]
+    OpenMemory = tuple[Path, Settings, datetime]
 
 
-def memory_option(command: Command) -> Command:
-    """Give a verb `--memory DIR`, passed on as `memory: Path | None`."""
-    return click.option(
-        "--memory",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="The memory to work on (else CURATE_MEMORY, else the nearest folder upward with curate.toml).",
-    )(command)
+memory_option: Final = click.option(
+    "--memory",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The memory to work on (else CURATE_MEMORY, else the nearest folder upward with curate.toml).",
+)
+"""`--memory DIR`, passed on as `memory: Path | None`."""
 
-
-def now_option(command: Command) -> Command:
-    """Give a verb `--now ISO-TIME`, passed on as `now: str | None`."""
-    return click.option("--now", metavar="ISO-TIME", help="Act as of another moment (for replays and tests).")(command)
-
+now_option: Final = click.option("--now", metavar="ISO-TIME", help="Act as of another moment (for replays and tests).")
+"""`--now ISO-TIME`, passed on as `now: str | None`."""
 
 # A text may begin with a dash ("- [ ] buy milk"): what is no option of the verb is its text, checked by `words`.
 TEXT_SETTINGS: Final = {"ignore_unknown_options": True}
+
+
+def json_option(text: str = "Print one JSON object.") -> Callable[[Command], Command]:
+    """Return the option `--json` with its help, passed on as `as_json: bool`."""
+    return click.option("--json", "as_json", is_flag=True, help=text)
+
+
+class Day(click.ParamType[str]):
+    """A day of the calendar, written `YYYY-MM-DD`."""
+
+    name = "day"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  click
+        """Return the day as it is compared with others."""
+        try:
+            return date.fromisoformat(value).isoformat()
+        except ValueError:
+            self.fail(f"{value!r} is no day; write it like 2026-03-01.", param, ctx)
+
+
+def day_option(name: str, text: str) -> Callable[[Command], Command]:
+    """Return an option that takes a day, with its help; passed on as `str | None`."""
+    return click.option(name, type=Day(), metavar="DAY", help=text)
+
+
+def with_root(command: Command) -> Command:
+    """Give a verb `--memory DIR`, passed on as `root: Path`, the memory that is meant."""
+
+    @functools.wraps(command)
+    def rooted(*, memory: Path | None, **given: Any) -> Any:  # noqa: ANN401  what options give, and the verb returns
+        return command(root=memory_root(memory), **given)
+
+    return memory_option(rooted)
+
+
+def with_memory(command: Command) -> Command:
+    """Give a verb `--memory DIR --now ISO-TIME`, passed on as `opened: OpenMemory`, what `open_memory` returns."""
+
+    @functools.wraps(command)
+    def opening(*, memory: Path | None, now: str | None, **given: Any) -> Any:  # noqa: ANN401  as above
+        return command(opened=open_memory(memory, now), **given)
+
+    return memory_option(now_option(opening))
 
 
 def words(text: Sequence[str]) -> str:
@@ -57,14 +98,13 @@ def memory_root(memory: Path | None) -> Path:
     """Return the memory that the command line, the environment or the working directory names, in this order.
 
     Args:
-        memory: what `--memory` after the verb said, or None.
+        memory: the value of `--memory` after the verb, or None.
 
     Raises:
-        NoMemory: what was named holds no curate.toml, or nothing was named and none is found upward.
+        NoMemory: the named folder holds no curate.toml, or nothing was named and none is found upward.
     """
     context = click.get_current_context(silent=True)
-    before = context.find_root().params.get("memory") if context else None
-    named = memory or before or os.environ.get("CURATE_MEMORY")
+    named = memory or (context and context.find_root().params.get("memory")) or os.environ.get("CURATE_MEMORY")
     if not named:
         return find_memory(Path.cwd())
     root = Path(named).expanduser().absolute()
@@ -73,58 +113,21 @@ def memory_root(memory: Path | None) -> Path:
     return root
 
 
-# ---------------------------------------- the options that narrow a search down
-# each checked before anything is searched.
+def open_memory(memory: Path | None, now: str | None) -> OpenMemory:
+    """Return the memory that a command works on, its settings, and the moment at which the command acts.
 
+    Args:
+        memory: the value of `--memory` after the verb, or None.
+        now: the value of `--now`, or None for the real clock.
 
-SOURCES: Final = ("log", "session", "document")
+    Raises:
+        NoMemory: as `memory_root`.
+        BadSettings: curate.toml has faults.
+        UsageFault: `now` is no ISO time.
+    """
+    from pipelines.clock import moment  # noqa: PLC0415  with the settings, 100 ms that help need not pay
+    from pipelines.settings import load_settings  # noqa: PLC0415  as above
 
-
-class Day(click.ParamType[str]):
-    """A day of the calendar, written `YYYY-MM-DD`."""
-
-    name = "day"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  click
-        """Return the day as it is compared with others."""
-        try:
-            day = date.fromisoformat(value)
-        except ValueError:
-            self.fail(f"{value!r} is no day; write it like 2026-03-01.", param, ctx)
-        return day.isoformat()
-
-
-def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a verb `--type --project --since --before --as-of --trust --source`, passed on as `filters: Filters`."""
-
-    @functools.wraps(command)
-    def narrowed(*rest: Any, **given: Any) -> Any:  # noqa: ANN401  what all options give, and the verb returns
-        filters = Filters(
-            types=given.pop("kind"),
-            project=given.pop("project").strip(),
-            since=given.pop("since") or "",
-            before=given.pop("before") or "",
-            trusts=given.pop("trust"),
-            sources=given.pop("source"),
-            as_of=given.pop("as_of") or "",
-        )
-        return command(*rest, filters=filters, **given)
-
-    types, trusts, sources = (
-        click.Choice([str(one) for one in choices], case_sensitive=False) for choices in (ItemType, Trust, SOURCES)
-    )
-    for option in reversed(
-        (
-            click.option("--type", "kind", type=types, multiple=True, help="Only items of this type; may be repeated."),
-            click.option("--project", default="", metavar="NAME", help="Only what belongs to this project."),
-            click.option("--since", type=Day(), metavar="DAY", help="Only what is of this day or later."),
-            click.option("--before", type=Day(), metavar="DAY", help="Only what is of an earlier day."),
-            click.option(
-                "--as-of", type=Day(), metavar="DAY", help="Only what held on this day, superseded since or not."
-            ),
-            click.option("--trust", type=trusts, multiple=True, help="Whose word."),
-            click.option("--source", type=sources, multiple=True, help="Where it stands."),
-        )
-    ):
-        narrowed = option(narrowed)
-    return narrowed
+    root = memory_root(memory)
+    settings = load_settings(root)
+    return root, settings, moment(now, settings)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.manual_changes import confirm, do_by_hand, project_named
+from pipelines.cli.changes import confirm, do_by_hand, project_named
 from pipelines.cli.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
-from pipelines.cli.output import say
+from pipelines.cli.output import say, say_lines
 from pipelines.errors import UsageFault
 from pipelines.night.file_items import document_title, new_document
 from pipelines.night.manual import Deed
@@ -38,16 +38,17 @@ def curate_project() -> None:
 @now_option
 def new(name: tuple[str, ...], memory: Path | None, now: str | None) -> None:
     """Make a project: a document with its sections, under Projects/."""
-    title, made = _title(words(name)), list[str]()
+    title, made = _title(words(name)), ""
 
     def decide(held: Held) -> Deed:
+        nonlocal made
         _refuse_taken(held, held.documents, title)
         path = f"Projects/{slug(title)}.md"
-        made[:] = [held.snapshot.shown(path)]
+        made = held.snapshot.shown(path)
         return Deed({**held.documents, path: new_document(path, title, held.today)}, f"Make {path}")
 
     do_by_hand(memory, now, "curate project new", decide)
-    say(f"Made {made[0]}.")
+    say(f"Made {made}.")
 
 
 @curate_project.command()
@@ -57,23 +58,24 @@ def new(name: tuple[str, ...], memory: Path | None, now: str | None) -> None:
 @now_option
 def rename(name: str, new_name: str, memory: Path | None, now: str | None) -> None:
     """Rename a project: its file and its title. Links follow, and the old name goes on meaning it."""
-    title, done = _title(new_name), list[str]()
+    title, before, after = _title(new_name), "", ""
 
     def decide(held: Held) -> Deed | None:
+        nonlocal before, after
         shown = held.snapshot.shown
         path = project_named(held.documents, name, shown)
         document = held.documents[path]
         if document.title == title and slug(title) == document.id.rpartition("/")[2]:
-            done[:] = [shown(path)] * 2
+            before = shown(path)
             return None
         _refuse_taken(held, {one: two for one, two in held.documents.items() if one != path}, title)
-        after = renamed_project(held.documents, path, title, held.snapshot.theirs())
-        new = next(iter(after.keys() - held.documents.keys()), path)
-        done[:] = [shown(path), shown(new)]
-        return Deed(after, f"Rename {path} to {new}", changed=len(document.items))
+        documents = renamed_project(held.documents, path, title, held.snapshot.theirs())
+        new = next(iter(documents.keys() - held.documents.keys()), path)
+        before, after = shown(path), shown(new)
+        return Deed(documents, f"Rename {path} to {new}", changed=len(document.items))
 
     deed = do_by_hand(memory, now, "curate project rename", decide)
-    say(f"{done[0]} is {done[1]} now, titled {title}." if deed else f"{done[0]} is called {title} already.")
+    say(f"{before} is {after} now, titled {title}." if deed else f"{before} is called {title} already.")
 
 
 @curate_project.command()
@@ -86,23 +88,23 @@ def close(*, name: str, yes: bool, memory: Path | None, now: str | None) -> None
     root = memory_root(memory)
     documents = read_documents(root)
     left = open_todos(documents[project_named(documents, name, partial(real_path, root))])
-    for item in left:
-        say(f"open: {item.id} {item.text}")
+    say_lines(f"open: {item.id} {item.text}" for item in left)
     if left:
         count = "1 todo is open, and is" if len(left) == 1 else f"{len(left)} todos are open, and are"
         confirm(f"{count} archived with it. Close the project?", yes=yes)
-    done: list[str] = []
+    before = after = ""
 
     def decide(held: Held) -> Deed:
+        nonlocal before, after
         shown = held.snapshot.shown
         path = project_named(held.documents, name, shown)
-        after = archived_project(held.documents, path, held.snapshot.theirs())
-        new = next(iter(after.keys() - held.documents.keys()))
-        done[:] = [shown(path), shown(new)]
-        return Deed(after, f"Close {path}: it is {new} now", changed=len(held.documents[path].items))
+        archived = archived_project(held.documents, path, held.snapshot.theirs())
+        new = next(iter(archived.keys() - held.documents.keys()))
+        before, after = shown(path), shown(new)
+        return Deed(archived, f"Close {path}: it is {new} now", changed=len(held.documents[path].items))
 
     do_by_hand(memory, now, "curate project close", decide)
-    say(f"{done[0]} is closed: it stands in {done[1]}.")
+    say(f"{before} is closed: it stands in {after}.")
 
 
 def _title(name: str) -> str:

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.items_commands import item_json
-from pipelines.cli.options import memory_option, memory_root, now_option
-from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_table
-from pipelines.clock import moment
+from pipelines.cli.changes import say_notes
+from pipelines.cli.item_lines import item_json
+from pipelines.cli.options import json_option, with_memory
+from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_lines, say_table
 from pipelines.errors import UsageFault
 from pipelines.night.manual_review import decide, named_question, questions
-from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released
 from pipelines.store.snapshot import read_documents
 from pipelines.store.user_layout import real_path
-from pipelines.store.user_layout import told as shown_names
 from pipelines.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
     from pathlib import Path
 
+    from pipelines.cli.options import OpenMemory
     from pipelines.night.manual_review import Question
-    from pipelines.settings import Settings
     from pipelines.store.item import Item
+
+_SHOWN: Final = 12
 
 
 @click.command()
@@ -36,65 +35,43 @@ if TYPE_CHECKING:
 @click.option("--accept", "word", flag_value="accept", help="Yes: restore, keep new, keep, archive, or close.")
 @click.option("--reject", "word", flag_value="reject", help="No: retract, drop, drop, keep, or keep.")
 @click.option("--choose", metavar="CHOICE", default="", help="One of the choices by its word, as “keep both”.")
-@click.option("--json", "as_json", is_flag=True, help="Print what waits as a JSON array.")
-@memory_option
-@now_option
-def curate_review(
-    *, ident: str, word: str | None, choose: str, as_json: bool, memory: Path | None, now: str | None
-) -> None:
+@json_option("Print what waits as a JSON array.")
+@with_memory
+def curate_review(*, ident: str, word: str | None, choose: str, as_json: bool, opened: OpenMemory) -> None:
     """Decide what waits in Review.md: on a terminal one after the other, or the one that ID names.
 
     ID is the id of an item that waits, or of a whole entry, or its beginning. Without a terminal, and without ID, what
     waits is listed. Every decision is committed at once, and `curate undo` takes it back.
     """
-    root = memory_root(memory)
-    settings = load_settings(root)
-    when = moment(now, settings)
-    told = choose or word
-    if told and not ident:
+    root, settings, when = opened
+    if (choose or word) and not ident:
         raise UsageFault("It takes an ID to decide by a flag.", "`curate review` lists what waits.")
-    if told and choose and word:
+    if choose and word:
         raise UsageFault("Two decisions cannot both be meant.", "Give --choose alone.")
-    if told:
-        _decide(root, settings, when, ident, told)
-        return
-    waiting = _named(root, ident)
-    if as_json:
-        from pipelines.store.evidence import Quotes  # noqa: PLC0415  as above
 
+    def decide_and_tell(ident: str, word: str) -> None:
+        choice, deed = decide(root, settings, when, ident, word)
+        say(f"{deed.summary.removeprefix('Review ')}." if deed.summary else f"{ident}: {choice}.")
+        say_notes(root, deed.notes)
+
+    if choice := choose or word:
+        decide_and_tell(ident, choice)
+        return
+    documents = read_documents(root)
+    waiting = [named_question(documents, ident)] if ident else questions(documents)
+    if as_json:
         quotes = Quotes(root)
-        say_json([question_json(root, one, quotes) for one in waiting])
+        say_json([_question_json(root, one, quotes) for one in waiting])
     elif not waiting:
         say("Nothing waits for you.")
     elif on_terminal() and sys.stdin.isatty():
-        go_through(root, waiting, lambda one, choice: _decide(root, settings, when, one, choice))
+        _go_through(root, waiting, decide_and_tell)
     else:
         rows = [(one.id, one.entry.kind, one.entry.day, one.entry.title, ", ".join(one.choices)) for one in waiting]
         say_table(("id", "kind", "since", "what", "choices"), rows)
 
 
-def _named(root: Path, ident: str) -> list[Question]:
-    documents = read_documents(root)
-    if not ident:
-        return questions(documents)
-    return [named_question(documents, ident)]
-
-
-def _decide(root: Path, settings: Settings, when: datetime, ident: str, word: str) -> None:
-    choice, deed = decide(root, settings, when, ident, word)
-    say(f"{deed.summary.removeprefix('Review ')}." if deed.summary else f"{ident}: {choice}.")
-    for note in deed.notes:
-        say(f"Note: {shown_names(root, note)}")
-
-
-# ---------------------------------------- how `curate review` shows what waits
-# and asks: each choice is one key, `s` skips, `q` ends.
-
-
-_SHOWN = 12
-
-
-def question_json(root: Path, question: Question, quotes: Quotes) -> dict[str, object]:
+def _question_json(root: Path, question: Question, quotes: Quotes) -> dict[str, object]:
     """Return a question as `--json` prints it."""
     entry = question.entry
     return {
@@ -111,7 +88,7 @@ def question_json(root: Path, question: Question, quotes: Quotes) -> dict[str, o
     }
 
 
-def go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, str], None]) -> None:
+def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, str], None]) -> None:
     """Ask a person about each question in turn; what they decide is applied before the next is asked.
 
     Args:
@@ -123,8 +100,7 @@ def go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, s
     for question in waiting:
         say()
         say_bold(clean(question.entry.title), f"   ({question.entry.kind}, since {question.entry.day}; {left} left)")
-        for line in told(question, quotes):
-            say(line)
+        say_lines(_lines(question, quotes))
         keys = keys_of(question.choices)
         key = _key({*keys, "s", "q"})
         if key == "q":
@@ -137,7 +113,7 @@ def go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, s
     )
 
 
-def told(question: Question, quotes: Quotes) -> Iterator[str]:
+def _lines(question: Question, quotes: Quotes) -> Iterator[str]:
     """Yield what a person needs to decide: what and why, the items with the words they rest on, the choices."""
     entry = question.entry
     yield from (f"  {clean(line)}" for line in entry.why)

@@ -1,7 +1,8 @@
-"""`curate run`: one night, now."""
+"""`curate run`: one night, now; its rehearsal, and what its models would cost."""
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import asdict, replace
 from functools import cache
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root, now_option
-from pipelines.cli.output import diff_of, dollars, on_terminal, say, say_json, warn
+from pipelines.cli.changes import diff_of
+from pipelines.cli.options import json_option, with_memory
+from pipelines.cli.output import dollars, on_terminal, say, say_json, say_lines, warn
 from pipelines.cli.progress_line import watch_for_people
-from pipelines.clock import day_of, moment
+from pipelines.clock import day_of
 from pipelines.errors import UsageFault
 from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, estimate, unanswered
 from pipelines.extract.llm.model_reviewer import MOST_POSED
@@ -20,18 +22,20 @@ from pipelines.night.plan import Night, plan_night
 from pipelines.night.progress import Watch
 from pipelines.night.unattended import Pings, curate_unattended, in_journal
 from pipelines.queries.startup.cache import load_cached
-from pipelines.settings import load_settings
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, LOGS, REPLIES, day_of_log, log_day, log_path
 from pipelines.store.user_layout import names_of, real_path
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
-    from pipelines.extract.llm.model_extractor import Estimate
+    from pipelines.cli.options import OpenMemory
     from pipelines.extract.llm.replies import Replies
     from pipelines.night.report import RunReport
+    from pipelines.settings import Settings
+    from pipelines.user_settings import UserSettings
 
 
 @click.command()
@@ -44,82 +48,84 @@ if TYPE_CHECKING:
     help="Who reads the logs, in place of the settings' providers: anthropic, gemini, openai, rules, or exec:COMMAND.",
 )
 @click.option("--estimate", is_flag=True, help="Say what the models' calls would cost, and make none.")
-@click.option("--json", "as_json", is_flag=True, help="Print the run report as JSON.")
-@memory_option
-@now_option
-def curate_run(  # noqa: PLR0913  one a flag of the verb
+@json_option("Print the run report as JSON.")
+@with_memory
+def curate_run(
     *,
     dry_run: bool,
     again: str,
     provider: str,
     estimate: bool,
     as_json: bool,
-    memory: Path | None,
-    now: str | None,
+    opened: OpenMemory,
 ) -> int:
     """Curate the memory: read what is new in the logs, keep what matters, reindex and commit.
 
     Running again with nothing new changes nothing.
     """
-    root = memory_root(memory)
-    if again and not (log_day(f"{again}.md") and _is_told(root, again)):
+    root, settings, when = opened
+    if again and not (log_day(f"{again}.md") and _has_log(root, again)):
         raise UsageFault(f"There is no log of {again}.", "Name a day as YYYY-MM-DD whose log is in Logs.")
-    import os  # noqa: PLC0415
-
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
 
-    night, replies = _night(root, now, again, provider)
+    user = load_user_settings(os.environ, provider)
+    night, replies = _night(root, settings, when, again, user)
     if estimate:
-        return tell_estimate(night, replies, as_json=as_json)
+        _tell_estimate(night, replies, as_json=as_json)
+        return 0
     if dry_run:
         return _rehearse(night, as_json=as_json)
     with watch_for_people() as watch:
-        report = curate_unattended(night, watch, Pings(load_user_settings(os.environ, provider).ping))
+        report = curate_unattended(night, watch, Pings(user.ping))
     load_cached(str(root), time.time())  # for the next session's start
     if as_json:
         say_json(report.to_json())
     elif not in_journal(os.environ):
         _tell(report, real_path(root, BRIEFING))
-        for line in night.sharing.notes if night.sharing else ():
-            say(line)
+        say_lines(night.sharing.notes if night.sharing else ())
     return report.exit_code
 
 
-def _is_told(root: Path, day: str) -> bool:
+def _has_log(root: Path, day: str) -> bool:
     """Whether a log tells of a day; in a memory that was adopted in place, several can."""
     if names_of(root) is None:
         return (root / log_path(day)).is_file()
     return any(day_of_log(path) == day for path in list_files(root, LOGS, ".md"))
 
 
-def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Night, Replies]:
-    import os  # noqa: PLC0415
-
+def _night(root: Path, settings: Settings, when: datetime, again: str, user: UserSettings) -> tuple[Night, Replies]:
     from pipelines.extract.choose_models import asks_models, calls_at_once, choose_extractor, local_embedder  # noqa: PLC0415  as above
-    from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  the user's settings are read only here
+    from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import Patience  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.review.existing_items import Vectors, kept_in  # noqa: PLC0415  as above
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
-    settings = load_settings(root)
-    when = moment(now, settings)
     replies = Replies(root / REPLIES, when, anew=bool(again))
-    user = load_user_settings(os.environ, provider)
     budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps.any else None
     patience = Patience(sleep=budget.pause) if budget else None
     local = cache(local_embedder)
     extractor = choose_extractor(user, replies, patience, budget)
-    night = Night(root, settings, extractor, when, again, calls_at_once(user), asks_models(user), embedder=local)
-    if asks_models(user):
+    with_models = asks_models(user)
+    night = Night(
+        root,
+        settings,
+        extractor,
+        when,
+        again,
+        calls_at_once(user),
+        with_models,
+        local,
+        Vectors(local, kept_in(root)),
+        rules_from=user.rules_from,
+    )
+    if with_models:
         from pipelines.extract.llm.model_reviewer import reviewer_of  # noqa: PLC0415  the rules need none
 
         night = replace(night, reviewer=reviewer_of(extractor))
-    night = replace(night, rules_from=user.rules_from, vectors=Vectors(local, kept_in(root)))
     if user.push.remote_of(root):
         from pipelines.night.sync import sharing  # noqa: PLC0415  as above
 
-        night = replace(night, sharing=sharing(night.settings, user.push, root, when))
+        night = replace(night, sharing=sharing(settings, user.push, root, when))
     return night, replies
 
 
@@ -140,8 +146,7 @@ def _tell(report: RunReport, briefing: str) -> None:
     """Print the run: one line where nobody looks, with its parts on a terminal."""
     commit = f" (commit {report.commit[:10]})" if report.commit else ""
     say(f"{report.summary()}{commit}.")
-    for warning in report.warnings:
-        say(f"Note: {warning}")
+    say_lines(f"Note: {warning}" for warning in report.warnings)
     if report.failure:  # on standard error, which cron mails
         warn(f"{report.failure} {report.entries_pending} entries stay pending for the next run.")
     if report.over_budget:
@@ -149,48 +154,38 @@ def _tell(report: RunReport, briefing: str) -> None:
     if report.usd:
         say(f"The models' calls cost {dollars(report.usd)}.")
     if on_terminal() and report.added:
-        for path, count in sorted(report.documents.items()):
-            say(f"  {path}: {count} added")
+        say_lines(f"  {path}: {count} added" for path, count in sorted(report.documents.items()))
         say(f"  {briefing} has {report.briefing_bytes:,} of {report.briefing_cap:,} bytes.")
 
 
-# ---------------------------------------- `curate run --estimate`
-# what the night would cost, told for each model; no call is made and nothing is written.
-
-
-def tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> int:
+def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
     """Print what reading a night's logs would cost; what the review adds hangs on what is found, and is only named.
 
-    Args:
-        night: the night.
-        replies: the kept replies; what they answer is free.
-        as_json: whether to print JSON.
+    No call is made, and nothing is written. What a kept reply answers is free.
     """
-    Git(night.root).check()
-    reader = night.extractor
+    git, reader = Git(night.root), night.extractor
+    git.check()
     if not isinstance(reader, ModelExtractor):
-        told: dict[str, object] = {"days": 0, "calls": 0, "kept": 0, "models": []}
-        say_json(told) if as_json else say("The rules read the logs: no model is asked, and nothing is paid.")
-        return 0
+        if as_json:
+            say_json({"days": 0, "calls": 0, "kept": 0, "models": []})
+        else:
+            say("The rules read the logs: no model is asked, and nothing is paid.")
+        return
     counting = Counting(reader)
-    plan_night(replace(night, extractor=counting), Git(night.root), Watch())
+    plan_night(replace(night, extractor=counting), git, Watch())
     calls = unanswered(counting.calls, reader.chain.models, replies)
-    found = [estimate(calls, model, reader.prices) for model in reader.chain.models]
+    estimates = [estimate(calls, model, reader.prices) for model in reader.chain.models]
     kept = len(counting.calls) - len(calls)
     if as_json:
-        say_json({"days": counting.days, "calls": len(calls), "kept": kept, "models": [asdict(one) for one in found]})
-        return 0
+        models = [asdict(one) for one in estimates]
+        say_json({"days": counting.days, "calls": len(calls), "kept": kept, "models": models})
+        return
     free = f"; {kept} more were answered before and are free" if kept else ""
     say(f"{counting.days} days, {len(calls)} calls{free}. If one model answered all of them:")
-    for one in found:
-        say(f"  {_line(one)}")
+    for one in estimates:
+        price = f'; its price is not known (name it in a table [prices."{one.model}"] of your settings)'
+        if one.usd is not None and one.most_usd is not None:
+            price = f": about {dollars(one.usd)}, at most {dollars(one.most_usd)}"
+        say(f"  {one.model}: some {one.input_tokens:,} tokens to send, {one.output_tokens:,} to receive{price}")
     if calls:
         say(f"The review of what they find comes on top: a call for each {MOST_POSED} items that are new.")
-    return 0
-
-
-def _line(one: Estimate) -> str:
-    tokens = f"{one.model}: some {one.input_tokens:,} tokens to send, {one.output_tokens:,} to receive"
-    if one.usd is None or one.most_usd is None:
-        return f'{tokens}; its price is not known (name it in a table [prices."{one.model}"] of your settings)'
-    return f"{tokens}: about {dollars(one.usd)}, at most {dollars(one.most_usd)}"

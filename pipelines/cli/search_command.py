@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.cli.options import Day, filter_options, memory_option, memory_root
-from pipelines.cli.output import say, say_json_line, say_marked, warn
+from pipelines.cli.options import day_option, json_option, with_root
+from pipelines.cli.output import say, say_json_line, say_marked, warn, warn_lines
 from pipelines.errors import IndexUnusable
+from pipelines.search.filters import Filters
+from pipelines.store.item import ItemType, Trust
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from pipelines.queries.search_settings import Asker
     from pipelines.search.build import Freshness
-    from pipelines.search.filters import Filters
     from pipelines.search.query import Hit
 
 
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 SHOWN: Final = 10
 GIVEN: Final = 100
 MOST: Final = 1000
+_TYPES, _TRUSTS, _SOURCES = (
+    click.Choice(choices, case_sensitive=False)
+    for choices in ([t.value for t in ItemType], [t.value for t in Trust], ["log", "session", "document"])
+)
 
 
 @click.command("search")
@@ -37,20 +42,27 @@ MOST: Final = 1000
     metavar="N",
     help=f"How many hits at most, up to {MOST} [default: {SHOWN}; {GIVEN} with --json or `-`].",
 )
-@filter_options
-@click.option("--known-on", type=Day(), metavar="DAY", help="In the memory as it was by the end of this day, by git.")
+@click.option("--type", "types", type=_TYPES, multiple=True, help="Only items of this type; may be repeated.")
+@click.option("--project", default="", metavar="NAME", help="Only what belongs to this project.")
+@day_option("--since", "Only what is of this day or later.")
+@day_option("--before", "Only what is of an earlier day.")
+@day_option("--as-of", "Only what held on this day, superseded since or not.")
+@click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Whose word.")
+@click.option("--source", "sources", type=_SOURCES, multiple=True, help="Where it stands.")
+@day_option("--known-on", "In the memory as it was by the end of this day, by git.")
 @click.option("--explain", is_flag=True, help="Show every factor of each hit's score.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the query and its results.")
-@memory_option
+@json_option("Print one JSON object: the query and its results.")
+@with_root
 def curate_search(  # noqa: PLR0913  click hands over each option by name
     query: tuple[str, ...],
     *,
     limit: int | None,
-    filters: Filters,
+    project: str,
     known_on: str | None,
     explain: bool,
     as_json: bool,
-    memory: Path | None,
+    root: Path,
+    **narrowed: Any,  # noqa: ANN401  the values of `Filters` by their names
 ) -> None:
     """Find what the memory holds on QUERY: a question in plain words, a name, an id, #tag, project:NAME or type:TYPE.
 
@@ -59,41 +71,34 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     ceased to, log lines up to that day, and other text where its document was last updated by then. `--known-on DAY`
     asks the memory as git has it from that day: its logs and documents, by words alone.
     """
-    root = memory_root(memory)
-    with _memory_of(root, known_on or "") as searched:
-        _search(searched, query, limit, filters, explain=explain, as_json=as_json, used=searched == root)
-
-
-def _search(  # noqa: PLR0913  the verb's own options
-    root: Path,
-    query: tuple[str, ...],
-    limit: int | None,
-    filters: Filters,
-    *,
-    explain: bool,
-    as_json: bool,
-    used: bool,
-) -> None:
-    """Search a memory and print what was found; `used` counts that as a use of it."""
     from pipelines.queries.search_settings import asker, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
 
-    spare_threads()
-    fresh = freshen(root)
-    _tell(fresh)
-    who = asker(root, filters, explain=explain)
-    if query == ("-",):
-        for line in _queries():
-            _print_json(line, _answer(root, line, limit or GIVEN, fresh, who))
-        return
-    # What the shell passed that is not UTF-8 is no text to look for, and could not be printed.
-    asked = " ".join(query).encode(errors="surrogateescape").decode(errors="replace")
-    hits = _answer(root, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
-    (_print_json if as_json else _print_hits)(asked, hits)
-    if filters.as_of and not hits:
-        _tell_first_day(root, filters.as_of)
-    if used:
-        _remember(root, hits)
+    filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
+    with _memory_of(root, known_on or "") as searched:
+        spare_threads()
+        fresh = freshen(searched)
+        warn_lines(fresh.notes)
+        who = asker(searched, filters, explain=explain)
+        if query == ("-",):
+            for line in sys.stdin.buffer:
+                one = line.decode(errors="replace").rstrip("\r\n")
+                _print_json(one, _answer(searched, one, limit or GIVEN, fresh, who))
+            return
+        # What the shell passed that is not UTF-8 is no text to look for, and could not be printed.
+        asked = " ".join(query).encode(errors="surrogateescape").decode(errors="replace")
+        hits = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
+        (_print_json if as_json else _print_hits)(asked, hits)
+        if filters.as_of and not hits:
+            from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer
+
+            if filters.as_of < (first := first_day(searched)):
+                warn(f"The first day that the memory tells of is {first}.")
+        if searched == root:
+            from pipelines.search.rank import record_uses  # noqa: PLC0415  as above
+
+            sys.stdout.flush()  # what is counted as used is counted after the answer, so that nobody waits for it
+            record_uses(root, [hit.known_as for hit in hits])
 
 
 @contextlib.contextmanager
@@ -113,49 +118,23 @@ def _memory_of(root: Path, day: str) -> Iterator[Path]:
         yield folder
 
 
-def _queries() -> Iterator[str]:
-    for line in sys.stdin.buffer:
-        yield line.decode(errors="replace").rstrip("\r\n")
-
-
 def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> list[Hit]:
     """Search; an index that turns out to be damaged is built anew once."""
     from pipelines.search.build import rebuilt  # noqa: PLC0415  as above
     from pipelines.search.query import search  # noqa: PLC0415  as above
 
     asked = who.ask(query)
-    while who.notes:
-        warn(who.notes.pop(0))
+    warn_lines(who.notes)
+    who.notes.clear()
     try:
         return search(root, query, limit, fresh.stale, asked)
     except IndexUnusable as error:
-        _tell(rebuilt(root, error))
+        warn_lines(rebuilt(root, error).notes)
         return search(root, query, limit, (), asked)
 
 
-def _remember(root: Path, hits: list[Hit]) -> None:
-    """Count what was given back as used: after the answer is out, so that nobody waits for it."""
-    from pipelines.search.rank import record_uses  # noqa: PLC0415  as above
-
-    sys.stdout.flush()
-    record_uses(root, [hit.known_as for hit in hits])
-
-
-def _tell_first_day(root: Path, day: str) -> None:
-    from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer
-
-    if day < (first := first_day(root)):
-        warn(f"The first day that the memory tells of is {first}.")
-
-
-def _tell(fresh: Freshness) -> None:
-    for note in fresh.notes:
-        warn(note)
-
-
 def _print_json(query: str, hits: list[Hit]) -> None:
-    found = {"query": query, "results": [hit.to_json() for hit in hits]}
-    say_json_line(found)
+    say_json_line({"query": query, "results": [hit.to_json() for hit in hits]})
 
 
 def _print_hits(query: str, hits: list[Hit]) -> None:
@@ -165,8 +144,8 @@ def _print_hits(query: str, hits: list[Hit]) -> None:
         say(_place(hit))
         say_marked(f"    {snippet}", OPEN, CLOSE)
         if hit.factors:
-            told = ", ".join(f"{name} {value:.4g}" for name, value in hit.factors.items())
-            say(f"    score {hit.score:.4g}: {told}")
+            factors = ", ".join(f"{name} {value:.4g}" for name, value in hit.factors.items())
+            say(f"    score {hit.score:.4g}: {factors}")
     if not hits:
         say("Nothing was found.")
 
@@ -177,5 +156,5 @@ def _place(hit: Hit) -> str:
     quality += [f"confidence {hit.confidence}" if hit.confidence else ""]
     days = f"{hit.date} until {hit.until}" if hit.until else hit.date
     return "  ".join(
-        part for part in (f"{escape_terminal_line(hit.path)}:{lines}", days, ", ".join(filter(None, quality))) if part
+        filter(None, (f"{escape_terminal_line(hit.path)}:{lines}", days, ", ".join(filter(None, quality))))
     )

@@ -1,4 +1,4 @@
-"""`curate export`: the items for other programs."""
+"""`curate export`, the items for other programs, and `curate import`, which reads what that wrote."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root, now_option
+from pipelines.cli.options import memory_option, memory_root, with_memory
 from pipelines.cli.output import say, write_out
-from pipelines.clock import moment
 from pipelines.errors import BadFile, UsageFault
 from pipelines.night.import_items import MAX_LINE, import_items, read_export
 from pipelines.queries.item_graph import graphml, json_lines
-from pipelines.settings import load_settings
 from pipelines.store.transcripts.reader import read_lines
 
 if TYPE_CHECKING:
+    from pipelines.cli.options import OpenMemory
     from pipelines.night.import_items import Export
 
 
@@ -38,34 +37,28 @@ def curate_export(*, jsonl: str | None, xml: str | None, memory: Path | None) ->
         write_out(xml, graphml(root))
 
 
-# ---------------------------------------- `curate import`
-# items from what `curate export` wrote.
-
-
 @click.command()
 @click.argument("file", metavar="FILE.jsonl", type=click.Path(path_type=Path, allow_dash=True))
 @click.option(
     "--replace", is_flag=True, help="Where an id stands already and says something else, take the file's words."
 )
-@memory_option
-@now_option
-def curate_import(*, file: Path, replace: bool, memory: Path | None, now: str | None) -> None:
+@with_memory
+def curate_import(*, file: Path, replace: bool, opened: OpenMemory) -> None:
     """Read items from the JSONL of `curate export`, or from standard input where FILE is `-`.
 
     Each goes where it stood, with its id, evidence and links; documents that are missing are made. What is there
     already is passed over. All of it is imported, in one commit, or nothing.
     """
-    root = memory_root(memory)
-    settings = load_settings(root)
-    done = import_items(root, settings, moment(now, settings), _read(file), replace=replace)
+    root, settings, when = opened
+    done = import_items(root, settings, when, _read(file), replace=replace)
     if not (done.added or done.replaced or done.made):
         say(f"Nothing to import: {done.skipped} {'item is' if done.skipped == 1 else 'items are'} there already.")
         return
-    told = [f"{len(done.added)} {'item' if len(done.added) == 1 else 'items'} imported"]
-    told += [f"{len(done.replaced)} replaced"] if done.replaced else []
-    told += [f"{done.skipped} there already"] if done.skipped else []
-    told += [f"{len(done.made)} {'document' if len(done.made) == 1 else 'documents'} made"] if done.made else []
-    say(f"{', '.join(told)}.")
+    parts = [f"{len(done.added)} {'item' if len(done.added) == 1 else 'items'} imported"]
+    parts += [f"{len(done.replaced)} replaced"] if done.replaced else []
+    parts += [f"{done.skipped} there already"] if done.skipped else []
+    parts += [f"{len(done.made)} {'document' if len(done.made) == 1 else 'documents'} made"] if done.made else []
+    say(f"{', '.join(parts)}.")
 
 
 def _read(file: Path) -> Export:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from pipelines.cli.forget_command import commands
+from pipelines.cli.items_commands import commands
 from pipelines.store.atomic_replace import carry_over
 from pipelines.store.layout import TOMBSTONES
 from pipelines.store.state import Reason, read_tombstones

@@ -123,7 +123,7 @@ def test_it_is_shown_first_and_nothing_is_written_without_consent(place: Place) 
 
 def test_somebody_on_a_terminal_is_asked(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     vault(place.root)
-    monkeypatch.setattr(adopting_in_place, "_adopting_in_place_agreed", lambda *_: True)
+    monkeypatch.setattr(adopting_in_place, "_is_agreed", lambda *_: True)
     assert "is a memory now" in place.adopt()
 
 

@@ -43,9 +43,9 @@ def test_in_and_out_again(settings: dict[str, Any], indent: Any, end: str) -> No
     told = json.loads(added)
     for event, groups in settings.get("hooks", {}).items():
         assert told["hooks"][event][: len(groups)] == groups
-    for hook in HOOKS:
-        lines = [entry["command"] for group in told["hooks"][hook.event] for entry in group["hooks"]]
-        assert [is_line(line, hook.verb) for line in lines].count(True) == 1
+    for event, verb, *_ in HOOKS:
+        lines = [entry["command"] for group in told["hooks"][event] for entry in group["hooks"]]
+        assert [is_line(line, verb) for line in lines].count(True) == 1
     assert with_hooks(added, PROGRAM) == added
     moved = with_hooks(added, MOVED)
     assert "my memory" not in moved
@@ -57,8 +57,8 @@ def test_in_and_out_again(settings: dict[str, Any], indent: Any, end: str) -> No
 @given(st.text(max_size=40), st.text(min_size=1, max_size=40))
 def test_any_memory_and_program_are_known_again(root: str, program: str) -> None:
     made = Program((f"/{program}/curate",), Path(f"/m/{root}"))
-    for hook in HOOKS:
-        line = made.line(hook.verb)
-        assert is_line(line, hook.verb)
-        assert made.renewed(line, hook.verb) == line
-        assert MOVED.renewed(made.renewed(MOVED.line(hook.verb), hook.verb), hook.verb) == MOVED.line(hook.verb)
+    for _, verb, *_ in HOOKS:
+        line = made.line(verb)
+        assert is_line(line, verb)
+        assert made.renewed(line, verb) == line
+        assert MOVED.renewed(made.renewed(MOVED.line(verb), verb), verb) == MOVED.line(verb)

@@ -1,0 +1,128 @@
+"""What verbs that change a memory share: one change by hand, names looked up, a question first, and a diff instead."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.cli.options import open_memory
+from pipelines.cli.output import on_terminal, say_lines
+from pipelines.errors import UsageFault
+from pipelines.night.manual import by_hand
+from pipelines.store.layout import LOGS, NOTES, Kind
+from pipelines.store.secrets import veil
+from pipelines.store.secrets.redact import log_without_private
+from pipelines.store.template import named_documents, named_item
+from pipelines.store.user_layout import real_path, told
+from pipelines.text import escape_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from pathlib import Path
+
+    from pipelines.night.manual import Deed, Held
+    from pipelines.store.change_set import Change
+    from pipelines.store.document import Document
+
+
+def do_by_hand(memory: Path | None, now: str | None, verb: str, decide: Callable[[Held], Deed | None]) -> Deed | None:
+    """Do one thing by hand in the memory that is meant, and return what was done, None where nothing was to do."""
+    root, settings, when = open_memory(memory, now)
+    deed = by_hand(root, settings, when, verb, decide)
+    say_notes(root, deed.notes if deed else ())
+    return deed
+
+
+def say_notes(root: Path, notes: Iterable[str]) -> None:
+    """Print what else a person should know of a change, with the names that they know the files by."""
+    say_lines(f"Note: {told(root, note)}" for note in notes)
+
+
+def item_named(documents: Mapping[str, Document], prefix: str) -> str:
+    """Return the id of the one item in the documents that begins so.
+
+    Raises:
+        UnknownItem: there is none, or more than one.
+    """
+    return named_item(prefix, [p.item.id for document in documents.values() for p in document.items])
+
+
+def open_document(
+    documents: Mapping[str, Document], name: str, shown: Callable[[str], str], closed: Collection[Kind], advice: str
+) -> str:
+    """Return the path of the one document that a name means, and that takes items.
+
+    Args:
+        documents: every document by path.
+        name: what a person calls it.
+        shown: what people call the file at a path.
+        closed: the kinds that take no items.
+        advice: what to do where there is none.
+
+    Raises:
+        UsageFault: there is none, or more than one.
+    """
+    found = named_documents(documents, name, shown)
+    fit = [path for path in found if documents[path].kind not in closed]
+    if len(fit) == 1:
+        return fit[0]
+    raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", advice)
+
+
+def project_named(documents: Mapping[str, Document], name: str, shown: Callable[[str], str]) -> str:
+    """Return the path of the one project that a name means.
+
+    Args:
+        documents: every document by path.
+        name: what a person calls it.
+        shown: what people call the file at a path.
+
+    Raises:
+        UsageFault: there is none, or more than one, or it is a file of the person's own.
+    """
+    projects = {path: one for path, one in documents.items() if one.kind is Kind.PROJECT}
+    notes = {path: one for path, one in documents.items() if path.startswith(f"{NOTES}/")}
+    found = named_documents({**projects, **notes}, name, shown)
+    if len(found) > 1:
+        raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", "Name one by its path.")
+    if found[0] in notes:
+        raise UsageFault(f"{shown(found[0])} is a file of your own, which no run moves.", "Move or rename it yourself.")
+    return found[0]
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask a person, unless they said yes already.
+
+    Raises:
+        UsageFault: nobody is there to be asked.
+        Abort: they said no.
+    """
+    if yes:
+        return
+    if not (on_terminal() and sys.stdin.isatty()):
+        raise UsageFault("Nothing was done: this asks first, and there is no terminal.", "Give --yes.")
+    click.confirm(escape_terminal(question), abort=True)
+
+
+def diff_of(root: Path, changes: Iterable[Change]) -> str:
+    """Return a change set as one unified diff; a file that is not there is `/dev/null`.
+
+    What a run redacts is not shown: of a secret that goes, its mark stands on both sides, with another tag on each.
+
+    Args:
+        root: the memory.
+        changes: the change set.
+    """
+    lines: list[str] = []
+    for change in changes:
+        text = (change.before or b"").decode(errors="replace")
+        before = veil(log_without_private(text) if change.path.startswith(f"{LOGS}/") else text)
+        after = (change.after or b"").decode(errors="replace")
+        path = real_path(root, change.path)
+        old = "/dev/null" if change.before is None else f"a/{path}"
+        new = "/dev/null" if change.after is None else f"b/{path}"
+        lines += difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), old, new)
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)

@@ -1,0 +1,73 @@
+"""How verbs show items: as lines for a person and as JSON, with the words they rest on and the links they lead to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pipelines.cli.output import say
+from pipelines.queries.item_graph import Mark
+from pipelines.store.evidence import without_pointer
+from pipelines.store.secrets import veil
+from pipelines.text import escape_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pipelines.queries.item_graph import Step
+    from pipelines.store.evidence import Quotes
+    from pipelines.store.item import Item
+
+
+SHORT: Final = 11
+"""Characters of an id that are shown: the length that nearly all of them have."""
+_DEEPEST: Final = 20
+_MARKS: Final = {
+    Mark.CYCLE: " (a cycle: it stands above)",
+    Mark.AGAIN: " (shown above)",
+    Mark.NOWHERE: " (stands nowhere)",
+}
+
+
+def item_line(item: Item) -> str:
+    """Return an item as one line: its id, label and sentence, and its status where that is not the usual one."""
+    status = "" if item.active else f" [{item.status}]"
+    return f"{item.id[:SHORT] or '(no id)'} {item.type}: {safe(item.text)}{status}"
+
+
+def item_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
+    """Return an item as `--json` prints it; a quote that no longer stands anywhere is null."""
+    return {
+        "id": item.id,
+        "type": item.type,
+        "text": item.text,
+        "status": item.status,
+        "document": path,
+        "since": item.since,
+        "until": item.until or None,
+        "confirmed": item.confirmed or None,
+        "trust": item.trust,
+        "confidence": item.confidence,
+        "by": item.by or None,
+        "seen": max(item.seen, len(item.evidence)),
+        "links": {name: list(ids) for name, ids in item.links},
+        "superseded_by": item.superseded_by or None,
+        "evidence": [quotes.found(evidence).to_json() for evidence in item.evidence],
+    }
+
+
+def safe(text: str) -> str:
+    """Return a text of the memory as it may be printed: without secrets, and without what would steer a terminal."""
+    return escape_terminal(veil(text))
+
+
+def say_quote(text: str, indent: str = "    ") -> None:
+    """Print words of another, each line marked as such."""
+    for line in safe(text).split("\n"):
+        say(f"{indent}| {without_pointer(line).rstrip()}")
+
+
+def say_steps(steps: Iterable[Step]) -> None:
+    """Print a walk along links as an indented tree; what was shown above is named and not shown again."""
+    for step in steps:
+        shown = item_line(step.holding.item) if step.holding else step.id[:SHORT]
+        say(f"{'  ' * min(step.depth, _DEEPEST)}{step.relation} {shown}{_MARKS[step.mark] if step.mark else ''}")

@@ -1,0 +1,232 @@
+"""The verbs for runs: `curate runs` lists them, `undo` takes one back, `replay` repeats one from its kept replies."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.cli.changes import diff_of
+from pipelines.cli.options import json_option, memory_option, now_option, open_memory, with_root
+from pipelines.cli.output import dollars, say, say_json, say_lines, say_table
+from pipelines.errors import EXPECTED, FINE, UsageFault
+from pipelines.night.run_history import Ended, all_runs, named, whole
+from pipelines.store.git import Git
+from pipelines.store.user_layout import real_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from pipelines.night.run_history import Run, RunDetail
+    from pipelines.store.change_set import ItemChange, Standing
+
+
+@click.command()
+@click.argument("run", required=False, default="")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many at most.")
+@json_option("Print JSON: an array, or an object for one RUN.")
+@with_root
+def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
+    """List the runs, newest first; with RUN (an id or a commit, or the start of one) show that one whole."""
+    git = Git(root)
+    runs = all_runs(root, git)
+    if run:
+        detail = whole(named(runs, run), git)
+        if as_json:
+            say_json(_detail_json(detail))
+        else:
+            _tell(detail)
+    elif as_json:
+        say_json([one.to_json() for one in runs[:limit]])
+    else:
+        rows = [
+            (
+                one.id,
+                one.when,
+                _what_changed(one),
+                _cost(one),
+                one.commit.commit[:10] if one.commit else "-",
+                _ending(one),
+            )
+            for one in runs[:limit]
+        ]
+        say_table(("run", "date", "changed", "cost", "commit", "ended"), rows)
+
+
+@click.command()
+@click.argument("run", required=False, default="")
+@click.option("--item", default="", metavar="ID", help="Take back only what the last run did to this item.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and write nothing.")
+@memory_option
+@now_option
+def curate_undo(*, run: str, item: str, dry_run: bool, memory: Path | None, now: str | None) -> None:
+    """Take RUN back as a commit of its own: a run's id or commit, or the start of one.
+
+    Without RUN: the newest run that changed something and still stands. What it added goes and is not proposed again,
+    what it changed or moved is as before, and what was changed since stays. An undo is a run: undoing it brings back
+    what it took away.
+    """
+    from pipelines.night.undo import Wish, plan_undo, take_back  # noqa: PLC0415  only who takes back needs it
+
+    if run and item:
+        raise UsageFault("A RUN and --item cannot both be meant.", "Name one of them.")
+    root, settings, when = open_memory(memory, now)
+    git, wish = Git(root), Wish(root, settings, when, run, item)
+    if dry_run:
+        git.check()
+        plan = plan_undo(wish, git)
+        if diff := diff_of(root, plan.changes).rstrip("\n"):
+            say(f"{diff}\n")
+        say(f"{plan.summary()} (dry run: nothing was written)")
+    else:
+        plan, commit = take_back(wish, git)
+        say(f"{plan.summary()}{f' (commit {commit[:10]})' if commit else ''}.")
+    say_lines(f"Note: {ident} {why}." for ident, why in sorted(plan.undone.kept.items()))
+
+
+@click.command()
+@click.argument("run")
+@json_option("Print JSON.")
+@with_root
+def curate_replay(*, run: str, as_json: bool, root: Path) -> int:
+    """Repeat RUN (an id or a commit, or the start of one) aside, without a network, and compare.
+
+    It begins with the commit that the run began with and takes the replies that the run rests on; where one is not kept
+    any more, its day stays unread. Exit code 0: the same commit; 1: another, and the difference is shown. The memory is
+    left as it is.
+    """
+    from pipelines.night.replay import replay  # noqa: PLC0415  help needs none of it
+
+    git = Git(root)
+    git.check()
+    replayed = replay(root, git, named(all_runs(root, git), run))
+    diff = diff_of(root, replayed.changes)
+    if replayed.messages:
+        before, after = (text.splitlines(keepends=True) for text in replayed.messages)
+        diff = "".join(difflib.unified_diff(before, after, "a/commit", "b/commit"))
+    if as_json:
+        say_json(
+            {
+                "run": replayed.run,
+                "same": replayed.same,
+                "commit": replayed.commit,
+                "replayed": replayed.replayed,
+                "different": [real_path(root, change.path) for change in replayed.changes],
+                "without_reply": replayed.without_reply,
+                "diff": diff,
+            }
+        )
+    elif replayed.same:
+        say(f"Same: run {replayed.run} comes to commit {replayed.commit[:10]} again.")
+    else:
+        say(diff.rstrip("\n"))
+        say(f"\nDifferent: run {replayed.run} made {replayed.commit[:10]}, its replay {replayed.replayed[:10]}.")
+        if replayed.without_reply:
+            count = f"{replayed.without_reply} call{'' if replayed.without_reply == 1 else 's'}"
+            say(f"No reply is kept to {count}: replies age out, and another version of a prompt asks in other words.")
+    return FINE if replayed.same else EXPECTED
+
+
+def _what_changed(run: Run) -> str:
+    """Return what a run changed, in a few words."""
+    if run.commit and run.undoes:
+        return f"undoes {run.undoes}: {run.commit.subject.rpartition(': ')[2]}"
+    told = [f"{run.added} added"] if run.added else []
+    evicted = run.told("evicted")
+    moved = len(evicted) if isinstance(evicted, list) else 0
+    confirmed = run.number("items", "confirmed")
+    told += [f"{confirmed} confirmed"] if confirmed else []
+    told += [f"{moved} moved"] if moved else []
+    other = run.changed - confirmed - moved
+    told += [f"{other} changed"] if other > 0 else []
+    return ", ".join(told) or "nothing"
+
+
+def _cost(run: Run) -> str:
+    """Return what a run cost: requests, tokens and money, or a dash where no report tells."""
+    if not isinstance(run.told("model"), dict):
+        return "-"
+    calls = run.number("model", "calls")
+    tokens = run.number("model", "input_tokens") + run.number("model", "output_tokens")
+    usd = run.told("model", "usd")
+    paid = f", {dollars(usd)}" if isinstance(usd, float) and usd else ""
+    return f"{calls:,} {'call' if calls == 1 else 'calls'}, {tokens:,} tokens{paid}"
+
+
+def _ending(run: Run) -> str:
+    """Return how a run ended, in a few words."""
+    told = {
+        Ended.WELL: "well",
+        Ended.PENDING: f"left something pending: {run.why}",
+        Ended.FAILED: f"failed: {run.why}",
+        Ended.UNDONE: f"undone by {run.why}",
+        Ended.COMMITTED: f"committed; {run.why}",
+        Ended.ASTRAY: run.why,
+        Ended.BY_HAND: f"by hand: {run.why}",
+    }
+    return told[run.ended].rstrip(".")
+
+
+def _detail_json(detail: RunDetail) -> dict[str, object]:
+    """Return what `--json` prints of one run."""
+    sides = [(_standing(one.id, one.before), _standing(one.id, one.after)) for one in detail.items]
+    return {
+        **detail.run.to_json(),
+        "items": {
+            "added": [after for before, after in sides if not before],
+            "changed": [
+                {"id": after["id"], "before": before, "after": after} for before, after in sides if before and after
+            ],
+            "removed": [before for before, after in sides if not after],
+        },
+        "warnings": list(detail.warnings),
+        "report": detail.run.report,
+    }
+
+
+def _standing(ident: str, one: Standing | None) -> dict[str, object]:
+    """Return an item where it stood, empty where it did not."""
+    if one is None:
+        return {}
+    item = one.item
+    return {"id": ident, "type": item.type, "text": item.text, "status": item.status, "document": one.path}
+
+
+def _tell(detail: RunDetail) -> None:
+    run = detail.run
+    commit = run.commit.commit if run.commit else "-"
+    say(f"Run       {run.id}\nDate      {run.when}\nEnded     {_ending(run)}\nCommit    {commit}")
+    if run.report and "entries" in run.report:
+        say(f"Read      {run.number('entries', 'read')} entries of {run.number('logs', 'read')} logs")
+    say(f"Changed   {_what_changed(run)}")
+    say(f"Cost      {_cost(run)}")
+    say_lines(_lines(detail.items))
+    say_lines(f"Note      {warning}" for warning in detail.warnings)
+
+
+def _lines(changes: Iterable[ItemChange]) -> Iterator[str]:
+    for change in changes:
+        before, after = change.before, change.after
+        if after:
+            sign, how = ("~", f" ({', '.join(_aspects(before, after))})") if before else ("+", "")
+            yield f"  {sign} {change.id} {after.path}: {after.item.type}: {after.item.text}{how}"
+        elif before:
+            yield f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}"
+
+
+def _aspects(before: Standing, after: Standing) -> Iterator[str]:
+    """Yield what is different of an item, in a few words each."""
+    if before.path != after.path:
+        yield f"moved from {before.path}"
+    elif before.section != after.section:
+        yield f"moved to {after.section}"
+    if before.item.text != after.item.text:
+        yield "reworded"
+    if before.item.status is not after.item.status:
+        yield f"{before.item.status} to {after.item.status}"
+    if before.item.seen != after.item.seen or before.item.evidence != after.item.evidence:
+        yield "confirmed" if after.item.seen >= before.item.seen else "evidence"
+    if before.place == after.place and before.item == after.item:
+        yield "written otherwise"
