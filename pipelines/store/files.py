@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile, NotWritable
 from pipelines.store.folders import Folder, holding, open_below, refuse_links, step, top
 from pipelines.store.layout import ASIDE, PRIVATE, SESSIONS
-from pipelines.store.user_layout import names_of, real_path
+from pipelines.store.user_layout import layout_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pipelines.store.folders import Below
-    from pipelines.store.user_layout import Names
 
 
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -126,18 +125,10 @@ def list_links(root: Path, folder: str) -> list[str]:
 
 
 def _listed(root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
-    names = names_of(root)
-    if names is None:
-        return sorted(_walk(root, folder, is_wanted, lambda _: True))
-    return sorted(_named(root, names, folder, is_wanted))
-
-
-def _named(root: Path, names: Names, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool]) -> Iterator[str]:
-    """Yield the same of a memory that was adopted in place, by what the program calls them."""
-    for real in _walk(root, names.start(folder), is_wanted, lambda below: names.leads(below, folder)):
-        path = names.canonical(real)
-        if path is not None and path.startswith(f"{folder}/"):
-            yield path
+    layout = layout_of(root)
+    found = _walk(root, layout.start(folder), is_wanted, lambda below: layout.leads(below, folder))
+    named = filter(None, map(layout.canonical, found))
+    return sorted(path for path in named if path.startswith(f"{folder}/"))
 
 
 def _walk(
@@ -228,7 +219,7 @@ def keep_out_of_git(root: Path) -> None:
 
     Elsewhere the memory's .gitignore says so; in place that is a person's file, or there is none.
     """
-    if names_of(root) is None:
+    if not layout_of(root).in_place:
         return
     for own in _OWN:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), holding(root, real_path(root, own)) as folder:

@@ -18,7 +18,7 @@ from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_lo
 from pipelines.store.git_objects import FOLDER, Import, ObjectReader, parse_commit, tree_entries
 from pipelines.store.git_process import GitCommands, last_line
 from pipelines.store.layout import PRIVATE
-from pipelines.store.user_layout import names_of
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,6 +53,7 @@ class Git(GitCommands):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
+        self.layout = layout_of(root)
         self._prefix: str | None = None
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}  # a commit's tree never changes, and a night asks often
         self._repository: Repository | None = None
@@ -159,8 +160,7 @@ class Git(GitCommands):
                     waiting.append((above + name + b"/", ident))
                 else:
                     found.append((above + name, mode.decode(), ident))
-        own = self._own_names()
-        named = ((own(os.fsdecode(path)), mode, ident) for path, mode, ident in sorted(found))
+        named = ((self.layout.tracked(os.fsdecode(path)), mode, ident) for path, mode, ident in sorted(found))
         return {path: (mode, ident) for path, mode, ident in named if path is not None}
 
     def _entries(self, tree: str) -> Iterator[tuple[bytes, bytes, str]]:
@@ -171,13 +171,7 @@ class Git(GitCommands):
 
     def real(self, path: str) -> str:
         """Return the path, relative to the memory, at which git holds the file that the program calls `path`."""
-        names = names_of(self.root)
-        return path if names is None else names.real(path)
-
-    def _own_names(self) -> Callable[[str], str | None]:
-        """Return how the program calls a file of git's; None for a person's that is no part of what it commits."""
-        names = names_of(self.root)
-        return str if names is None else names.tracked
+        return self.layout.real(path)
 
     def show(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes at a commit, or None where it is not there."""
@@ -401,11 +395,11 @@ class Git(GitCommands):
 
     def _staged(self) -> dict[str, tuple[str, str]]:
         listed = self.run("ls-files", "--stage", "-z")
-        out, own = {}, self._own_names()
+        out: dict[str, tuple[str, str]] = {}
         for row in os.fsdecode(listed).split("\0")[:-1]:
             about, _, path = row.partition("\t")
             mode, blob, _ = about.split(" ")
-            if (name := own(path)) is not None:
+            if (name := self.layout.tracked(path)) is not None:
                 out[name] = (mode, blob)
         return out
 

@@ -27,7 +27,7 @@ from pipelines.store.layout import PRIVATE, SETTINGS
 from pipelines.store.lock import log_lock, private
 from pipelines.store.merge import without_void_moves
 from pipelines.store.secrets import find_secrets
-from pipelines.store.user_layout import names_of, real_path
+from pipelines.store.user_layout import layout_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,7 +88,7 @@ def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Si
     """
     _finish(root, git)
     _refuse_secrets(root, changes)
-    _refuse_foreign(root, changes)
+    _refuse_unwritable(root, changes)
     journal = _Journal(tuple(changes), signature, git.head(), onto)
     _stage(root, changes)
     moved = [change.path for change in changes if read_bytes(root, change.path) != change.before]
@@ -102,11 +102,11 @@ def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Si
         return _complete(root, git, journal, folder)
 
 
-def _refuse_foreign(root: Path, changes: Sequence[Change]) -> None:
+def _refuse_unwritable(root: Path, changes: Sequence[Change]) -> None:
     """Let no file of a person's be written that was not opted in, whoever decided on the changes."""
-    names = names_of(root)
-    if foreign := [c.path for c in changes if not names.is_writable(c.path)] if names else []:
-        raise BrokenChangeSet([f"{real_path(root, path)} would be written, and is not opted in" for path in foreign])
+    layout = layout_of(root)
+    if theirs := [layout.real(change.path) for change in changes if not layout.is_writable(change.path)]:
+        raise BrokenChangeSet([f"{path} would be written, and is not opted in" for path in theirs])
 
 
 def _refuse_secrets(root: Path, changes: Sequence[Change]) -> None:
@@ -182,8 +182,8 @@ def _write_manifest(root: Path, journal: _Journal) -> None:
         "onto": journal.onto,
         "changes": rows,
     }
-    if (names := names_of(root)) is not None:
-        body["names"] = [names.real(change.path) for change in journal.changes]
+    if (layout := layout_of(root)).in_place:
+        body["names"] = [layout.real(change.path) for change in journal.changes]
     text = json.dumps(body, ensure_ascii=False)
     sealed = json.dumps({"sha256": hashlib.sha256(text.encode()).hexdigest(), "body": text})
     with writing(_FOLDER), holding(root, _FOLDER) as folder:

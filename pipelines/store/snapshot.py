@@ -11,8 +11,8 @@ from pipelines.store.atomic_replace import can_be_kept
 from pipelines.store.document import Document
 from pipelines.store.files import list_files, list_links, read_bytes, read_real
 from pipelines.store.folders import LINKED, Below
-from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, day_of_log, log_day
-from pipelines.store.user_layout import names_of, real_path
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER
+from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pipelines.store.document import Placed
     from pipelines.store.git import Git
-    from pipelines.store.user_layout import Names
+    from pipelines.store.user_layout import Layout
 
 
 _UNSOUND: Final = "has a name that cannot stand in a line of text"
@@ -65,6 +65,7 @@ class Snapshot:
         logs: path → bytes of each log that is named after a day, in order of days.
         partials: path → bytes of each partial log.
         state: path → bytes of each file under State.
+        layout: how its files are called on the disk.
         warnings: what could not be read, and why.
     """
 
@@ -73,6 +74,7 @@ class Snapshot:
     logs: Mapping[str, bytes]
     partials: Mapping[str, bytes]
     state: Mapping[str, bytes]
+    layout: Layout
     warnings: tuple[Warned, ...] = ()
 
     def items(self) -> Iterator[tuple[Document, Placed]]:
@@ -83,17 +85,15 @@ class Snapshot:
 
     def shown(self, path: str) -> str:
         """Return what people call the file that the program calls `path`."""
-        return real_path(self.root, path)
+        return self.layout.real(path)
 
     def link(self, path: str) -> str:
         """Return a path as a link in MEMORY.md leads to it."""
-        names = names_of(self.root)
-        return path if names is None else names.link(path)
+        return self.layout.link(path)
 
     def theirs(self) -> frozenset[str]:
         """The documents that are a person's own files, opted in: nothing but lines of items is written into them."""
-        names = names_of(self.root)
-        return frozenset(path for path in self.documents if names.is_theirs(path)) if names else frozenset()
+        return frozenset(path for path in self.documents if self.layout.is_theirs(path))
 
     def unreadable(self) -> frozenset[str]:
         """The files that are there and could not be read; nothing may be written over them."""
@@ -113,19 +113,18 @@ def read_snapshot(root: Path) -> Snapshot:
     for folder in FOLDERS:
         links = list_links(root, folder)
         warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
-    names = names_of(root)
-    is_log = _is_log if names is None else day_of_log
+    layout = layout_of(root)
     logs: dict[str, bytes] = {}
     partials: dict[str, bytes] = {}
     warnings += [Warned(path, f"{LINKED}; its entries stay pending", pending=True) for path in list_links(root, LOGS)]
     with Below(root) as below:
 
         def read(path: str) -> bytes | None:
-            return read_real(root, path if names is None else names.real(path), MAX_LOG_BYTES, below)
+            return read_real(root, layout.real(path), MAX_LOG_BYTES, below)
 
         for path in list_files(root, LOGS, ""):
             partial = path.startswith(f"{PARTIAL}/")
-            if not partial and not is_log(path):
+            if not partial and not layout.day_of_log(path):
                 why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
                 warnings.append(Warned(path, why, pending=False))
             elif not is_safe_line(path):
@@ -139,9 +138,8 @@ def read_snapshot(root: Path) -> Snapshot:
     for path in list_files(root, STATE, ".jsonl"):
         state[path] = read_bytes(root, path) or b""
         room.take(len(state[path]))
-    if names is not None:
-        warnings = [replace(warned, shown=names.real(warned.path)) for warned in warnings] + _forsaken(root, names)
-    return Snapshot(root, documents, logs, partials, state, tuple(warnings))
+    warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings] + _forsaken(root, layout)
+    return Snapshot(root, documents, logs, partials, state, layout, tuple(warnings))
 
 
 class _Room:
@@ -157,17 +155,13 @@ class _Room:
             raise BadFile(self._what, why, "Move what is old out of the memory, then run again.")
 
 
-def _forsaken(root: Path, names: Names) -> list[Warned]:
+def _forsaken(root: Path, layout: Layout) -> list[Warned]:
     """Return a warning for what runs made and nobody reads any more, because the person opted in a file of theirs."""
     return [
         Warned(path, f"is not read since {real} is opted in; move its items there by hand and remove it", pending=True)
-        for path, real in names.forsaken.items()
+        for path, real in layout.forsaken.items()
         if os.path.lexists(root / path)
     ]
-
-
-def _is_log(path: str) -> str:
-    return log_day(path.removeprefix(f"{LOGS}/"))
 
 
 def read_documents(root: Path) -> dict[str, Document]:
@@ -207,9 +201,9 @@ def _read_document(root: Path, path: str, documents: dict[str, Document], warnin
 def document_paths(root: Path) -> list[str]:
     """Return the paths at which documents stand, or could."""
     found = [BRIEFING, USER, REVIEW, *(path for folder in FOLDERS for path in list_files(root, folder, ".md"))]
-    names = names_of(root)
-    if names is not None and names.opted_in:
-        found += [path for path in list_files(root, NOTES, ".md") if names.is_tracked(path)]
+    layout = layout_of(root)
+    if layout.opted_in:
+        found += [path for path in list_files(root, NOTES, ".md") if layout.is_tracked(path)]
     return found
 
 

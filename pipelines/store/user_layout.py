@@ -1,9 +1,9 @@
-"""Real names for the program's own: how a memory that was adopted in place is called on the disk.
+"""The layout of a memory: how its files are called on the disk, and what the program calls them.
 
 Inside the program every path is canonical: `Logs/2026-03-18.md`, `Projects/alpha.md`, `MEMORY.md`, and `Notes/…` for a
-person's own documents. In a memory whose curate.toml has no `[layout]` that is what they are called on the disk, too,
-and nothing here does anything. Where there is one, paths are translated where bytes enter or leave, and nowhere else.
-Evidence in the comments of items is canonical, so that it holds when the person moves the folder of daily notes.
+person's own documents. In a memory whose curate.toml has no `[layout]` that is what they are called on the disk, too.
+In one that was adopted in place, paths are translated where bytes enter or leave, and nowhere else. Evidence in the
+comments of items is canonical, so that it holds when the person moves the folder of daily notes.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import os
 import re
 import stat
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pipelines.errors import BadFile, BadSettings, fault_line, read_toml
 from pipelines.provider_settings import restricted_keys
@@ -31,8 +31,10 @@ from pipelines.store.layout import (
     SESSIONS,
     SETTINGS,
     STATE,
+    TRACKED,
     USER,
     can_stand,
+    day_of_log,
     is_matched,
     log_day,
     may_hold,
@@ -48,59 +50,64 @@ _PATH: Final = re.compile(
     r"/[^\n]{0,1000}?\.(?:md|jsonl))(?!\w)"
 )
 _MOST: Final = 1024 * 1024
-_KNOWN: dict[str, tuple[tuple[int, int, int], Names | None]] = {}
+_KNOWN: dict[str, Layout] = {}
+"""The layout of each memory as a command found it when it began."""
 
 
-def names_of(root: Path) -> Names | None:
-    """Return the names of a memory, or None where its names on the disk are the program's own.
-
-    They are read again when curate.toml changes.
+def layout_of(root: Path) -> Layout:
+    """Return the layout of a memory, as `read_layout` found it; it is read where nobody asked before.
 
     Raises:
         BadFile: curate.toml is a symbolic link.
         BadSettings: the `[layout]` of its curate.toml has faults.
     """
-    file = f"{root}/{SETTINGS}"
-    try:
-        found = os.lstat(file)
-    except OSError:
-        return None
-    if stat.S_ISLNK(found.st_mode):
-        raise BadFile(SETTINGS, LINKED)
-    stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
-    known = _KNOWN.get(file)
-    if known is None or known[0] != stamp:
-        known = _KNOWN[file] = (stamp, _read(root))
-    return known[1]
+    known = _KNOWN.get(str(root))
+    return read_layout(root) if known is None else known
 
 
-def _read(root: Path) -> Names | None:
-    file = Path(f"{root}/{SETTINGS}")
+def read_layout(root: Path) -> Layout:
+    """Read the layout of a memory from its curate.toml, as each command does once when it begins.
+
+    Raises:
+        BadFile: curate.toml is a symbolic link.
+        BadSettings: the `[layout]` of its curate.toml has faults.
+    """
+    _KNOWN[str(root)] = found = _read(Path(f"{root}/{SETTINGS}"), root)
+    return found
+
+
+def _read(file: Path, root: Path) -> Layout:
     try:
+        if stat.S_ISLNK(os.lstat(file).st_mode):
+            raise BadFile(SETTINGS, LINKED)
         with file.open("rb") as settings:
             data = settings.read(_MOST)  # whoever needs the settings says that they are too large
     except OSError:
-        return None
+        return Layout()
     if b"layout" not in data:
-        return None
-
+        return Layout()
     try:
         told = read_toml(file).get("layout")
     except BadSettings:
         if _MENTION.search(data):
             raise
-        return None  # whoever needs the settings says what is wrong with them
+        return Layout()  # whoever needs the settings says what is wrong with them
     if told is None:
-        return None
+        return Layout()
     if faults := layout_faults(told, root):
         raise BadSettings(file, faults)
     return layout_names(told)
 
 
+def names_of(root: Path) -> Names | None:
+    """Return the layout of a memory that was adopted in place, or None."""
+    found = layout_of(root)
+    return found if isinstance(found, Names) else None
+
+
 def real_path(root: Path, path: str) -> str:
     """Return the path on the disk, relative to the memory, of what the program calls `path`: what people are shown."""
-    names = names_of(root)
-    return path if names is None else names.real(path)
+    return layout_of(root).real(path)
 
 
 def told(root: Path, sentence: str) -> str:
@@ -114,6 +121,81 @@ def at(root: Path, path: str) -> Path:
     return Path(root) / real_path(root, path)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How the files of a memory are called on the disk: here as the program calls them.
+
+    Args:
+        home: the folder of what runs make; empty for the memory itself.
+        theirs: canonical → real name of the files of the person's that play MEMORY.md, USER.md and SOUL.md.
+        notes: globs of the person's documents that are searched.
+        opted_in: globs of those into which ids and items may be written.
+    """
+
+    in_place: ClassVar[bool] = False
+    """Whether the memory was adopted in place, so that most of its files are a person's."""
+
+    home: str = ""
+    theirs: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    opted_in: tuple[str, ...] = ()
+
+    def real(self, path: str) -> str:
+        """Return the path on the disk of what the program calls `path`; what it has no name for stays as it is."""
+        return path
+
+    def canonical(self, real: str) -> str | None:
+        """Return what the program calls the file at `real`, or None for a file that is no part of the memory."""
+        return real
+
+    def tracked(self, real: str) -> str | None:
+        """Return what the program calls a file that git has, or None for one that the memory does not commit."""
+        return real
+
+    def is_tracked(self, path: str) -> bool:
+        """Whether the memory commits the file that the program calls `path`."""
+        return path.partition("/")[0] in TRACKED
+
+    def is_writable(self, path: str) -> bool:  # noqa: ARG002  here a run may write every file of the memory
+        """Whether a run may write a file: what runs make, and what the person opted in."""
+        return True
+
+    def is_theirs(self, path: str) -> bool:  # noqa: ARG002  here no file is a person's alone
+        """Whether the program's `path` is a file of a person's."""
+        return False
+
+    def day_of_log(self, path: str) -> str:
+        """Return the day whose log stands at a path, or an empty string."""
+        return log_day(path.removeprefix(f"{LOGS}/"))
+
+    @property
+    def opened(self) -> frozenset[str]:
+        """The person's files that play MEMORY.md or USER.md and are opted in."""
+        return frozenset()
+
+    @property
+    def forsaken(self) -> Mapping[str, str]:
+        """The files that the person's own took the place of when they were opted in: theirs by path."""
+        return {}
+
+    @property
+    def pathspecs(self) -> tuple[str, ...]:
+        """What git is told to look at for everything that holds items."""
+        return (BRIEFING, USER, REVIEW, *FOLDERS)
+
+    def leads(self, folder: str, wanted: str = "") -> bool:  # noqa: ARG002  here every folder may
+        """Whether a part of the memory, or of what the program calls `wanted`, may stand below a real folder."""
+        return True
+
+    def start(self, folder: str) -> str:
+        """Return the real folder below which everything of a canonical folder stands; empty for the top."""
+        return folder
+
+    def link(self, path: str) -> str:
+        """Return a path as a link in MEMORY.md leads to it: from the folder in which that stands."""
+        return path
+
+
 # ---------------------------------------- how files of a memory that was adopted in place are called on the disk
 # and what the program calls those there.
 
@@ -123,23 +205,17 @@ MADE: Final = (BRIEFING, USER, REVIEW, *FOLDERS, STATE, SESSIONS)
 """What stands in the home: what runs make."""
 
 
-@dataclass(frozen=True)
-class Names:
+@dataclass(frozen=True, kw_only=True)
+class Names(Layout):
     """The names of a memory that was adopted in place.
 
     Args:
-        home: the folder of what runs make.
         days: how daily notes are named.
-        theirs: canonical → real name of the files of the person's that play MEMORY.md, USER.md and SOUL.md.
-        notes: globs of the person's documents that are searched.
-        opted_in: globs of those into which ids and items may be written.
     """
 
-    home: str
+    in_place: ClassVar[bool] = True
+
     days: DayNames
-    theirs: Mapping[str, str]
-    notes: tuple[str, ...] = ()
-    opted_in: tuple[str, ...] = ()
 
     def real(self, path: str) -> str:
         """Return the path on the disk of what the program calls `path`; what it has no name for stays as it is."""
@@ -165,6 +241,10 @@ class Names:
             own = real.removeprefix(f"{self.home}/")
             return own if own.partition("/")[0] in MADE and self.real(own) == real else None
         return f"{NOTES}/{real}" if self._is_note(real) else None
+
+    def day_of_log(self, path: str) -> str:
+        """Return the day whose log stands at a path; several can tell of one."""
+        return day_of_log(path)
 
     def is_opted_in(self, real: str) -> bool:
         """Whether the person allowed that ids and items are written into a file of theirs."""
@@ -255,11 +335,13 @@ KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
 def layout_names(told: Any) -> Names:  # noqa: ANN401  what TOML gives; `layout_faults` has found no fault in it
     """Return the names that a layout without faults gives."""
     theirs = {own: told[key] for key, own in _ROLES.items() if told.get(key)}
-    return Names(told["home"], DayNames(told["logs"]), theirs, tuple(told.get("notes", ())), _globs(told))
-
-
-def _globs(told: Any) -> tuple[str, ...]:  # noqa: ANN401  as above
-    return tuple(told.get("opted_in", ()))
+    return Names(
+        home=told["home"],
+        days=DayNames(told["logs"]),
+        theirs=theirs,
+        notes=tuple(told.get("notes", ())),
+        opted_in=tuple(told.get("opted_in", ())),
+    )
 
 
 def layout_faults(told: object, root: Path) -> list[str]:
