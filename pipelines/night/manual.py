@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet
 from pipelines.night.briefing import tidied
+from pipelines.night.choose_document import home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import reconcile
 from pipelines.night.reindex import reindex
-from pipelines.night.shelves import home_of
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Block, edited
 from pipelines.store.edits import commit_edits
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.shelves import Shelves
+    from pipelines.night.choose_document import Catalog
     from pipelines.settings import Settings
     from pipelines.store.document import Document
     from pipelines.store.snapshot import Snapshot
@@ -222,7 +222,7 @@ class OwnItem:
 
 
 def file_own_item(  # noqa: PLR0913, PLR0917  what the person said, and what it is filed into
-    kind: ItemType, text: str, path: str, today: str, snapshot: Snapshot, shelves: Shelves, settings: Settings
+    kind: ItemType, text: str, path: str, today: str, snapshot: Snapshot, catalog: Catalog, settings: Settings
 ) -> OwnItem:
     """Return the item and the changes that file it.
 
@@ -232,19 +232,19 @@ def file_own_item(  # noqa: PLR0913, PLR0917  what the person said, and what it 
         path: the document's path, or empty for the one where it belongs.
         today: the memory's day.
         snapshot: the memory as it is.
-        shelves: its documents.
+        catalog: its documents.
         settings: their caps; what the new item pushes out is moved as in a run.
     """
-    path = path or home_of(kind, text, Confidence.HIGH, shelves)
-    for place, document in shelves.documents.items():
+    path = path or home_of(kind, text, Confidence.HIGH, catalog)
+    for place, document in catalog.documents.items():
         for placed in document.items:
             if placed.item.active and placed.item.type is kind and folded(placed.item.text) == folded(text):
                 return OwnItem(placed.item, place, ())
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=today, trust=Trust.OWNER)
-    taken = {placed.item.id for document in shelves.documents.values() for placed in document.items}
+    taken = {placed.item.id for document in catalog.documents.values() for placed in document.items}
     item = Item(kind, text, new_id(item, document_id(path), taken), status, today, trust=Trust.OWNER)
-    home = shelves.documents.get(path) or new_document(path, "", today)
-    documents = {**shelves.documents, path: edited(home, add=[Block(item)])}
-    after = tidied(documents, snapshot, settings, shelves.closed).documents
+    home = catalog.documents.get(path) or new_document(path, "", today)
+    documents = {**catalog.documents, path: edited(home, add=[Block(item)])}
+    after = tidied(documents, snapshot, settings, catalog.closed).documents
     return OwnItem(item, path, tuple(document_changes(snapshot.documents, after)))

@@ -54,7 +54,7 @@ def buried_by(
     return is_buried
 
 
-def settle(
+def split_known(
     filed: Sequence[Filed], items: Iterable[tuple[str, Item]], is_reread: Callable[[Candidate], bool]
 ) -> tuple[list[Filed], list[Verdict]]:
     """Return the candidates that are to be reviewed, and verdicts on those that a standing item says already.
@@ -87,7 +87,7 @@ def settle(
     return [one for at, one in enumerate(filed) if at not in said], told
 
 
-def counting(verdicts: Iterable[Verdict], is_reread: Callable[[Candidate], bool]) -> list[Verdict]:
+def without_recounts(verdicts: Iterable[Verdict], is_reread: Callable[[Candidate], bool]) -> list[Verdict]:
     """Return the verdicts without those by which an item would count a line twice that was read before."""
     return [
         verdict

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.pointers import without_pointers
+from pipelines.night.briefing import without_pointers
 from pipelines.night.reconcile import reconcile
 from pipelines.store.document import Block, Document, block_of, edited
 from pipelines.store.git_history import baseline_at

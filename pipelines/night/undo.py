@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
-from pipelines.night.briefing import prune, with_quality
-from pipelines.night.pointers import without_pointers
+from pipelines.night.briefing import prune, with_quality, without_pointers
 from pipelines.night.reconcile import reconcile
 from pipelines.night.reindex import reindex
 from pipelines.night.undo_items import RunSides, Undone, undo

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.night.briefing import DAYS, PEOPLE, PROJECTS, without_pointers
 from pipelines.night.file_items import new_document
-from pipelines.night.pointers import DAYS, PEOPLE, PROJECTS, without_pointers
 from pipelines.store.change_set import item_changes, standing_twice, standings, understood
 from pipelines.store.document import HISTORY, SECTIONS, insert_rows, section_of
 from pipelines.store.item import Status, Trust
