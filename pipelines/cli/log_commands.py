@@ -12,7 +12,6 @@ from pipelines.cli.options import TEXT_SETTINGS, memory_option, memory_root, now
 from pipelines.cli.output import say, warn
 from pipelines.clock import day_of, moment
 from pipelines.errors import UsageFault
-from pipelines.night.choose_document import Catalog
 from pipelines.night.manual import direct_change, file_own_item
 from pipelines.settings import load_settings
 from pipelines.store.append_log import append_line, log_line
@@ -25,7 +24,10 @@ from pipelines.store.template import named_documents
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from pipelines.store.document import Document
 
 
 MAX_BYTES: Final = 1024 * 1024
@@ -92,21 +94,18 @@ def curate_add(kind: str, text: tuple[str, ...], document: str | None, memory: P
         raise UsageFault("There is nothing to file.", "Give a TEXT.")
     when = moment(now, settings)
     with direct_change(root, settings, when, "curate add") as direct:
-        catalog = Catalog(direct.snapshot.documents, direct.snapshot.unreadable())
-        path = _document(root, catalog, document) if document else ""
-        today = day_of(when, settings)
-        filed = file_own_item(ItemType(kind), sentence, path, today, direct.snapshot, catalog, settings)
-        if filed.changes:
-            summary = f"Add {filed.item.id}: one {kind.lower()} by its owner"
-            direct.apply(filed.changes, summary, added=1, changed=0)
-    done = "Added" if filed.changes else "The memory holds it already:"
-    say(f"{done} {filed.item.id} in {real_path(root, filed.path)}.")
+        path = _document(root, direct.documents, document) if document else ""
+        item, path, changes = file_own_item(ItemType(kind), sentence, path, direct)
+        if changes:
+            direct.apply(changes, f"Add {item.id}: one {kind.lower()} by its owner", added=1, changed=0)
+    done = "Added" if changes else "The memory holds it already:"
+    say(f"{done} {item.id} in {real_path(root, path)}.")
 
 
-def _document(root: Path, catalog: Catalog, name: str) -> str:
+def _document(root: Path, documents: Mapping[str, Document], name: str) -> str:
     """Return the path of the one document that a name means; archives take nothing new."""
-    found = named_documents(dict(catalog.documents), name, partial(real_path, root))
-    open_ones = [path for path in found if catalog.documents[path].kind is not Kind.ARCHIVE]
+    found = named_documents(documents, name, partial(real_path, root))
+    open_ones = [path for path in found if documents[path].kind is not Kind.ARCHIVE]
     if len(open_ones) == 1:
         return open_ones[0]
     raise UsageFault(

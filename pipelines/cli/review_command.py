@@ -12,7 +12,7 @@ from pipelines.cli.options import memory_option, memory_root, now_option
 from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_table
 from pipelines.clock import moment
 from pipelines.errors import UsageFault
-from pipelines.night.manual_review import decide, named_question, questions
+from pipelines.night.answers import decide, named_question, questions
 from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.manual_review import Question
+    from pipelines.night.answers import Question
     from pipelines.settings import Settings
     from pipelines.store.item import Item
 
