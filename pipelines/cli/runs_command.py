@@ -8,14 +8,14 @@ import click
 
 from pipelines.cli.options import memory_option, memory_root
 from pipelines.cli.output import dollars, say, say_json, say_table
-from pipelines.night.run_history import Ended, all_runs, named, whole
+from pipelines.night.run_history import Ended, all_runs, items_changed, named
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.night.run_history import Run, RunDetail
+    from pipelines.night.run_history import Run
     from pipelines.store.change_set import ItemChange, Standing
 
 
@@ -34,15 +34,16 @@ def curate_runs(*, run: str, limit: int, as_json: bool, memory: Path | None) -> 
     git = Git(root)
     runs = all_runs(root, git)
     if run:
-        detail = whole(named(runs, run), git)
+        one = named(runs, run)
+        changes = items_changed(one, git)
         if as_json:
-            say_json(detail_json(detail))
+            say_json(detail_json(one, changes))
         else:
-            _tell(detail)
+            _tell(one, changes)
     elif as_json:
-        say_json([one.to_json() for one in runs[:limit]])
+        say_json([each.to_json() for each in runs[:limit]])
     else:
-        say_table(_TITLES, [_row(one) for one in runs[:limit]])
+        say_table(_TITLES, [_row(each) for each in runs[:limit]])
 
 
 def _row(run: Run) -> tuple[str, ...]:
@@ -90,21 +91,21 @@ def ending(run: Run) -> str:
     return told[run.ended].rstrip(".")
 
 
-def detail_json(detail: RunDetail) -> dict[str, object]:
+def detail_json(run: Run, changes: Sequence[ItemChange]) -> dict[str, object]:
     """Return what `--json` prints of one run."""
     return {
-        **detail.run.to_json(),
+        **run.to_json(),
         "items": {
-            "added": [_standing(one.id, one.after) for one in detail.items if not one.before],
+            "added": [_standing(one.id, one.after) for one in changes if not one.before],
             "changed": [
                 {"id": one.id, "before": _standing(one.id, one.before), "after": _standing(one.id, one.after)}
-                for one in detail.items
+                for one in changes
                 if one.before and one.after
             ],
-            "removed": [_standing(one.id, one.before) for one in detail.items if not one.after],
+            "removed": [_standing(one.id, one.before) for one in changes if not one.after],
         },
-        "warnings": list(detail.warnings),
-        "report": detail.run.report,
+        "warnings": run.warnings,
+        "report": run.report,
     }
 
 
@@ -115,8 +116,7 @@ def _standing(ident: str, one: Standing | None) -> dict[str, object] | None:
     return {"id": ident, "type": item.type, "text": item.text, "status": item.status, "document": one.path}
 
 
-def _tell(detail: RunDetail) -> None:
-    run = detail.run
+def _tell(run: Run, changes: Sequence[ItemChange]) -> None:
     say(f"Run       {run.id}")
     say(f"Date      {run.when}")
     say(f"Ended     {ending(run)}")
@@ -125,10 +125,10 @@ def _tell(detail: RunDetail) -> None:
         say(f"Read      {run.number('entries', 'read')} entries of {run.number('logs', 'read')} logs")
     say(f"Changed   {what_changed(run)}")
     say(f"Cost      {cost(run)}")
-    for change in detail.items:
+    for change in changes:
         for line in _lines(change):
             say(line)
-    for warning in detail.warnings:
+    for warning in run.warnings:
         say(f"Note      {warning}")
 
 

@@ -66,6 +66,29 @@ class Held:
         """The memory's day."""
         return day_of(self.when, self.settings)
 
+    def write(self, deed: Deed, by: str = BY_HAND) -> tuple[Mapping[str, Document], bool]:
+        """Bring what was decided under the caps, check it, write and commit it.
+
+        Returns:
+            The documents as they were written, and whether anything was there to write.
+
+        Raises:
+            BrokenChangeSet: it would break a promise; nothing was written.
+            ChangedUnderRun: a file is no longer what was read; nothing was written.
+        """
+        snapshot, settings = self.snapshot, self.settings
+        after = tidied(deed.documents, snapshot, settings, snapshot.unreadable()).documents
+        gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
+        if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
+            raise BrokenChangeSet(faults)
+        changes = [*document_changes(snapshot.documents, after), *deed.further]
+        if deed.stones:
+            before = snapshot.state.get(TOMBSTONES)
+            changes.append(Change(TOMBSTONES, before, render_tombstones({*read_tombstones(before), *deed.stones})))
+        if changes:
+            self.apply(changes, told(snapshot.root, deed.summary), added=len(deed.added), changed=deed.changed, by=by)
+        return after, bool(changes)
+
     def apply(self, changes: Sequence[Change], summary: str, *, added: int, changed: int, by: str = BY_HAND) -> None:
         """Write and commit a change set, and bring the index up to date.
 
@@ -145,7 +168,7 @@ def by_hand(
         deed = decide(held)
         if deed is None:
             return None
-        return replace(deed, documents=_write(held, deed))
+        return replace(deed, documents=held.write(deed)[0])
 
 
 def _understood(held: Held) -> Held:
@@ -161,23 +184,8 @@ def _understood(held: Held) -> Held:
     if not edits:
         return held
     after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.retracted)
-    _write(held, after, by="people")
+    held.write(after, by="people")
     return _understood(replace(held, snapshot=read_snapshot(snapshot.root)))
-
-
-def _write(held: Held, deed: Deed, by: str = BY_HAND) -> Mapping[str, Document]:
-    snapshot, settings = held.snapshot, held.settings
-    after = tidied(deed.documents, snapshot, settings, snapshot.unreadable()).documents
-    gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
-    if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
-        raise BrokenChangeSet(faults)
-    changes = [*document_changes(snapshot.documents, after), *deed.further]
-    if deed.stones:
-        before = snapshot.state.get(TOMBSTONES)
-        changes.append(Change(TOMBSTONES, before, render_tombstones({*read_tombstones(before), *deed.stones})))
-    if changes:
-        held.apply(changes, told(snapshot.root, deed.summary), added=len(deed.added), changed=deed.changed, by=by)
-    return after
 
 
 @contextlib.contextmanager
