@@ -120,17 +120,13 @@ def prune(
         if after[path].kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE} and after[path].size > caps.document:
             _overflow(after, path, caps.document, rank, closed, moved)
     if BRIEFING in after:
-        after[BRIEFING] = _pointed(after[BRIEFING], pointer_rows(after, link), caps.briefing)
+        rows = pointer_rows(after, link)
+        while rows and with_pointers(after[BRIEFING], rows).size > caps.briefing:  # the longest section loses its last
+            titles = [title for title, _ in rows]
+            longest = max(dict.fromkeys(titles), key=titles.count)
+            rows.pop(max(number for number, title in enumerate(titles) if title == longest))
+        after[BRIEFING] = with_pointers(after[BRIEFING], rows)
     return Pruned(after, tuple(moved))
-
-
-def _pointed(bare: Document, rows: list[tuple[str, str]], cap: int) -> Document:
-    """Return the briefing with as many pointers as its cap leaves room for, each section's last ones cut first."""
-    while rows and with_pointers(bare, rows).size > cap:
-        longest = max({title for title, _ in rows}, key=lambda title: sum(name == title for name, _ in rows))
-        last = max(number for number, (title, _) in enumerate(rows) if title == longest)
-        rows.pop(last)
-    return with_pointers(bare, rows)
 
 
 def _shrunk(document: Document, cap: int, rank: Rank) -> tuple[Document, list[Block]]:

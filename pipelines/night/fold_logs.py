@@ -141,12 +141,12 @@ def clean_logs(
             redacted[path] = found
         return clean
 
-    def was_read(path: str, data: bytes) -> bool:
-        records = progress.get(path, ())
-        return bool(records) and file_hash(data) in {record.file for record in records}
-
+    read = {path: {record.file for record in records} for path, records in progress.items()}
     return (
-        {path: data if was_read(path, data) else cleaned(path, data) for path, data in logs.items()},
+        {
+            path: data if path in read and file_hash(data) in read[path] else cleaned(path, data)
+            for path, data in logs.items()
+        },
         {path: cleaned(path, data) for path, data in partials.items()},
         redacted,
         hidden,

@@ -5,6 +5,7 @@ Nothing here writes. What a plan would do can be shown (`--dry-run`) or applied 
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -47,7 +48,7 @@ from pipelines.templating import resource
 from pipelines.usage import total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -349,7 +350,17 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
 def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
     root, review, promoted = snapshot.root, snapshot.shown(REVIEW), decided.promoted
     notes = [str(warned) for warned in snapshot.warnings if not warned.pending]
-    notes += _log_notes(git, snapshot, decided)
+    if names_of(root) is not None:  # the logs keep what they hold; one with a secret is named when the run is over
+        why = "has something marked as private in it; it is left as it is and not committed, and that is not read"
+        notes += [f"{snapshot.shown(path)} {why}." for path in decided.private]
+    else:
+        purge = "; git holds it still, and `curate check --secrets --history` says how to purge that"
+        held_by_git = _with_secret_in_git(git, decided.redacted)
+        notes += [
+            f"{path}: {counted(found)} redacted{purge if path in held_by_git else ''}."
+            for path, found in sorted(decided.redacted.items())
+        ]
+        notes += [f"{path}: what was marked as private is gone from it." for path in decided.private]
     notes += [f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd]
     if gone := len(decided.reconciled.asked):
         notes.append(f"{gone} items are gone from their documents; {review} asks whether to retract or restore them.")
@@ -368,25 +379,13 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
     return notes + [veil(told(root, note)) for note in (*decided.extracted.notes, *decided.weighed.notes)]
 
 
-def _log_notes(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
-    """Return what was done to logs, a sentence each.
-
-    Where they are a person's own files they keep what they hold. One with a secret is held uncommitted then, and named
-    when the run is over; one with something private is named here.
-    """
-    if names_of(snapshot.root) is not None:
-        why = "has something marked as private in it; it is left as it is and not committed, and that is not read"
-        return [f"{snapshot.shown(path)} {why}." for path in decided.private]
-    notes, head = [], git.head() if decided.redacted else None
-    for path, found in sorted(decided.redacted.items()):
-        purge = "; git holds it still, and `curate check --secrets --history` says how to purge that"
-        held_by_git = head is not None and path in git.tree(head) and _held_secret(git, head, path)
-        notes.append(f"{path}: {counted(found)} redacted{purge if held_by_git else ''}.")
-    return notes + [f"{path}: what was marked as private is gone from it." for path in decided.private]
-
-
-def _held_secret(git: Git, commit: str, path: str) -> bool:
-    try:
-        return bool(find_secrets(git.show(commit, path) or b""))
-    except TooMuchFromGit:
-        return False  # `curate check --secrets --history` looks through what is no log by its size
+def _with_secret_in_git(git: Git, paths: Collection[str]) -> set[str]:
+    """Return the logs of which the last commit holds a version with a secret in it."""
+    found: set[str] = set()
+    if not paths or (head := git.head()) is None:
+        return found
+    for path in paths:
+        with contextlib.suppress(TooMuchFromGit):  # `curate check --secrets --history` looks by no log's size
+            if path in git.tree(head) and find_secrets(git.show(head, path) or b""):
+                found.add(path)
+    return found

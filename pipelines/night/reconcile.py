@@ -105,14 +105,11 @@ def reconcile(
         title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {shown(path)}"
         after[REVIEW] = with_entry(queue, "gone", today, title, _WHY_ASKED, CHOICES, items)
     # Who deletes the question whether a project goes to the archive says no.
-    was, now = (_archive_titles(side.get(REVIEW)) for side in (baseline.changed, after))
+    queues = (read_queue(side[REVIEW]) if REVIEW in side else [] for side in (baseline.changed, after))
+    was, now = ({entry.title for entry in queue if entry.kind == "archive"} for queue in queues)
     for path in sorted({path for title in was - now if (path := named_in(title, after))}):
         after[path] = kept(after[path], today)
     return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(sorted(asked)))
-
-
-def _archive_titles(queue: Document | None) -> set[str]:
-    return {entry.title for entry in read_queue(queue) if entry.kind == "archive"} if queue else set()
 
 
 def _keepers(
