@@ -87,7 +87,11 @@ def imported(documents: Mapping[str, Document], export: Export) -> Imported:
     """
     after, there, homes, incoming = dict(documents), _there(documents), export.homes, export.items
     plain = {(path, p.item.type, p.item.text) for path, one in documents.items() for p in one.items}
-    known = [one for one in incoming if one.item.id in there or (_bare(one) in plain and not one.item.id)]
+    known = [
+        one
+        for one in incoming
+        if one.item.id in there or ((one.path, one.item.type, one.item.text) in plain and not one.item.id)
+    ]
     changed = [one for one in known if one.item.id and not _same(there[one.item.id][1], one.item)]
     for one in changed:
         path = there[one.item.id][0]
@@ -112,10 +116,6 @@ def _there(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]]:
 
 def _same(there: Item, item: Item) -> bool:
     return (there.type, there.text) == (item.type, item.text)
-
-
-def _bare(one: Incoming) -> tuple[str, object, str]:
-    return one.path, one.item.type, one.item.text
 
 
 def _rows(one: Incoming, end: str) -> list[str]:
