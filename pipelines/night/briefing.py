@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from pipelines.settings import Settings
-    from pipelines.store.document import Document
+    from pipelines.store.document import Document, Placed
     from pipelines.store.item import Item
     from pipelines.store.snapshot import Snapshot
 
@@ -137,13 +137,19 @@ def _shrunk(document: Document, cap: int, rank: Rank) -> tuple[Document, list[Bl
     """
     candidates = [placed for placed in document.items if placed.item.id and placed.item.by]
     candidates.sort(key=lambda placed: (rank(placed.item), placed.item.since, placed.item.id))
+    out = [block_of(document, placed) for placed in _first_until_under(cap, document, candidates)]
+    return edited(document, remove=[block.item.id for block in out]) if out else document, out
+
+
+def _first_until_under(cap: int, document: Document, candidates: Iterable[Placed]) -> list[Placed]:
+    """Return as many of the candidates as must leave a document, until it is under its cap."""
     over, out = document.size - cap, []
     for placed in candidates:
         if over <= 0:
             break
         over -= len("".join(document.lines[placed.line : placed.end]).encode())
-        out.append(block_of(document, placed))
-    return edited(document, remove=[block.item.id for block in out]) if out else document, out
+        out.append(placed)
+    return out
 
 
 def _move(documents: dict[str, Document], blocks: list[Block], source: str, target: str, moved: list[Moved]) -> None:
@@ -171,13 +177,7 @@ def _overflow(
 
     document = documents[path]
     may_leave = (p for p in document.items if p.item.id and p.item.by and not p.item.pinned)
-    ranked = sorted(may_leave, key=lambda p: leaving_order(p.item))
-    over, out = document.size - cap, []
-    for placed in ranked:
-        if over <= 0:
-            break
-        over -= len("".join(document.lines[placed.line : placed.end]).encode())
-        out.append(placed)
+    out = _first_until_under(cap, document, sorted(may_leave, key=lambda p: leaving_order(p.item)))
     documents[path] = edited(document, remove=[placed.item.id for placed in out])
     archives: dict[str, list[Block]] = {}
     room: dict[str, int] = {}
