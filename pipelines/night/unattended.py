@@ -24,7 +24,7 @@ from pipelines.errors import BUG, CurateError, DetachedHead, GitMissing, LockHel
 from pipelines.night.report import save_report
 from pipelines.night.run_night import curate_night
 from pipelines.search.embedders.remote import opened
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -119,7 +119,7 @@ _SENDMAIL: Final = ("/usr/sbin", "/usr/lib")
 def sentence(root: Path, *, overdue: bool) -> str:
     """Return what a person is told."""
     what = "No night ended well for more than a day and a half" if overdue else "The last night did not end well"
-    memory = plain_line(str(root))
+    memory = escape_terminal_line(str(root))
     return f"{what} for the memory in {memory}. `curate status` says how it stands, `curate doctor` what to do."
 
 
