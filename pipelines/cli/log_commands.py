@@ -14,7 +14,6 @@ from pipelines.cli.output import say, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
 from pipelines.night.manual import direct_change, file_own_item
-from pipelines.night.shelves import Shelves
 from pipelines.store.append_log import append_line, log_line
 from pipelines.store.item import ItemType, fold
 from pipelines.store.layout import Kind
@@ -79,15 +78,12 @@ def curate_add(kind: str, text: tuple[str, ...], document: str | None, opened: O
     if not clean.text:
         raise UsageFault("There is nothing to file.", "Give a TEXT.")
     with direct_change(root, settings, when, "curate add") as direct:
-        shelves = Shelves(direct.snapshot.documents, direct.snapshot.unreadable())
         path = ""
         if document:
             advice = "Name one by its path; archives take no new items."
-            path = open_document(dict(shelves.documents), document, partial(real_path, root), {Kind.ARCHIVE}, advice)
-        today = day_of(when, settings)
-        filed = file_own_item(ItemType(kind), clean.text, path, today, direct.snapshot, shelves, settings)
-        if filed.changes:
-            summary = f"Add {filed.item.id}: one {kind.lower()} by its owner"
-            direct.apply(filed.changes, summary, added=1, changed=0)
-    done = "Added" if filed.changes else "The memory holds it already:"
-    say(f"{done} {filed.item.id} in {real_path(root, filed.path)}.")
+            path = open_document(dict(direct.documents), document, partial(real_path, root), {Kind.ARCHIVE}, advice)
+        item, path, changes = file_own_item(ItemType(kind), clean.text, path, direct)
+        if changes:
+            direct.apply(changes, f"Add {item.id}: one {kind.lower()} by its owner", added=1, changed=0)
+    done = "Added" if changes else "The memory holds it already:"
+    say(f"{done} {item.id} in {real_path(root, path)}.")

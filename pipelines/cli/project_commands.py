@@ -11,10 +11,10 @@ from pipelines.cli.changes import confirm, do_by_hand, project_named
 from pipelines.cli.options import TEXT_SETTINGS, memory_option, memory_root, now_option, words
 from pipelines.cli.output import say, say_lines
 from pipelines.errors import UsageFault
+from pipelines.night.choose_document import Catalog
 from pipelines.night.file_items import document_title, new_document
 from pipelines.night.manual import Deed
 from pipelines.night.projects import archived_project, open_todos, renamed_project
-from pipelines.night.shelves import Shelves
 from pipelines.store.layout import slug
 from pipelines.store.snapshot import read_documents
 from pipelines.store.user_layout import real_path
@@ -124,5 +124,5 @@ def _refuse_taken(held: Held, documents: Mapping[str, Document], title: str) -> 
     Raises:
         UsageFault: one does.
     """
-    if path := Shelves(documents).names.get(slug(title)):
+    if path := Catalog(documents).names.get(slug(title)):
         raise UsageFault(f"{held.snapshot.shown(path)} goes by the name {title} already.", "Choose another name.")

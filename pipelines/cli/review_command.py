@@ -12,7 +12,7 @@ from pipelines.cli.item_lines import item_json
 from pipelines.cli.options import json_option, with_memory
 from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_lines, say_table
 from pipelines.errors import UsageFault
-from pipelines.night.manual_review import decide, named_question, questions
+from pipelines.night.answers import decide, named_question, questions
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released
 from pipelines.store.snapshot import read_documents
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.manual_review import Question
+    from pipelines.night.answers import Question
     from pipelines.store.item import Item
 
 _SHOWN: Final = 12

@@ -11,15 +11,15 @@ from pipelines.cli.changes import diff_of
 from pipelines.cli.options import json_option, memory_option, now_option, open_memory, with_root
 from pipelines.cli.output import dollars, say, say_json, say_lines, say_table
 from pipelines.errors import EXPECTED, FINE, UsageFault
-from pipelines.night.run_history import Ended, all_runs, named, whole
+from pipelines.night.run_history import Ended, all_runs, items_changed, named
 from pipelines.store.git import Git
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.night.run_history import Run, RunDetail
+    from pipelines.night.run_history import Run
     from pipelines.store.change_set import ItemChange, Standing
 
 
@@ -33,11 +33,12 @@ def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
     git = Git(root)
     runs = all_runs(root, git)
     if run:
-        detail = whole(named(runs, run), git)
+        one = named(runs, run)
+        changes = items_changed(one, git)
         if as_json:
-            say_json(_detail_json(detail))
+            say_json(_detail_json(one, changes))
         else:
-            _tell(detail)
+            _tell(one, changes)
     elif as_json:
         say_json([one.to_json() for one in runs[:limit]])
     else:
@@ -169,11 +170,11 @@ def _ending(run: Run) -> str:
     return told[run.ended].rstrip(".")
 
 
-def _detail_json(detail: RunDetail) -> dict[str, object]:
+def _detail_json(run: Run, changes: Sequence[ItemChange]) -> dict[str, object]:
     """Return what `--json` prints of one run."""
-    sides = [(_standing(one.id, one.before), _standing(one.id, one.after)) for one in detail.items]
+    sides = [(_standing(one.id, one.before), _standing(one.id, one.after)) for one in changes]
     return {
-        **detail.run.to_json(),
+        **run.to_json(),
         "items": {
             "added": [after for before, after in sides if not before],
             "changed": [
@@ -181,8 +182,8 @@ def _detail_json(detail: RunDetail) -> dict[str, object]:
             ],
             "removed": [before for before, after in sides if not after],
         },
-        "warnings": list(detail.warnings),
-        "report": detail.run.report,
+        "warnings": run.warnings,
+        "report": run.report,
     }
 
 
@@ -194,16 +195,15 @@ def _standing(ident: str, one: Standing | None) -> dict[str, object]:
     return {"id": ident, "type": item.type, "text": item.text, "status": item.status, "document": one.path}
 
 
-def _tell(detail: RunDetail) -> None:
-    run = detail.run
+def _tell(run: Run, changes: Sequence[ItemChange]) -> None:
     commit = run.commit.commit if run.commit else "-"
     say(f"Run       {run.id}\nDate      {run.when}\nEnded     {_ending(run)}\nCommit    {commit}")
     if run.report and "entries" in run.report:
         say(f"Read      {run.number('entries', 'read')} entries of {run.number('logs', 'read')} logs")
     say(f"Changed   {_what_changed(run)}")
     say(f"Cost      {_cost(run)}")
-    say_lines(_lines(detail.items))
-    say_lines(f"Note      {warning}" for warning in detail.warnings)
+    say_lines(_lines(changes))
+    say_lines(f"Note      {warning}" for warning in run.warnings)
 
 
 def _lines(changes: Iterable[ItemChange]) -> Iterator[str]:

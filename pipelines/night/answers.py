@@ -6,16 +6,19 @@
     archive     archive · keep                         a project of which nothing is left to do
     done        close · keep                           a todo that a line of less trust says is done
 
-What was let in stands in a document, and what was not has a tombstone, so that neither is asked about again.
+What was let in stands in a document, and what was not has a tombstone, so that neither is asked about again. Boxes
+ticked in the file are applied by the next run; what `curate review` is told is applied and committed at once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.errors import UsageFault
 from pipelines.night.briefing import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, superseded
+from pipelines.night.manual import Deed, by_hand
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.review.close_todos import named_todo, with_todo_done
 from pipelines.review.item_links import with_link
@@ -24,14 +27,21 @@ from pipelines.store.item import Confidence, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
 from pipelines.store.review_queue import read_queue, released, with_remarks, without_answered
 from pipelines.store.state import Reason, tombstone
+from pipelines.store.template import named_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
+    from datetime import datetime
+    from pathlib import Path
 
+    from pipelines.night.manual import Held
+    from pipelines.settings import Settings
     from pipelines.store.document import Document, Placed
     from pipelines.store.item import Item
     from pipelines.store.review_queue import QueueEntry
     from pipelines.store.state import Tombstone
+
+    Answer = tuple[QueueEntry, str, tuple[Item, ...]]
 
 
 AGAINST: Final = "against"
@@ -39,21 +49,15 @@ AGAINST: Final = "against"
 ACCEPTED: Final = "accepted"
 """The key of an item that a person let in, with the day. Its trust stays what its evidence makes it: a person's yes to
 one sentence is no reason to believe its source, and a later candidate of the same trust may supersede it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a person decided about one entry.
-
-    Args:
-        entry: the entry.
-        choice: one of its choices' words.
-        items: the items of the entry that it is about; the others go on waiting.
-    """
-
-    entry: QueueEntry
-    choice: str
-    items: tuple[Item, ...]
+ACCEPT: Final = {
+    "gone": "restore",
+    "contradict": "keep new",
+    "quarantine": "keep",
+    "archive": "archive",
+    "done": "close",
+}
+REJECT: Final = {"gone": "retract", "contradict": "drop", "quarantine": "drop", "archive": "keep", "done": "keep"}
+"""What a yes and a no mean. A no to what contradicts says nothing about the old item; `keep old` confirms that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,8 @@ def apply_answers(documents: Mapping[str, Document], today: str, theirs: Collect
     queue = documents.get(REVIEW)
     if queue is None:
         return Answered(dict(documents))
-    answers, notes = [], []
+    answers: list[Answer] = []
+    notes: list[str] = []
     for entry in read_queue(queue):
         place = f"{REVIEW} line {entry.first + 1}"
         if len(entry.ticked) > 1:
@@ -92,7 +97,7 @@ def apply_answers(documents: Mapping[str, Document], today: str, theirs: Collect
         elif entry.ticked and entry.ticked[0] not in choices_of(entry.kind):
             notes.append(f"{place}: there is nothing that “{entry.ticked[0]}” could mean here, so nothing was done.")
         elif entry.ticked:
-            answers.append(Answer(entry, entry.ticked[0], entry.items))
+            answers.append((entry, entry.ticked[0], entry.items))
     answered = answer(documents, answers, today, theirs)
     answered.documents[REVIEW] = with_remarks(answered.documents[REVIEW])
     return replace(answered, notes=(*notes, *answered.notes))
@@ -105,22 +110,23 @@ def answer(
 
     Args:
         documents: every document by path, Review.md among them.
-        answers: the decisions; each one's choice is one of `choices_of` its entry's kind.
+        answers: the decisions: an entry, one of `choices_of` its kind, and the items of it that it is about; the
+            others go on waiting.
         today: the memory's day.
         theirs: documents that are a person's own files: only lines of items change in them.
     """
-    work, done = _Work(dict(documents), today, theirs), []
-    for one in answers:
-        if one.entry.kind in _WHOLE and one.items:  # whoever put them there would lose them with the question
-            work.notes.append(f"Items stand under “{one.entry.title}”, so nothing was done there; move them elsewhere.")
+    work = _Work(documents, today, theirs)
+    done = []
+    for entry, choice, items in answers:
+        if entry.kind in _WHOLE and items:  # whoever put them there would lose them with the question
+            work.notes.append(f"Items stand under “{entry.title}”, so nothing was done there; move them elsewhere.")
             continue
-        done.append(one)
-        if one.entry.kind in _WHOLE:
-            _WHOLE[one.entry.kind][one.choice](work, one.entry)
-        for item in one.items:
-            _ITEM[one.entry.kind][one.choice](work, item)
-    queue = work.documents[REVIEW]
-    work.documents[REVIEW] = without_answered(queue, [(one.entry, [item.id for item in one.items]) for one in done])
+        done.append((entry, [item.id for item in items]))
+        if entry.kind in _WHOLE:
+            _WHOLE[entry.kind][choice](work, entry)
+        for item in items:
+            _ITEM[entry.kind][choice](work, item)
+    work.documents[REVIEW] = without_answered(work.documents[REVIEW], done)
     return Answered(work.documents, tuple(work.stones), tuple(work.filed), tuple(work.notes))
 
 
@@ -132,23 +138,21 @@ def choices_of(kind: str) -> tuple[str, ...]:
 # ------------------------------------------------------------ one answer
 
 
-@dataclass(slots=True)
 class _Work:
     """The memory while answers are applied to it."""
 
-    documents: dict[str, Document]
-    today: str
-    theirs: Collection[str]
-    stones: list[Tombstone] = field(default_factory=list)
-    filed: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    def __init__(self, documents: Mapping[str, Document], today: str, theirs: Collection[str]) -> None:
+        self.documents, self.today, self.theirs = dict(documents), today, theirs
+        self.stones: list[Tombstone] = []
+        self.filed: list[str] = []
+        self.notes: list[str] = []
 
     def file(self, item: Item) -> Item:
         """Put a waiting item into its home, or into Areas/general where that is no place for one; return it so."""
         home, was = released(item)
-        own = kind_of(home) not in {None, Kind.REVIEW} and ".." not in home.split("/")
-        own = own and (home in self.documents or not home.startswith(f"{NOTES}/"))  # no run makes a person's file
-        path = home if own else GENERAL
+        can_hold = kind_of(home) not in {None, Kind.REVIEW} and ".." not in home.split("/")
+        is_theirs = home not in self.documents and home.startswith(f"{NOTES}/")  # no run makes a person's file
+        path = home if can_hold and not is_theirs else GENERAL
         was = replace(was, extra=tuple(pair for pair in was.extra if pair[0] != AGAINST))
         filed = archived(was) if kind_of(path) is Kind.ARCHIVE else was
         document = self.documents.get(path) or new_document(path, "", filed.since)
@@ -164,9 +168,9 @@ class _Work:
     def bury(self, item: Item) -> None:
         self.stones.append(tombstone(item, self.today, Reason.DELETED))
 
-    def note(self, told: str, change: Callable[[Item], Item]) -> None:
+    def update(self, ident: str, change: Callable[[Item], Item]) -> None:
         """Change what the comment of an item says, wherever it stands."""
-        if found := self.placed(told):
+        if found := self.placed(ident):
             path, placed = found
             self.documents[path] = commented(self.documents[path], {placed.line: change(placed.item)})
 
@@ -201,7 +205,7 @@ def _keep_old(work: _Work, item: Item) -> None:
     work.bury(item)
     if old := work.opponent(item):
         own = replace(old, trust=Trust.OWNER, confidence=Confidence.HIGH, confirmed=work.today)
-        work.note(old.id, lambda _: own)
+        work.update(old.id, lambda _: own)
     else:
         work.notes.append(f"{item.id} was dropped; what it contradicted holds no longer, so nothing was confirmed.")
 
@@ -209,8 +213,8 @@ def _keep_old(work: _Work, item: Item) -> None:
 def _keep_both(work: _Work, item: Item) -> None:
     old, new = work.opponent(item), work.let_in(item)
     if old:
-        work.note(new.id, lambda one: with_link(one, "related", old.id))
-        work.note(old.id, lambda one: with_link(one, "related", new.id))
+        work.update(new.id, lambda one: with_link(one, "related", old.id))
+        work.update(old.id, lambda one: with_link(one, "related", new.id))
 
 
 def _archive(work: _Work, entry: QueueEntry) -> None:
@@ -233,10 +237,6 @@ def _close(work: _Work, entry: QueueEntry) -> None:
         work.notes.append(f"The todo of “{entry.title}” is open no more, so nothing was closed.")
 
 
-def _leave_open(work: _Work, entry: QueueEntry) -> None:
-    """Do nothing: the line that claimed it was read, and is not read again."""
-
-
 _ITEM: Final[Mapping[str, Mapping[str, Callable[[_Work, Item], object]]]] = {
     "gone": {"retract": _Work.bury, "restore": _Work.file},
     "contradict": {"keep new": _keep_new, "keep old": _keep_old, "keep both": _keep_both, "drop": _Work.bury},
@@ -244,6 +244,112 @@ _ITEM: Final[Mapping[str, Mapping[str, Callable[[_Work, Item], object]]]] = {
 }
 _WHOLE: Final[Mapping[str, Mapping[str, Callable[[_Work, QueueEntry], object]]]] = {
     "archive": {"archive": _archive, "keep": _keep},
-    "done": {"close": _close, "keep": _leave_open},
+    "done": {"close": _close, "keep": lambda *_: None},  # the line that claimed it was read, and is not read again
 }
 """Of what has no item of its own in the queue: the heading names what it is about."""
+
+
+# ------------------------------------------------------------ `curate review`: each decision at once
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing to decide: an entry of Review.md, or one item of an entry that has several.
+
+    Args:
+        entry: the entry.
+        items: those of its items that it is about.
+        id: by which it is named: the item's id, or the entry's where it has none or several.
+        against: the item that the new one contradicts, as it stands, or None.
+    """
+
+    entry: QueueEntry
+    items: tuple[Item, ...]
+    id: str
+    against: Item | None = None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The words that decide it."""
+        return choices_of(self.entry.kind)
+
+    def means(self, choice: str) -> str:
+        """Return what a choice does, as the entry says it."""
+        return dict(self.entry.choices).get(choice, "")
+
+
+def questions(documents: Mapping[str, Document]) -> list[Question]:
+    """Return what waits for a person, in the order of Review.md, an entry a question."""
+    queue = documents.get(REVIEW)
+    entries = [entry for entry in read_queue(queue) if choices_of(entry.kind)] if queue else []
+    return [_question(documents, entry, entry.items) for entry in entries]
+
+
+def named_question(documents: Mapping[str, Document], prefix: str) -> Question:
+    """Return the one question that an id's beginning means: an item that waits, else a whole entry.
+
+    Raises:
+        UnknownItem: there is none, or more than one.
+    """
+    found = questions(documents)
+    items = {item.id: one for one in found for item in one.items}
+    entries = {one.entry.id: one for one in found}
+    ident = named_item(prefix, items, entries)
+    if ident in entries:
+        return entries[ident]
+    whole = items[ident]
+    return _question(documents, whole.entry, tuple(item for item in whole.items if item.id == ident))
+
+
+def _question(documents: Mapping[str, Document], entry: QueueEntry, items: tuple[Item, ...]) -> Question:
+    rival = dict(items[0].extra).get(AGAINST, "") if len(items) == 1 else ""
+    elsewhere = (p.item for path, one in documents.items() if path != REVIEW for p in one.items)
+    against = next((item for item in elsewhere if rival and item.id == rival), None)
+    return Question(entry, items, items[0].id if len(items) == 1 else entry.id, against)
+
+
+def chosen(question: Question, word: str) -> str:
+    """Return the choice that a word means: the choice itself, `accept` or `reject`.
+
+    Raises:
+        UsageFault: it means none.
+    """
+    kind = question.entry.kind
+    choice = {"accept": ACCEPT.get(kind, ""), "reject": REJECT.get(kind, "")}.get(word, " ".join(word.split()).lower())
+    if choice not in question.choices:
+        raise UsageFault(f"“{word}” is no choice here.", f"There are: {', '.join(question.choices)}.")
+    return choice
+
+
+def decide(root: Path, settings: Settings, when: datetime, ident: str, word: str) -> tuple[str, Deed]:
+    """Apply one decision and commit it; return the choice, and what was done.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the moment at which it is decided.
+        ident: the question's id or its beginning.
+        word: a choice, or `accept` or `reject`.
+
+    Raises:
+        UnknownItem: nothing that waits has that id.
+        UsageFault: the word means no choice.
+        CurateError: what a verb by hand raises.
+    """
+    decided: list[str] = []
+
+    def apply(held: Held) -> Deed:
+        question = named_question(held.documents, ident)
+        choice = chosen(question, word)
+        decided[:] = [choice]
+        done = answer(held.documents, [(question.entry, choice, question.items)], held.today, held.snapshot.theirs())
+        return Deed(
+            done.documents,
+            f"Review {question.id}: {choice}",
+            changed=max(1, len(question.items)),
+            stones=done.retracted,
+            notes=done.notes,
+        )
+
+    deed = by_hand(root, settings, when, "curate review", apply)
+    return decided[0], deed or Deed({}, "")

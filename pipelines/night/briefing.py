@@ -1,24 +1,28 @@
-"""Prune: every document is brought under its cap; what leaves one goes to a named place, and nothing is dropped.
+"""The briefing, and how every document is brought under its cap: what leaves one goes to a named place.
 
 MEMORY.md and USER.md give their lowest-priority items to Areas/general.md; other documents give theirs, closed ones
-first, to `Archives/NAME-YEAR.md`. What people wrote stays where it is, whatever its size.
+first, to `Archives/NAME-YEAR.md`. What people wrote stays where it is, whatever its size. MEMORY.md ends with pointers,
+the lines that say where more is to be found. The front matter of a changed document says how far it can be relied on.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.file_items import new_document
-from pipelines.night.pointers import newest_day, pointer_rows, with_pointers, without_pointers
-from pipelines.store.document import Block, block_of, edited, with_front_matter
-from pipelines.store.item import Confidence, Status, Trust, priority, render_item
-from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind
+from pipelines.store.document import HISTORY, SECTIONS, Block, block_of, edited, insert_rows, with_front_matter
+from pipelines.store.item import ACTIVE, Confidence, ItemType, Status, Trust, fold, priority, render_item
+from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, log_path
+from pipelines.store.markdown import line_end, read_headings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from pipelines.settings import Settings
     from pipelines.store.document import Document, Placed
@@ -28,7 +32,26 @@ if TYPE_CHECKING:
     Rank = Callable[[Item], float]
 
 
+_ROUNDS: Final = 4
+"""How often documents are brought under their caps; the second time is nearly always the last."""
 POINTER_SHARE: Final = 4
+_SOURCES: Final = frozenset({"", "logs", "owner", "logs, owner"})
+"""What runs write as a source; anything else is a person's, say the address that a resource was clipped from."""
+CLOSED_STATUS: Final = frozenset({"done", "closed", "archived", "finished", "inactive"})
+PROJECTS, DAYS, PEOPLE = "Projects", "Recent days", "People"
+_ORDER: Final = (*SECTIONS.values(), HISTORY, PROJECTS, DAYS, PEOPLE)
+_MARKED: Final = re.compile(r"(?P<row>- .*) <!-- p:(?P<mark>[0-9a-f]{4}) -->\r?\n?")
+_NEWS: Final = ACTIVE | {Status.DONE, Status.ARCHIVED}
+"""What counts as the news of a day: what waits was never believed, and what was taken back is no more."""
+_PERSON: Final = re.compile(
+    r"(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?) (?:to|will|prefers?|likes|works|owns|leads|is (?:the|our|on|in)|wants|"
+    r"joined|manages|reviews|handles)\b"
+)
+_NOT_PEOPLE: Final = frozenset(
+    """The This That It We They He She You There All Any Both Each Every No None One Some Use Everything Everyone
+    Everybody Anyone Somebody Someone Nobody Nothing What Who Chair Group Team Editors Staff Users People If
+    When Where How Why And But Or So Then Now Also Always Never""".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +71,28 @@ class Pruned:
     moved: tuple[Moved, ...]
 
 
+def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings, closed: frozenset[str]) -> Pruned:
+    """Return the documents under their caps, their quality fields written, and what was moved.
+
+    What a document says of its quality takes room, too, and changes with what leaves it: so a document that was brought
+    under its cap is looked at again, and the next run finds nothing left to move.
+
+    Args:
+        documents: all documents by path, as they are to be written.
+        snapshot: the memory as it was read.
+        settings: the caps, in bytes, and what the priority is made of.
+        closed: files that are there and cannot be read; nothing is moved into them.
+    """
+    before, theirs = snapshot.documents, snapshot.theirs()
+    moved: tuple[Moved, ...] = ()
+    for _ in range(_ROUNDS):
+        pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.link)
+        documents, moved = pruned.documents, (*moved, *pruned.moved)
+        if not pruned.moved:
+            break
+    return Pruned(with_quality(before, documents, theirs), moved)
+
+
 def prune(
     documents: Mapping[str, Document], settings: Settings, closed: frozenset[str], link: Callable[[str], str] = str
 ) -> Pruned:
@@ -62,12 +107,11 @@ def prune(
     after, caps = dict(documents), settings.caps
     rank = partial(priority, newest=newest_day(documents.values()), weights=settings.priority)
     moved: list[Moved] = []
-    general = _free_path(GENERAL, closed)
+    general = free_path(GENERAL, closed)
     if BRIEFING in after:
         bare = without_pointers(after[BRIEFING])
-        reserve = min(_pointer_bytes(bare, pointer_rows(after, link)), caps.briefing // POINTER_SHARE)
-        kept, out = _shrunk(bare, caps.briefing - reserve, rank)
-        after[BRIEFING] = kept
+        pointers = with_pointers(bare, pointer_rows(after, link)).size - bare.size
+        after[BRIEFING], out = _shrunk(bare, caps.briefing - min(pointers, caps.briefing // POINTER_SHARE), rank)
         _move(after, out, BRIEFING, general, moved)
     if USER in after:
         after[USER], out = _shrunk(after[USER], caps.user, rank)
@@ -76,33 +120,13 @@ def prune(
         if after[path].kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE} and after[path].size > caps.document:
             _overflow(after, path, caps.document, rank, closed, moved)
     if BRIEFING in after:
-        after[BRIEFING] = _pointed(after[BRIEFING], pointer_rows(after, link), caps.briefing)
+        rows = pointer_rows(after, link)
+        while rows and with_pointers(after[BRIEFING], rows).size > caps.briefing:  # the longest section loses its last
+            titles = [title for title, _ in rows]
+            longest = max(dict.fromkeys(titles), key=titles.count)
+            rows.pop(max(number for number, title in enumerate(titles) if title == longest))
+        after[BRIEFING] = with_pointers(after[BRIEFING], rows)
     return Pruned(after, tuple(moved))
-
-
-def _free_path(path: str, closed: frozenset[str]) -> str:
-    """Return `path`, or the first numbered variant of it that is not closed to writing."""
-    stem, number = path.removesuffix(".md"), 1
-    while path in closed:
-        number += 1
-        path = f"{stem}-{number}.md"
-    return path
-
-
-# ------------------------------------------------------------ the briefing
-
-
-def _pointer_bytes(bare: Document, rows: list[tuple[str, str]]) -> int:
-    return with_pointers(bare, rows).size - bare.size
-
-
-def _pointed(bare: Document, rows: list[tuple[str, str]], cap: int) -> Document:
-    """Return the briefing with as many pointers as its cap leaves room for, each section's last ones cut first."""
-    while rows and with_pointers(bare, rows).size > cap:
-        longest = max({title for title, _ in rows}, key=lambda title: sum(name == title for name, _ in rows))
-        last = max(number for number, (title, _) in enumerate(rows) if title == longest)
-        rows.pop(last)
-    return with_pointers(bare, rows)
 
 
 def _shrunk(document: Document, cap: int, rank: Rank) -> tuple[Document, list[Block]]:
@@ -113,23 +137,22 @@ def _shrunk(document: Document, cap: int, rank: Rank) -> tuple[Document, list[Bl
     """
     candidates = [placed for placed in document.items if placed.item.id and placed.item.by]
     candidates.sort(key=lambda placed: (rank(placed.item), placed.item.since, placed.item.id))
+    out = [block_of(document, placed) for placed in _first_until_under(cap, document, candidates)]
+    return edited(document, remove=[block.item.id for block in out]) if out else document, out
+
+
+def _first_until_under(cap: int, document: Document, candidates: Iterable[Placed]) -> list[Placed]:
+    """Return as many of the candidates as must leave a document, until it is under its cap."""
     over, out = document.size - cap, []
     for placed in candidates:
         if over <= 0:
             break
-        over -= _size(document, placed)
-        out.append(block_of(document, placed))
-    return edited(document, remove=[block.item.id for block in out]) if out else document, out
+        over -= len("".join(document.lines[placed.line : placed.end]).encode())
+        out.append(placed)
+    return out
 
 
-def _size(document: Document, placed: Placed) -> int:
-    return len("".join(document.lines[placed.line : placed.end]).encode())
-
-
-def _move(
-    documents: dict[str, Document], blocks: Iterable[Block], source: str, target: str, moved: list[Moved]
-) -> None:
-    blocks = list(blocks)
+def _move(documents: dict[str, Document], blocks: list[Block], source: str, target: str, moved: list[Moved]) -> None:
     if not blocks:
         return
     home = documents.get(target) or new_document(target, "", max(block.item.since for block in blocks))
@@ -137,37 +160,33 @@ def _move(
     moved += [Moved(block.item.id, source, target) for block in blocks]
 
 
-# ------------------------------------------------------------ the other documents
-
-
 def _overflow(
-    documents: dict[str, Document], path: str, cap: int, rank: Rank, closed: frozenset[str], moved: list[Moved]
+    documents: dict[str, Document],
+    path: str,
+    cap: int,
+    rank: Rank,
+    closed: frozenset[str],
+    moved: list[Moved],
 ) -> None:
     """Move items out of a document until it is under `cap`: closed ones first, oldest first, then by priority."""
+
+    def leaving_order(item: Item) -> tuple[int, float, str, str]:
+        if item.status is Status.OPEN:
+            return (2, rank(item), item.since, item.id)
+        return (1, rank(item), item.since, item.id) if item.active else (0, 0.0, item.since, item.id)
+
     document = documents[path]
     may_leave = (p for p in document.items if p.item.id and p.item.by and not p.item.pinned)
-    ranked = sorted(may_leave, key=lambda p: _leaving_order(p.item, rank))
-    over, out = document.size - cap, []
-    for placed in ranked:
-        if over <= 0:
-            break
-        over -= _size(document, placed)
-        out.append(placed)
+    out = _first_until_under(cap, document, sorted(may_leave, key=lambda p: leaving_order(p.item)))
     documents[path] = edited(document, remove=[placed.item.id for placed in out])
-    shelves: dict[str, list[Block]] = {}
+    archives: dict[str, list[Block]] = {}
     room: dict[str, int] = {}
     for placed in sorted(out, key=lambda p: p.line):
         block = block_of(document, placed)
         block = Block(archived(block.item), block.notes)
-        shelves.setdefault(_archive_for(documents, path, block, cap, closed, room), []).append(block)
-    for target, blocks in shelves.items():
+        archives.setdefault(_archive_for(documents, path, block, cap, closed, room), []).append(block)
+    for target, blocks in archives.items():
         _move(documents, blocks, path, target, moved)
-
-
-def _leaving_order(item: Item, rank: Rank) -> tuple[int, float, str, str]:
-    if item.status is Status.OPEN:
-        return (2, rank(item), item.since, item.id)
-    return (1, rank(item), item.since, item.id) if item.active else (0, 0.0, item.since, item.id)
 
 
 def archived(item: Item) -> Item:
@@ -197,8 +216,16 @@ def _archive_for(
         number += 1
 
 
-# ---------------------------------------- quality
-# Quality: the front matter of a changed document says how far its items can be relied on.
+def free_path(path: str, taken: Collection[str]) -> str:
+    """Return `path`, or the first numbered variant of it that is not taken: `NAME.md`, `NAME-2.md` and so on."""
+    stem, number = path.removesuffix(".md"), 1
+    while path in taken:
+        number += 1
+        path = f"{stem}-{number}.md"
+    return path
+
+
+# ------------------------------------------------------------ the front matter
 
 
 def with_quality(
@@ -209,78 +236,168 @@ def with_quality(
     `updated` is the newest day that its items speak of. A document without front matter stays as it is, and so does the
     front matter of one in `theirs`, a person's own file into which items may be written.
     """
-    told = dict(after)
+    out = dict(after)
     for path, document in after.items():
         if path in theirs:
             continue
         earlier = before.get(path)
         if document.text != (earlier.text if earlier else None) and document.front.lines:
             held = bool(document.items or (earlier and earlier.items))
-            told[path] = with_front_matter(document, _fields(document, document.newest, held=held))
-    return told
+            out[path] = with_front_matter(document, _fields(document, held=held))
+    return out
 
 
-_SOURCES: Final = frozenset({"", "logs", "owner", "logs, owner"})
-"""What runs write as a source; anything else is a person's, say the address that a resource was clipped from."""
-
-
-def _fields(document: Document, newest: str, *, held: bool) -> dict[str, str]:
-    items = [placed.item for placed in document.items if _counts(document, placed.item)]
-    updated = {"updated": newest} if newest else {}
+def _fields(document: Document, *, held: bool) -> dict[str, str]:
+    archived_too = document.kind is Kind.ARCHIVE  # in an archive counts what held when it came there
+    items = [
+        placed.item
+        for placed in document.items
+        if placed.item.active or (archived_too and placed.item.status is Status.ARCHIVED)
+    ]
     if not items:
+        updated = {"updated": document.newest} if document.newest else {}
         none = {"trust": "self", "confidence": "medium", "confidence_reason": "no item holds"}
         return updated | (none if held else {})
     counts = Counter(item.confidence for item in items)
     middle = sorted(list(Confidence).index(item.confidence) for item in items)[len(items) // 2]
-    told = ", ".join(f"{counts[level]} {level}" for level in Confidence if counts[level])
+    levels = ", ".join(f"{counts[level]} {level}" for level in Confidence if counts[level])
     lowest = max(items, key=lambda item: list(Trust).index(item.trust)).trust
     count = "1 item" if len(items) == 1 else f"{len(items)} items"
-    own = document.front.get("source") not in _SOURCES
-    source = {} if own else {"source": ", ".join(sorted({_source(item) for item in items}))}
+    sources = ", ".join(sorted({"logs" if item.evidence else "owner" for item in items}))
+    source = {"source": sources} if document.front.get("source") in _SOURCES else {}
     return {
-        "updated": newest,
+        "updated": document.newest,
         **source,
         "trust": lowest,
         "confidence": list(Confidence)[middle],
-        "confidence_reason": f"{count}: {told}",
+        "confidence_reason": f"{count}: {levels}",
     }
 
 
-def _counts(document: Document, item: Item) -> bool:
-    """Whether an item says what a document is worth: what holds; in an archive, what held when it came there."""
-    return item.active or (document.kind is Kind.ARCHIVE and item.status is Status.ARCHIVED)
+# ------------------------------------------------------------ pointers
 
 
-def _source(item: Item) -> str:
-    """Return where an item comes from: a log, by its evidence, or its owner's own hand."""
-    return "logs" if item.evidence else "owner"
+def pointer_rows(documents: Mapping[str, Document], link: Callable[[str], str] = str) -> list[tuple[str, str]]:
+    """Return (section, row) of each pointer: active projects, the days with news of the last week, people.
 
-
-# ---------------------------------------- tidying: documents under their caps
-# with the front matter that follows from what is left in them.
-
-
-_ROUNDS: Final = 4
-"""How often documents are brought under their caps; the second time is nearly always the last."""
-
-
-def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings, closed: frozenset[str]) -> Pruned:
-    """Return the documents under their caps, their quality fields written, and what was moved.
-
-    What a document says of its quality takes room, too, and changes with what leaves it: so a document that was brought
-    under its cap is looked at again, and the next run finds nothing left to move.
+    A day's news are the items that it brought and that are believed, be they done or archived since.
+    The last week is counted from the newest day that any item speaks of, not from the clock.
 
     Args:
-        documents: all documents by path, as they are to be written.
-        snapshot: the memory as it was read.
-        settings: the caps, in bytes, and what the priority is made of.
-        closed: files that are there and cannot be read; nothing is moved into them.
+        documents: every document by path.
+        link: a path as a link in MEMORY.md leads to it.
     """
-    before, theirs = snapshot.documents, snapshot.theirs()
-    moved: tuple[Moved, ...] = ()
-    for _ in range(_ROUNDS):
-        pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.link)
-        documents, moved = pruned.documents, (*moved, *pruned.moved)
-        if not pruned.moved:
-            break
-    return Pruned(with_quality(before, documents, theirs), moved)
+    sections = ((PROJECTS, 12, _projects), (DAYS, 7, _days), (PEOPLE, 10, _people))
+    return [(title, row) for title, most, rows in sections for row in rows(documents, link)[:most]]
+
+
+def newest_day(documents: Iterable[Document]) -> str:
+    """Return the latest day that any item speaks of, or an empty string."""
+    return max((document.newest for document in documents), default="")
+
+
+def _projects(documents: Mapping[str, Document], link: Callable[[str], str]) -> list[str]:
+    rows = []
+    for path, document in documents.items():
+        if document.kind is Kind.PROJECT and document.front.get("status").casefold() not in CLOSED_STATUS:
+            waiting, news = sum(placed.item.status is Status.OPEN for placed in document.items), document.newest
+            facts = [*([f"{waiting} open"] if waiting else []), *([f"last news {news}"] if news else [])]
+            rows.append((news, path, f"- [{document.title}]({link(path)}){': ' if facts else ''}{', '.join(facts)}"))
+    rows.sort(key=lambda row: row[1])
+    return [row for _, _, row in sorted(rows, key=lambda row: row[0], reverse=True)]
+
+
+def _days(documents: Mapping[str, Document], link: Callable[[str], str]) -> list[str]:
+    newest = newest_day(documents.values())
+    if not newest:
+        return []
+    first = (date.fromisoformat(newest) - timedelta(days=6)).isoformat()
+    news: dict[str, Counter[ItemType]] = {}
+    for document in documents.values():
+        if document.newest < first:
+            continue
+        for placed in document.items:
+            item = placed.item
+            if item.since >= first and item.evidence and item.status in _NEWS:
+                news.setdefault(item.since, Counter())[item.type] += 1
+    rows = []
+    for day in sorted(news, reverse=True):
+        counts = [(news[day][kind], kind.lower()) for kind in ItemType if news[day][kind]]
+        facts = [f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts]
+        rows.append(f"- [{day}]({link(log_path(day))}): {', '.join(facts)}")
+    return rows
+
+
+def _people(documents: Mapping[str, Document], link: Callable[[str], str]) -> list[str]:
+    """Return the people whom contact lists and items name, the most named first, each with where to read of them."""
+    named: Counter[str] = Counter()
+    places: dict[str, str] = {}
+    for path, document in sorted(documents.items()):
+        if document.kind is Kind.ARCHIVE:
+            continue
+        found = _people_in(document)
+        named.update(found)
+        for name in found:
+            places.setdefault(name, path)
+    whole = [name for name in named if " " in name]
+    for name in [name for name in named if " " not in name]:
+        same = [full for full in whole if full.split(" ")[0] == name]
+        if len(same) == 1:
+            named[same[0]] += named.pop(name)
+    ranked = sorted(named.items(), key=lambda row: (-row[1], row[0]))
+    return [f"- {name}: {link(places[name])}" for name, _ in ranked]
+
+
+def _people_in(document: Document) -> list[str]:
+    titles = document.headings
+    found = []
+    for number, heading in enumerate(titles):
+        if heading.title.casefold() == "contacts":
+            stop = titles[number + 1].line if number + 1 < len(titles) else len(document.lines)
+            rows = [line[2:] for line in document.lines[heading.line + 1 : stop] if line[:2] in {"- ", "* "}]
+            names = (re.split(r"[,:(<–—]", row)[0].strip(" *_\r\n") for row in rows)
+            found += [name for name in names if name]
+    for placed in document.items:
+        if placed.item.active and placed.item.type in {ItemType.FACT, ItemType.TODO}:
+            match = _PERSON.match(placed.item.text)
+            if match and match["name"].split(" ")[0] not in _NOT_PEOPLE and not match["name"].isupper():
+                found.append(match["name"])
+    return found
+
+
+def without_pointers(document: Document) -> Document:
+    """Return the document without the pointers that runs wrote; what a person changed stays."""
+    ours = {
+        number
+        for number, line in enumerate(document.lines)
+        if (found := _MARKED.fullmatch(line)) and marked(found["row"]) == line.rstrip("\r\n")
+    }
+    left = (line for number, line in enumerate(document.lines) if number not in ours)
+    return document.with_text("".join(left)) if ours else document
+
+
+def with_pointers(document: Document, rows: Iterable[tuple[str, str]]) -> Document:
+    """Return the document with these pointers in their sections, and without sections that they left empty."""
+    lines, end = list(document.lines), line_end(document.lines)
+    sections: dict[str, list[str]] = {}
+    for title, row in rows:
+        sections.setdefault(title, []).append(marked(row) + end)
+    for title in (PROJECTS, DAYS, PEOPLE):
+        lines = insert_rows(lines, title, sections[title], _ORDER) if title in sections else _drop_empty(lines, title)
+    return document.with_text("".join(lines))
+
+
+def marked(row: str) -> str:
+    """Return a pointer's line, with the mark that tells it from a person's."""
+    row = fold(row.replace("<!--", "").replace("-->", ""))
+    return f"{row} <!-- p:{hashlib.sha256(row.encode()).hexdigest()[:4]} -->"
+
+
+def _drop_empty(lines: list[str], title: str) -> list[str]:
+    headings = read_headings(lines, 0)
+    for number, heading in enumerate(headings):
+        if heading.level == 2 and heading.title == title:  # noqa: PLR2004  pointer sections are made at level two
+            stop = headings[number + 1].line if number + 1 < len(headings) else len(lines)
+            if not "".join(lines[heading.line + 1 : stop]).strip():
+                return [*lines[: heading.line], *lines[stop:]]
+    return lines

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extract_days import evidence_lines
-from pipelines.night.shelves import home_of
+from pipelines.night.choose_document import home_of
 from pipelines.review.item_links import following, history_of, last_of, leaving, succeeded, successor, with_link
 from pipelines.review.questions import Held, Question
 from pipelines.review.review import VerdictKind, trust_of
@@ -20,10 +20,10 @@ from pipelines.store.layout import REVIEW, document_id, kind_of
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from pipelines.extract.extraction import Candidate
-    from pipelines.night.shelves import Shelves
+    from pipelines.night.choose_document import Catalog
     from pipelines.review.item_links import Tie
     from pipelines.review.review import Verdict
 
@@ -53,28 +53,29 @@ class Promoted:
     claims: tuple[Item, ...] = ()
 
 
-@dataclass(slots=True)
-class _Books:
-    """What the verdicts come to, one after the other."""
+class _Work:
+    """The items as the verdicts change them, one after the other."""
 
-    shelves: Shelves
-    places: Mapping[str, tuple[str, Item]]
-    taken: set[str]
-    added: dict[str, tuple[str, Item]] = field(default_factory=dict)
-    changed: dict[str, Item] = field(default_factory=dict)
-    confirmed: dict[str, None] = field(default_factory=dict)
-    titles: dict[str, str] = field(default_factory=dict)
-    born: dict[Candidate, str] = field(default_factory=dict)
-    became: dict[Candidate, str] = field(default_factory=dict)
-    newest: dict[tuple[ItemType, str], str] = field(default_factory=dict)
-    followed: dict[str, str] = field(default_factory=dict)
-    asked: dict[str, tuple[str, Item, str, str]] = field(default_factory=dict)
-    claims: dict[str, Item] = field(default_factory=dict)
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.places = {p.item.id: (path, p.item) for path, doc in catalog.documents.items() for p in doc.items}
+        self.places.pop("", None)
+        self.taken = set(self.places)
+        self.added: dict[str, tuple[str, Item]] = {}
+        self.changed: dict[str, Item] = {}
+        self.confirmed: dict[str, None] = {}
+        self.titles: dict[str, str] = {}
+        self.created: dict[Candidate, str] = {}
+        self.became: dict[Candidate, str] = {}
+        self.newest: dict[tuple[ItemType, str], str] = {}
+        self.followed: dict[str, str] = {}
+        self.asked: dict[str, tuple[str, Item, str, str]] = {}
+        self.claims: dict[str, Item] = {}
 
     def take(self, verdict: Verdict) -> None:
         """Do what a verdict says."""
         candidate = verdict.candidate
-        meant = verdict.known or self.born.get(verdict.earlier or candidate, "")
+        meant = verdict.known or self.created.get(verdict.earlier or candidate, "")
         if verdict.kind is VerdictKind.ADD:
             self._add(candidate, self._home(verdict))
         elif verdict.kind is VerdictKind.SUPERSEDE and self.item(meant):
@@ -106,17 +107,28 @@ class _Books:
 
     def _home(self, verdict: Verdict) -> str:
         one = verdict.candidate
-        return verdict.document or home_of(one.type, one.text, one.confidence, self.shelves)
+        return verdict.document or home_of(one.type, one.text, one.confidence, self.catalog)
 
-    def _born(self, candidate: Candidate, path: str) -> Item:
-        item = _born(candidate, path, self.taken)
+    def _create(self, candidate: Candidate, path: str) -> Item:
+        todo = candidate.type is ItemType.TODO
+        item = Item(
+            type=candidate.type,
+            text=candidate.text,
+            status=(Status.DONE if candidate.closed else Status.OPEN) if todo else Status.LIVE,
+            since=candidate.entry.day,
+            trust=trust_of(candidate),
+            confidence=candidate.confidence,
+            evidence=(_evidence(candidate),),
+            by=candidate.by,
+        )
+        item = replace(item, id=new_id(item, document_id(path), self.taken))
         self.taken.add(item.id)
-        self.born[candidate] = self.newest[candidate.type, folded(candidate.text)] = item.id
-        self.became[candidate] = item.id
-        return item
+        self.created[candidate] = self.became[candidate] = item.id
+        self.newest[candidate.type, folded(candidate.text)] = item.id
+        return reduce(lambda linked, link: with_link(linked, *link), candidate.links, item)
 
     def _add(self, candidate: Candidate, path: str) -> Item:
-        item = self._born(candidate, path)
+        item = self._create(candidate, path)
         self.added[item.id] = (path, item)
         self.titles.setdefault(path, candidate.entry.project or candidate.new_project)
         return item
@@ -142,61 +154,41 @@ class _Books:
 
     def _ask(self, verdict: Verdict, rival: str) -> None:
         path = self._home(verdict)
-        item = self._born(verdict.candidate, path)
+        item = self._create(verdict.candidate, path)
         self.asked[item.id] = (path, item, rival, verdict.reason)
 
-    def tie(self, ties: Iterable[Tie]) -> None:
-        """Link what is new, also to what is new or was confirmed in this run."""
-        for one in ties:
-            mine = self.item(self.born.get(one.source, ""))
-            meant = one.target if isinstance(one.target, str) else self.became.get(one.target, "")
-            if mine and self.item(meant):
-                self.put(with_link(mine, one.kind, meant))
 
-    def follow(self) -> None:
-        """Let links lead to what stands now."""
-        for ident in [*self.places, *self.added]:
-            item = self.item(ident)
-            if item and (after := following(item, self.followed)) != item:
-                self.put(after)
-
-    def held(self) -> tuple[Held, ...]:
-        """Return what waits for a person because nobody vouches for it."""
-        return tuple(Held(item, home, why) for home, item, rival, why in self.asked.values() if not rival)
-
-    def questions(self) -> tuple[Question, ...]:
-        """Return what is to be asked, of what stands now."""
-        rows = [
-            (item, home, self.item(last_of(rival, self.followed)), why)
-            for home, item, rival, why in self.asked.values()
-            if rival
-        ]
-        return tuple(Question(item, home, rival, why) for item, home, rival, why in rows if rival)
-
-
-def promote(verdicts: Iterable[Verdict], shelves: Shelves, ties: Iterable[Tie] = ()) -> Promoted:
+def promote(verdicts: Iterable[Verdict], catalog: Catalog, ties: Iterable[Tie] = ()) -> Promoted:
     """Add, confirm and supersede items in their documents, each once; a project that is named and not there is made.
 
     What contradicts an item is in no document: it is a question.
 
     Args:
         verdicts: in the order in which they were given.
-        shelves: the documents.
+        catalog: the documents.
         ties: links of the candidates that their words tell.
     """
-    documents = dict(shelves.documents)
-    places = {p.item.id: (path, p.item) for path, doc in documents.items() for p in doc.items if p.item.id}
-    books = _Books(shelves, places, set(places))
+    work = _Work(catalog)
     for verdict in verdicts:
-        books.take(verdict)
-    books.tie(ties)
-    if books.followed:
-        books.follow()
-    changed = {i: (places[i][0], item) for i, item in books.changed.items() if item != places[i][1]}
-    made = _write(documents, books.added, changed, books.titles)
+        work.take(verdict)
+    for one in ties:
+        mine = work.item(work.created.get(one.source, ""))
+        meant = one.target if isinstance(one.target, str) else work.became.get(one.target, "")
+        if mine and work.item(meant):
+            work.put(with_link(mine, one.kind, meant))
+    for ident in [*work.places, *work.added] if work.followed else ():
+        item = work.item(ident)
+        if item and (after := following(item, work.followed)) != item:
+            work.put(after)
+    documents, places, asked = dict(catalog.documents), work.places, work.asked.values()
+    changed = {i: (places[i][0], item) for i, item in work.changed.items() if item != places[i][1]}
+    made = _write(documents, work.added, changed, work.titles)
+    held = [Held(item, home, why) for home, item, rival, why in asked if not rival]
+    rivals = [(item, home, work.item(last_of(rival, work.followed)), why) for home, item, rival, why in asked if rival]
+    questions = [Question(item, home, rival, why) for item, home, rival, why in rivals if rival]
     return Promoted(
-        documents, tuple(books.added.values()), tuple(books.confirmed), tuple(made), books.followed, books.questions(),
-        books.held(), tuple(books.claims.values()),
+        documents, tuple(work.added.values()), tuple(work.confirmed), tuple(made), work.followed, tuple(questions),
+        tuple(held), tuple(work.claims.values()),
     )  # fmt: skip
 
 
@@ -209,8 +201,15 @@ def _write(
     """Put items into `documents`, making those that are missing, and return the paths that were made."""
     made: list[str] = []
     histories: dict[str, list[Block]] = {}
+
+    def home(path: str, days: Iterable[str]) -> Document:
+        if path in documents:
+            return documents[path]
+        made.append(path)
+        return new_document(path, titles.get(path, ""), min(days, default=""))
+
     for path in sorted({path for path, _ in (*added.values(), *changed.values())}):
-        document = _home_for(path, documents, titles, _first_day(path, added), made)
+        document = home(path, (item.since for place, item in added.values() if place == path))
         mine = {ident: item for ident, (place, item) in changed.items() if place == path}
         ended = {ident: item for ident, item in mine.items() if item.status is Status.SUPERSEDED}
         document, gone = leaving(document, ended)
@@ -221,23 +220,8 @@ def _write(
         documents[path] = edited(document, add=kept, replace={i: item for i, item in mine.items() if i not in ended})
     for path, blocks in histories.items():
         if blocks:
-            days = [block.item.since for block in blocks]
-            documents[path] = edited(_home_for(path, documents, titles, min(days), made), add=blocks)
+            documents[path] = edited(home(path, (block.item.since for block in blocks)), add=blocks)
     return made
-
-
-def _home_for(
-    path: str, documents: Mapping[str, Document], titles: Mapping[str, str], day: str, made: list[str]
-) -> Document:
-    """Return the document at `path`, made where it is missing."""
-    if path in documents:
-        return documents[path]
-    made.append(path)
-    return new_document(path, titles.get(path, ""), day)
-
-
-def _first_day(path: str, added: Mapping[str, tuple[str, Item]]) -> str:
-    return min((item.since for place, item in added.values() if place == path), default="")
 
 
 def new_document(path: str, title: str, day: str) -> Document:
@@ -252,22 +236,6 @@ def document_title(name: str) -> str:
     """Return a name as one line that is safe in front matter and in a heading: no marks that would be structure."""
     plain = "".join(c for c in fold(name) if c not in "<>\"'`#\\").strip(" -:|[]{}&*!%@")
     return plain[:80].strip()
-
-
-def _born(candidate: Candidate, path: str, taken: Container[str]) -> Item:
-    todo = candidate.type is ItemType.TODO
-    item = Item(
-        type=candidate.type,
-        text=candidate.text,
-        status=(Status.DONE if candidate.closed else Status.OPEN) if todo else Status.LIVE,
-        since=candidate.entry.day,
-        trust=trust_of(candidate),
-        confidence=candidate.confidence,
-        evidence=(_evidence(candidate),),
-        by=candidate.by,
-    )
-    item = replace(item, id=new_id(item, document_id(path), taken))
-    return reduce(lambda linked, link: with_link(linked, *link), candidate.links, item)
 
 
 def _confirmed(item: Item, candidate: Candidate) -> Item:

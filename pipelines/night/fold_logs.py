@@ -1,18 +1,22 @@
-"""Capture: what was said outside the day's log is folded into it, in time order, once."""
+"""Capture: the logs in one piece, and clean, before anything else is done with them.
+
+What is secret or private in a log that was not read yet goes from it; what was said outside the day's log is folded
+into it, in time order, once.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.layout import PARTIAL, log_day, log_path
-from pipelines.store.secrets import told
 from pipelines.store.secrets.redact import log_without_private
 from pipelines.store.state import file_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pipelines.store.secrets import Found, Redactor
     from pipelines.store.state import LogProgress
@@ -36,14 +40,6 @@ class Captured:
     logs: Mapping[str, bytes]
     folded: tuple[str, ...] = ()
     odd: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Timed:
-    """A timed entry of a flat log: minutes of the day, and its lines with their ends."""
-
-    minute: int
-    lines: list[str] = field(default_factory=list)
 
 
 def capture(
@@ -78,9 +74,8 @@ def _fold(log: str, partials: Sequence[tuple[str, str]]) -> str:
     parts = [_flat(text) for _, text in partials]
     if timed is None or any(entries is None or _says_something(lines) for lines, entries in parts):
         return _append(log, partials)
-    merged = [*timed, *(entry for _, entries in parts for entry in entries or ())]
-    merged.sort(key=lambda entry: entry.minute)
-    return "".join([*head, *(line for entry in merged for line in entry.lines)])
+    merged = sorted([*timed, *(entry for _, entries in parts for entry in entries or ())], key=itemgetter(0))
+    return "".join([*head, *(line for _, lines in merged for line in lines)])
 
 
 def _says_something(head: Sequence[str]) -> bool:
@@ -88,16 +83,16 @@ def _says_something(head: Sequence[str]) -> bool:
     return any(line.strip() and not _DAY_TITLE.fullmatch(line) for line in head)
 
 
-def _flat(text: str) -> tuple[list[str], list[_Timed] | None]:
-    """Return a log's head lines and its timed entries, or None for the entries where it is no flat list."""
+def _flat(text: str) -> tuple[list[str], list[tuple[int, list[str]]] | None]:
+    """Return a log's head lines, and the minute and lines of its timed entries; None where it is no flat list."""
     head: list[str] = []
-    entries: list[_Timed] = []
+    entries: list[tuple[int, list[str]]] = []
     for line in re.findall(r"[^\n]*\n|[^\n]+", text):
         ended = line if line.endswith("\n") else f"{line}\n"
         if found := _TIMED.match(line):
-            entries.append(_Timed(int(found[1]) * 60 + int(found[2]), [ended]))
+            entries.append((int(found[1]) * 60 + int(found[2]), [ended]))
         elif not line.strip() or line[:1] in " \t":
-            (entries[-1].lines if entries else head).append(ended)
+            (entries[-1][1] if entries else head).append(ended)
         elif not entries and _TITLE.match(line):
             head.append(ended)
         else:
@@ -113,49 +108,12 @@ def _append(log: str, partials: Sequence[tuple[str, str]]) -> str:
     return out
 
 
-# ---------------------------------------- redact
-# Redact: what is secret or private in a log that was not read yet goes from it before anything else is done.
-
-
-@dataclass(frozen=True, slots=True)
-class Clean:
-    """The logs as they may be read.
-
-    Args:
-        logs: every log by path.
-        partials: every partial log by path.
-        redacted: path → the secrets that were taken out.
-        hidden: paths of logs that held something private.
-        told: sentences on what was left in place.
-    """
-
-    logs: Mapping[str, bytes]
-    partials: Mapping[str, bytes]
-    redacted: Mapping[str, Sequence[Found]] = field(default_factory=dict)
-    hidden: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
-
-    def notes(self, committed: frozenset[str]) -> list[str]:
-        """Return what was done, a sentence a log.
-
-        Args:
-            committed: paths of logs whose secrets a commit holds already.
-        """
-        purge = "; git holds it still, and `curate check --secrets --history` says how to purge that"
-        notes = [
-            f"{path}: {told(found)} redacted{purge if path in committed else ''}."
-            for path, found in sorted(self.redacted.items())
-        ]
-        notes += [f"{path}: what was marked as private is gone from it." for path in self.hidden]
-        return [*notes, *self.told]
-
-
 def clean_logs(
     logs: Mapping[str, bytes],
     partials: Mapping[str, bytes],
     progress: Mapping[str, Sequence[LogProgress]],
     redactor: Redactor,
-) -> Clean:
+) -> tuple[dict[str, bytes], dict[str, bytes], dict[str, Sequence[Found]], list[str]]:
     """Return the logs without what is secret or private; lines keep their places.
 
     A log that was read to its end as it stands was cleaned then, and costs nothing more.
@@ -165,9 +123,12 @@ def clean_logs(
         partials: likewise.
         progress: what earlier runs have read.
         redactor: takes out secrets.
+
+    Returns:
+        The logs and the partial logs; path → secrets that were taken out; paths of logs that held something private.
     """
     redacted: dict[str, Sequence[Found]] = {}
-    hidden = []
+    hidden: list[str] = []
 
     def cleaned(path: str, data: bytes) -> bytes:
         text = data.decode()
@@ -180,22 +141,13 @@ def clean_logs(
             redacted[path] = found
         return clean
 
-    return Clean(
-        {path: data if _was_read(progress.get(path, ()), data) else cleaned(path, data) for path, data in logs.items()},
+    read = {path: {record.file for record in records} for path, records in progress.items()}
+    return (
+        {
+            path: data if path in read and file_hash(data) in read[path] else cleaned(path, data)
+            for path, data in logs.items()
+        },
         {path: cleaned(path, data) for path, data in partials.items()},
         redacted,
-        tuple(hidden),
+        hidden,
     )
-
-
-def left_in_place(clean: Clean, shown: Callable[[str], str]) -> Clean:
-    """Return the logs as they may be read where they are a person's own files, which keep what they hold.
-
-    A file with a secret is held uncommitted, and named when the run is over; one with something private is named here.
-    """
-    why = "has something marked as private in it; it is left as it is and not committed, and that is not read"
-    return Clean(clean.logs, clean.partials, told=tuple(f"{shown(path)} {why}." for path in clean.hidden))
-
-
-def _was_read(records: Sequence[LogProgress], data: bytes) -> bool:
-    return bool(records) and file_hash(data) in {record.file for record in records}

@@ -1,17 +1,18 @@
 """`curate forget`: an item goes from everything but git's history, in one commit, and never comes back.
 
 What is derived goes first (kept replies, the index), since it can be made anew; the commit is what counts. A start that
-was killed before it has forgotten nothing, and is told again.
+was killed before it has forgotten nothing, and is told again. A log keeps its line count, so that other items' evidence
+stands where it stood, and what was read of it counts as read.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.night.forget_logs import blotted, carried_progress, masked
 from pipelines.night.manual import Deed, by_hand
 from pipelines.review.close_todos import named_todo
 from pipelines.store.atomic_replace import mask
@@ -21,26 +22,40 @@ from pipelines.store.evidence import Quotes
 from pipelines.store.files import list_files, open_regular, writing
 from pipelines.store.folders import holding
 from pipelines.store.git_history import FORGOTTEN
-from pipelines.store.item import folded
-from pipelines.store.layout import NOTES, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS
+from pipelines.store.item import folded, quote_digest
+from pipelines.store.layout import LOGS, NOTES, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, log_day
 from pipelines.store.lock import private
+from pipelines.store.log import parse_entries
 from pipelines.store.review_queue import read_queue, without_answered
-from pipelines.store.state import Reason, read_progress, render_progress, tombstone
+from pipelines.store.state import Reason, entries_digest, file_hash, read_progress, render_progress, tombstone
 from pipelines.store.template import named_item
 from pipelines.store.user_layout import names_of, real_path, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from pipelines.night.manual import Held
     from pipelines.settings import Settings
-    from pipelines.store.item import Evidence, Item
+    from pipelines.store.item import Item
+    from pipelines.store.log import Entry
+    from pipelines.store.state import LogProgress
+
+    Words = tuple[str, ...]
+    """What is to be forgotten: the item's own words, and those of the log that it rests on, folded."""
 
 
+LEAST_WORDS: Final = 3
+"""Fewer words than these stand everywhere: they are looked for only where the item's evidence says that they are."""
 _OWN_FILES: Final = ("SOUL.md", "AGENTS.md")
 _TEXTS: Final = (".md", ".txt")
+_MOST_LINES: Final = 40
+# What stands before the words of a line, and the pointer to its record, are structure: they tell entries apart.
+_BEFORE: Final = re.compile(
+    r"[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|>)[ \t]+)*(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?[ \t]+)?"
+)
+_POINTER: Final = re.compile(r"(?<![ \t])[ \t]*<!-- Sessions/[^<>\s]+(?: [a-z]+~[0-9a-f-]+)? -->[ \t]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,57 +86,118 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         UnknownItem: no item, or more than one, is meant.
         CurateError: what a verb by hand raises.
     """
-    done: list[Forgotten] = []
-    hiding: list[Callable[[str, bytes], bytes]] = []
+    done: list[tuple[Forgotten, Item, Words]] = []
 
     def decide(held: Held) -> Deed:
         ident = named_item(prefix, [p.item.id for one in held.documents.values() for p in one.items])
-        deed, forgotten, hide = _decided(held, ident)
-        done[:], hiding[:] = [forgotten], [hide]
-        return deed
+        path, placed = placed_item(held.documents, ident)
+        words = _words_of(placed.item, root)
+        documents, unlinked, places = _cleared(held.documents, ident, words)
+        logs, count = _log_changes(held, placed.item, words)
+        places = [*(told(root, place) for place in places), *_left(held, words)]
+        replies = _drop_derived(root, words)
+        forgotten = Forgotten(ident, held.snapshot.shown(path), count, replies, unlinked, tuple(dict.fromkeys(places)))
+        done[:] = [(forgotten, placed.item, words)]
+        return Deed(
+            documents,
+            f"Forget {ident}",
+            changed=1 + len(unlinked),
+            stones=[tombstone(placed.item, held.today, Reason.FORGOTTEN)],
+            further=logs,
+        )
 
     by_hand(root, settings, when, "curate forget", decide)
-    mask(root, hiding[0])
-    return done[0]
-
-
-def _decided(held: Held, ident: str) -> tuple[Deed, Forgotten, Callable[[str, bytes], bytes]]:
-    path, placed = placed_item(held.documents, ident)
-    item, root = placed.item, held.snapshot.root
-    words = words_of(item, root)
-    documents = cleared(held.documents, ident, words)
-    logs, count = _log_changes(held, item, words)
-    places = [*(told(root, place) for place in documents.left), *_left(root, words), *_left_in_place(held, words)]
-    left = tuple(dict.fromkeys(places))
-    replies = _drop_derived(root, words)
-    deed = Deed(
-        documents.documents,
-        f"Forget {ident}",
-        changed=1 + len(documents.unlinked),
-        stones=[tombstone(item, held.today, Reason.FORGOTTEN)],
-        further=logs,
-    )
+    forgotten, item, words = done[0]
 
     def hide(log: str, data: bytes) -> bytes:
-        return masked(data, blotted(log, data, _places(item, log), words).lines)
+        rows = data.split(b"\n")
+        for number in _blotted(log, data, item, words)[1]:
+            rows[number] = b"." * len(rows[number])
+        return b"\n".join(rows)
 
-    return deed, Forgotten(ident, held.snapshot.shown(path), count, replies, documents.unlinked, left), hide
+    mask(root, hide)
+    return forgotten
 
 
-def _places(item: Item, path: str) -> list[Evidence]:
-    return [one for one in item.evidence if one.path == path]
+def _words_of(item: Item, root: Path) -> Words:
+    """Return what is to be forgotten with an item: its sentence, and the lines of the log it rests on.
 
-
-def words_of(item: Item, root: Path) -> Words:
-    """Return the words that are to be forgotten with an item: its sentence, and the lines of the log it rests on."""
+    What is too short to be told from others is left out, and so is the pointer that a captured line ends with.
+    """
     quotes = Quotes(root)
-    found = [quotes.found(one).quote for one in item.evidence]
-    return Words.of([item.text, *(_bare(quote) for quote in found if quote)])
+    found = [(quotes.found(one).quote or "").split("\n") for one in item.evidence]
+    bare = ["\n".join(line.partition("<!-- Sessions/")[0] for line in lines) for lines in found]
+    texts = dict.fromkeys(map(folded, (item.text, *bare)))
+    return tuple(text for text in texts if len(text.split()) >= LEAST_WORDS)
 
 
-def _bare(quote: str) -> str:
-    """Return a quote without the pointer that a captured line ends with."""
-    return "\n".join(line.partition("<!-- Sessions/")[0] for line in quote.split("\n"))
+def _says(text: str, words: Words) -> bool:
+    """Whether any of the words stands in a text, as whole words, whatever its case and punctuation."""
+    hay = f" {folded(text)} " if words else ""
+    return any(f" {needle} " in hay for needle in words)
+
+
+# ------------------------------------------------------------ the documents
+
+
+def _cleared(
+    documents: Mapping[str, Document], ident: str, words: Words
+) -> tuple[dict[str, Document], tuple[str, ...], list[str]]:
+    """Return the documents without an item, the notes under it, the questions about it and the links to it.
+
+    Returns:
+        The documents; ids of items that named it, and do no longer; places (`PATH:LINE`) where its words stand in what
+        a person wrote, or in another item.
+    """
+    after = dict(documents)
+    if REVIEW in after:
+        after[REVIEW] = _unasked(after[REVIEW], ident, words)
+    unlinked: list[str] = []
+    for path, document in sorted(after.items()):
+        bare = edited(document, remove=[ident]) if any(p.item.id == ident for p in document.items) else document
+        new = {p.line: cut for p in bare.items if p.item.id and (cut := _unlinked(p.item, ident)) != p.item}
+        unlinked += [item.id for item in new.values()]
+        after[path] = commented(bare, new) if new else bare
+    left = [
+        f"{path}:{number + 1}"
+        for path, document in sorted(after.items())
+        for number, line in enumerate(document.lines)
+        if _says(line.partition("<!-- ")[0], words)
+    ]
+    return after, tuple(unlinked), left
+
+
+def _unlinked(item: Item, ident: str) -> Item:
+    """Return an item that names the forgotten one no more; its status stays what it was."""
+    links = tuple((kind, kept) for kind, ids in item.links if (kept := tuple(one for one in ids if one != ident)))
+    return replace(
+        item,
+        links=links,
+        superseded_by="" if item.superseded_by == ident else item.superseded_by,
+        merged_into="" if item.merged_into == ident else item.merged_into,
+        extra=tuple(pair for pair in item.extra if pair != ("against", ident)),
+    )
+
+
+def _unasked(queue: Document, ident: str, words: Words) -> Document:
+    """Return Review.md without the item: its question goes, and what quotes it elsewhere is blotted out."""
+    asked = [
+        (entry, [ident] if entry.items else [])
+        for entry in read_queue(queue)
+        if any(item.id == ident for item in entry.items) or named_todo(entry.title) == ident
+    ]
+    bare = without_answered(queue, asked)
+    lines, items = list(bare.lines), {placed.line for placed in bare.items}
+    marks = {entry.first for entry in read_queue(bare)}
+    for number, line in enumerate(lines):
+        if number not in items and _says(line.partition("<!-- ")[0], words):
+            end = line[len(line.rstrip("\r\n")) :]
+            mark = " " + line[line.index("<!-- ") :].rstrip("\r\n") if number in marks else ""
+            lines[number] = f"{'## ' if mark else ''}{FORGOTTEN}{mark}{end}"
+    return Document(bare.path, "".join(lines))
+
+
+# ------------------------------------------------------------ the logs
 
 
 def _log_changes(held: Held, item: Item, words: Words) -> tuple[list[Change], int]:
@@ -129,18 +205,84 @@ def _log_changes(held: Held, item: Item, words: Words) -> tuple[list[Change], in
     snapshot, changes, count = held.snapshot, list[Change](), 0
     if names_of(snapshot.root) is not None:
         return changes, 0  # they are a person's own files
-    progress = read_progress(snapshot.state.get(PROGRESS))
+    before = snapshot.state.get(PROGRESS)
+    progress = read_progress(before)
     for path, data in {**snapshot.logs, **snapshot.partials}.items():
-        out = blotted(path, data, _places(item, path), words)
-        if out.data != data:
-            changes.append(Change(path, data, out.data))
-            count += len(out.lines)
+        after, lines = _blotted(path, data, item, words)
+        if after != data:
+            changes.append(Change(path, data, after))
+            count += len(lines)
             if path in progress:
-                progress[path] = carried_progress(progress, path, data, out.data)
-    told, before = render_progress(progress), snapshot.state.get(PROGRESS)
-    if changes and before is not None and told != before:
-        changes.append(Change(PROGRESS, before, told))
+                progress[path] = _carried_progress(progress[path], path, data, after)
+    if changes and before is not None and (now := render_progress(progress)) != before:
+        changes.append(Change(PROGRESS, before, now))
     return changes, count
+
+
+def _blotted(path: str, data: bytes, item: Item, words: Words) -> tuple[bytes, list[int]]:
+    """Return a log in which the lines that an item rests on, or that say its words, are blotted out; and their numbers.
+
+    A quote is found by its hash, at all places: the same words elsewhere are the same words. Numbers count from 0.
+    """
+    rows = data.decode(errors="surrogateescape").split("\n")
+    plain = [row.removesuffix("\r") for row in rows]
+    out: set[int] = set()
+    for place in (one for one in item.evidence if one.path == path):
+        height = place.end_line - place.start_line + 1
+        for start in range(len(plain) - height + 1):
+            if quote_digest("\n".join(plain[start : start + height]))[: len(place.digest)] == place.digest:
+                out |= set(range(start, start + height))
+    for entry in parse_entries(path, "", "\n".join(rows)) if _says(" ".join(plain), words) else ():
+        out |= _said_in(entry, plain, words)
+    out = {number for number in out if plain[number].strip()}
+    for number in out:
+        before, pointer = _BEFORE.match(plain[number]), _POINTER.search(plain[number])
+        end = rows[number][len(plain[number]) :]
+        rows[number] = f"{before[0] if before else ''}{FORGOTTEN}{pointer[0].rstrip() if pointer else ''}{end}"
+    return "\n".join(rows).encode(errors="surrogateescape"), sorted(out)
+
+
+def _said_in(entry: Entry, lines: Sequence[str], words: Words) -> set[int]:
+    """Return the lines of an entry that say the words: the fewest in a row that do."""
+    if not _says(entry.text, words):
+        return set()
+    first, last = entry.start_line - 1, entry.end_line
+    if last - first <= _MOST_LINES:
+        for height in range(1, last - first + 1):
+            starts = [n for n in range(first, last - height + 1) if _says(" ".join(lines[n : n + height]), words)]
+            if starts:
+                return {number for start in starts for number in range(start, start + height)}
+    return set(range(first, last))
+
+
+def _carried_progress(
+    records: Iterable[LogProgress], path: str, before: bytes, after: bytes
+) -> tuple[LogProgress, ...]:
+    """Return what was read of a log, now that lines of it are blotted out: what was read stays read."""
+    day = log_day(path.removeprefix(f"{LOGS}/"))
+    old, new = (parse_entries(path, day, data.decode(errors="replace")) for data in (before, after))
+    all_keys, new_digest = entries_digest(entry.key for entry in old), entries_digest(entry.key for entry in new)
+    return tuple(
+        replace(
+            record,
+            file=file_hash(after) if record.file == file_hash(before) else record.file,
+            digest=new_digest if record.digest and record.digest == all_keys else record.digest,
+            entries=record.entries | _keys(record.entries, old, new),
+            by_rules=record.by_rules | _keys(record.by_rules, old, new) if record.by_rules else record.by_rules,
+        )
+        for record in records
+    )
+
+
+def _keys(known: frozenset[str], old: Sequence[Entry], new: Sequence[Entry]) -> frozenset[str]:
+    """Return the hashes of the entries that stand where only known ones stood."""
+    is_known = {number: entry.key in known for entry in old for number in range(entry.start_line, entry.end_line + 1)}
+    found = set()
+    for entry in new:
+        here = [is_known[number] for number in range(entry.start_line, entry.end_line + 1) if number in is_known]
+        if here and all(here):
+            found.add(entry.key)
+    return frozenset(found)
 
 
 # ------------------------------------------------------------ what is derived, and what is left
@@ -150,7 +292,7 @@ def _drop_derived(root: Path, words: Words) -> int:
     """Delete the kept replies that hold the words, and the index, which the commit has made anew."""
     gone = 0
     for path in list_files(root, REPLIES, ".json"):
-        if any(words.stand_in(text) for text in _texts(root, path)):
+        if any(_says(text, words) for text in _texts(root, path)):
             with writing(path), holding(root, REPLIES) as folder:
                 folder.unlink(path.rpartition("/")[2])
             gone += 1
@@ -158,17 +300,6 @@ def _drop_derived(root: Path, words: Words) -> int:
         for name in ("index.db", "index.db-wal", "index.db-shm"):
             folder.unlink(name)
     return gone
-
-
-def _left_in_place(held: Held, words: Words) -> list[str]:
-    """Return where the words stand in logs and notes that are a person's own files, which nothing here writes into."""
-    root = held.snapshot.root
-    names = names_of(root)
-    if names is None:
-        return []
-    notes = [path for path in list_files(root, NOTES, "") if path.endswith(_TEXTS) and path not in held.documents]
-    parts = [f"{NOTES}/{real}" for real in names.theirs.values() if real not in names.opened]
-    return _places_with(root, (*held.snapshot.logs, *notes, *parts), words)
 
 
 def _texts(root: Path, path: str) -> Iterator[str]:
@@ -195,21 +326,25 @@ def _unpacked(value: object) -> Iterator[str]:
             yield from _unpacked(inner)
 
 
-def _left(root: Path, words: Words) -> list[str]:
-    """Return where the words stand in files that no run writes: transcripts, displaced logs, own files."""
+def _left(held: Held, words: Words) -> list[str]:
+    """Return where the words stand in files that no run writes into, by what people call those.
+
+    They are transcripts, displaced logs, reports, and own files of the person, logs and notes among them where the
+    memory was adopted in place.
+    """
+    root = held.snapshot.root
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
     paths += [path for path in list_files(root, f"{PRIVATE}/displaced", "") if "~" not in path]
     paths += list_files(root, f"{PRIVATE}/runs", ".json")
-    return _places_with(root, paths, words)
-
-
-def _places_with(root: Path, paths: Iterable[str], words: Words) -> list[str]:
-    """Return where the words stand in files, by what people call those."""
+    if (names := names_of(root)) is not None:
+        paths += held.snapshot.logs
+        paths += [p for p in list_files(root, NOTES, "") if p.endswith(_TEXTS) and p not in held.documents]
+        paths += [f"{NOTES}/{real}" for real in names.theirs.values() if real not in names.opened]
     return [f"{real_path(root, path)}:{number}" for path in paths for number in _lines_with(root, path, words)]
 
 
 def _lines_with(root: Path, path: str, words: Words) -> Iterator[int]:
-    rare = [max(text.split(), key=len).encode() for text in words.texts]
+    rare = [max(text.split(), key=len).encode() for text in words]
     try:
         file = open_regular(root, path)
     except CurateError:
@@ -218,112 +353,15 @@ def _lines_with(root: Path, path: str, words: Words) -> Iterator[int]:
         with file:
             for number, line in enumerate(file, 1):
                 low = line.lower()
-                if any(word in low or not word.isascii() for word in rare) and _says(line, words):
+                if any(word in low or not word.isascii() for word in rare) and _line_says(line, words):
                     yield number
 
 
-def _says(line: bytes, words: Words) -> bool:
+def _line_says(line: bytes, words: Words) -> bool:
     text = line.decode(errors="replace")
     if text[:1] in "{[":
         try:
-            return any(words.stand_in(one) for one in _unpacked(json.loads(text)))
+            return any(_says(one, words) for one in _unpacked(json.loads(text)))
         except (ValueError, RecursionError):
             pass
-    return words.stand_in(text)
-
-
-# ---------------------------------------- forget: an item goes from every document
-# with what was asked about it and what named it.
-
-
-LEAST_WORDS: Final = 3
-"""Fewer words than these stand everywhere: they are looked for only where the item's evidence says that they are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The words that are to be forgotten: the item's own, and those of the log that it rests on.
-
-    Args:
-        texts: folded, each of some length.
-    """
-
-    texts: tuple[str, ...]
-
-    @classmethod
-    def of(cls, texts: Iterable[str]) -> Words:
-        """Return the words of these texts; what is too short to be told from others is left out."""
-        told = dict.fromkeys(folded(text) for text in texts)
-        return cls(tuple(text for text in told if len(text.split()) >= LEAST_WORDS))
-
-    def stand_in(self, text: str) -> bool:
-        """Whether any of them stands in a text, as whole words, whatever its case and punctuation."""
-        if not self.texts:
-            return False
-        hay = f" {folded(text)} "
-        return any(f" {needle} " in hay for needle in self.texts)
-
-
-@dataclass(frozen=True, slots=True)
-class Cleared:
-    """The documents without an item.
-
-    Args:
-        documents: every document by path.
-        unlinked: ids of items that named it, and do no longer.
-        left: places where its words stand in what a person wrote, or in another item; `PATH:LINE`.
-    """
-
-    documents: dict[str, Document]
-    unlinked: tuple[str, ...]
-    left: tuple[str, ...]
-
-
-def cleared(documents: Mapping[str, Document], ident: str, words: Words) -> Cleared:
-    """Return the documents without an item, the notes under it, the questions about it and the links to it."""
-    after = dict(documents)
-    if REVIEW in after:
-        after[REVIEW] = _unasked(after[REVIEW], ident, words)
-    unlinked: list[str] = []
-    for path, document in sorted(after.items()):
-        bare = edited(document, remove=[ident]) if any(p.item.id == ident for p in document.items) else document
-        new = {p.line: cut for p in bare.items if p.item.id and (cut := _unlinked(p.item, ident)) != p.item}
-        unlinked += [item.id for item in new.values()]
-        after[path] = commented(bare, new) if new else bare
-    left = [
-        f"{path}:{number + 1}"
-        for path, document in sorted(after.items())
-        for number, line in enumerate(document.lines)
-        if words.stand_in(line.partition("<!-- ")[0])
-    ]
-    return Cleared(after, tuple(unlinked), tuple(left))
-
-
-def _unlinked(item: Item, ident: str) -> Item:
-    """Return an item that names the forgotten one no more; its status stays what it was."""
-    links = tuple((kind, kept) for kind, ids in item.links if (kept := tuple(one for one in ids if one != ident)))
-    return replace(
-        item,
-        links=links,
-        superseded_by="" if item.superseded_by == ident else item.superseded_by,
-        merged_into="" if item.merged_into == ident else item.merged_into,
-        extra=tuple(pair for pair in item.extra if pair != ("against", ident)),
-    )
-
-
-def _unasked(queue: Document, ident: str, words: Words) -> Document:
-    """Return Review.md without the item: its question goes, and what quotes it elsewhere is blotted out."""
-    asked = [
-        (entry, [ident] if entry.items else [])
-        for entry in read_queue(queue)
-        if any(item.id == ident for item in entry.items) or named_todo(entry.title) == ident
-    ]
-    bare = without_answered(queue, asked)
-    lines, items = list(bare.lines), {placed.line for placed in bare.items}
-    marks = {entry.first for entry in read_queue(bare)}
-    for number, line in enumerate(lines):
-        if number not in items and words.stand_in(line.partition("<!-- ")[0]):
-            end = line[len(line.rstrip("\r\n")) :]
-            mark = " " + line[line.index("<!-- ") :].rstrip("\r\n") if number in marks else ""
-            lines[number] = f"{'## ' if mark else ''}{FORGOTTEN}{mark}{end}"
-    return Document(bare.path, "".join(lines))
+    return _says(text, words)

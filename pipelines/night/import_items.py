@@ -27,22 +27,11 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
     from pipelines.store.item import Item
 
-
-# ---------------------------------------- import: items of another memory
-# or of an earlier state of this one, are put where their records say they stood.
+    Home = tuple[str, str, str]
+    """The title, kind and status of a document."""
 
 
 _ORDER: Final = (*SECTIONS.values(), HISTORY)
-
-
-@dataclass(frozen=True, slots=True)
-class Home:
-    """A document as a record tells of it."""
-
-    path: str
-    title: str
-    kind: str
-    status: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +78,20 @@ def clashing(documents: Mapping[str, Document], incoming: Iterable[Incoming]) ->
     return [one for one in incoming if one.item.id in there and not _same(there[one.item.id][1], one.item)]
 
 
-def imported(documents: Mapping[str, Document], homes: Sequence[Home], incoming: Sequence[Incoming]) -> Imported:
+def imported(documents: Mapping[str, Document], export: Export) -> Imported:
     """Return the documents with the items in them; what stands already and says the same is passed over.
 
     Args:
         documents: every document by path.
-        homes: documents that may have to be made.
-        incoming: the items, in the order in which they stood.
+        export: the items, and the documents that may have to be made.
     """
-    after, there = dict(documents), _there(documents)
+    after, there, homes, incoming = dict(documents), _there(documents), export.homes, export.items
     plain = {(path, p.item.type, p.item.text) for path, one in documents.items() for p in one.items}
-    known = [one for one in incoming if one.item.id in there or (_bare(one) in plain and not one.item.id)]
+    known = [
+        one
+        for one in incoming
+        if one.item.id in there or ((one.path, one.item.type, one.item.text) in plain and not one.item.id)
+    ]
     changed = [one for one in known if one.item.id and not _same(there[one.item.id][1], one.item)]
     for one in changed:
         path = there[one.item.id][0]
@@ -108,10 +100,9 @@ def imported(documents: Mapping[str, Document], homes: Sequence[Home], incoming:
     for one in incoming:
         if one not in known:
             fresh.setdefault(one.path, []).append(one)
-    told = {home.path: home for home in homes}
-    made = [path for path in fresh if path not in after] + [path for path in told if path not in {**after, **fresh}]
+    made = [path for path in fresh if path not in after] + [path for path in homes if path not in {**after, **fresh}]
     for path in made:
-        after[path] = _made(told.get(path) or Home(path, "", "", "active"), fresh.get(path, ()))
+        after[path] = _made(path, homes.get(path, ("", "", "active")), fresh.get(path, ()))
     for path, rows in fresh.items():
         if path not in made:
             after[path] = _filled(after[path], rows)
@@ -127,38 +118,24 @@ def _same(there: Item, item: Item) -> bool:
     return (there.type, there.text) == (item.type, item.text)
 
 
-def _bare(one: Incoming) -> tuple[str, object, str]:
-    return one.path, one.item.type, one.item.text
-
-
 def _rows(one: Incoming, end: str) -> list[str]:
     return [render_item(one.item) + end, *(note + end for note in one.notes)]
 
 
-def _made(home: Home, incoming: Sequence[Incoming]) -> Document:
+def _made(path: str, home: Home, incoming: Sequence[Incoming]) -> Document:
     """Return a document that holds just these items, in their order, under the headings that they stood under."""
-    title = home.title or home.path.rpartition("/")[2].removesuffix(".md")
-    front = [
-        "---",
-        f"title: {title}",
-        f"kind: {home.kind or 'resource'}",
-        f"status: {home.status}",
-        "source: logs",
-        "---",
-    ]
-    lines = [
-        *(front if home.status else []),
-        *(row.rstrip() for one in incoming if not one.section for row in _rows(one, "")),
-    ]
-    lines += [f"# {title}"]
-    section = title
+    title, kind, status = home
+    title = section = title or path.rpartition("/")[2].removesuffix(".md")
+    keys = (f"title: {title}", f"kind: {kind or 'resource'}", f"status: {status}", "source: logs")
+    lines = ["---", *keys, "---"] if status else []
+    lines += [row.rstrip() for one in incoming if not one.section for row in _rows(one, "")] + [f"# {title}"]
     for one in incoming:
         if one.section and one.section != section:
             section = one.section
             lines += ["", f"## {section}"]
         if one.section:
             lines += ([""] if lines[-1].startswith("#") else []) + _rows(one, "")
-    return Document(home.path, "\n".join(lines) + "\n")
+    return Document(path, "\n".join(lines) + "\n")
 
 
 def _filled(document: Document, incoming: Sequence[Incoming]) -> Document:
@@ -180,9 +157,9 @@ _LONGEST_SHOWN: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What a file of records holds: documents, and items in the order in which they stood."""
+    """What a file of records holds: path → documents, and items in the order in which they stood."""
 
-    homes: tuple[Home, ...]
+    homes: Mapping[str, Home]
     items: tuple[Incoming, ...]
 
 
@@ -196,7 +173,7 @@ def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
     Raises:
         BadFile: a line cannot be read; each such line is named by its number.
     """
-    homes: list[Home] = []
+    homes: dict[str, Home] = {}
     items: list[Incoming] = []
     faults: list[str] = []
     ids: dict[str, int] = {}
@@ -206,7 +183,8 @@ def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
             if number == 1:
                 check_header(record)
             elif record.get("record") == "document":
-                homes.append(_home(record))
+                path, home = _home(record)
+                homes[path] = home
             elif record.get("record") == "item":
                 one = _item(number, record)
                 if one.item.id and (first := ids.setdefault(one.item.id, number)) != number:
@@ -220,7 +198,7 @@ def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
         shown = "".join(f"\n  {fault}" for fault in faults[:_SHOWN])
         more = f"\n  and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
         raise BadFile(name, f"cannot be imported, and nothing was:{shown}{more}\n", "Mend the file and import it again")
-    return Export(tuple(homes), tuple(items))
+    return Export(homes, tuple(items))
 
 
 def _records(lines: Iterable[bytes | None], faults: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -244,12 +222,12 @@ def _records(lines: Iterable[bytes | None], faults: list[str]) -> Iterator[tuple
             faults.append(f"line {number}: it is no record")
 
 
-def _home(record: dict[str, Any]) -> Home:
+def _home(record: dict[str, Any]) -> tuple[str, Home]:
     told = [record.get(key) or "" for key in ("path", "title", "kind", "status")]
     if not all(isinstance(one, str) for one in told):
         raise ValueError("a document's path, title, kind and status must be texts")
     path, title, kind, status = map(str, told)
-    return Home(_checked(path), fold(title), fold(kind), fold(status))
+    return _checked(path), (fold(title), fold(kind), fold(status))
 
 
 def _checked(path: str) -> str:
@@ -295,7 +273,7 @@ def import_items(root: Path, settings: Settings, when: datetime, export: Export,
     def decide(held: Held) -> Deed | None:
         if not replace and (clash := clashing(held.documents, export.items)):
             _refuse(clash)
-        told = imported(held.documents, export.homes, export.items)
+        told = imported(held.documents, export)
         done[:] = [told]
         if not (told.added or told.replaced or told.made):
             return None
@@ -326,8 +304,8 @@ def _placed(root: Path, export: Export) -> Export:
         bare = path.removeprefix(f"{NOTES}/")
         return bare if bare.partition("/")[0] in FOLDERS else f"Resources/{bare}"
 
-    homes = (replaced(one, path=here(one.path)) for one in export.homes)
-    return Export(tuple(homes), tuple(replaced(one, path=here(one.path)) for one in export.items))
+    homes = {here(path): home for path, home in export.homes.items()}
+    return Export(homes, tuple(replaced(one, path=here(one.path)) for one in export.items))
 
 
 def _refuse(clash: Sequence[Incoming]) -> None:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet
 from pipelines.night.briefing import tidied
+from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import reconcile
 from pipelines.night.reindex import reindex
-from pipelines.night.shelves import home_of
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Block, edited
 from pipelines.store.edits import commit_edits
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.shelves import Shelves
     from pipelines.settings import Settings
     from pipelines.store.document import Document
     from pipelines.store.snapshot import Snapshot
@@ -46,21 +45,76 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Held:
-    """The memory as a verb finds it, under the run lock.
+    """The memory as a change by hand finds it, under the run lock.
 
     Args:
-        documents: every document by path, people's edits understood.
-        snapshot: the files as they were read.
         git: the memory's git.
-        today: the memory's day.
+        snapshot: the files as they were read.
         settings: the memory's settings.
+        when: the moment at which it is done.
+        documents: every document by path; for a verb, with people's edits understood.
     """
 
-    documents: Mapping[str, Document]
-    snapshot: Snapshot
     git: Git
-    today: str
+    snapshot: Snapshot
     settings: Settings
+    when: datetime
+    documents: Mapping[str, Document]
+
+    @property
+    def today(self) -> str:
+        """The memory's day."""
+        return day_of(self.when, self.settings)
+
+    def write(self, deed: Deed, by: str = BY_HAND) -> tuple[Mapping[str, Document], bool]:
+        """Bring what was decided under the caps, check it, write and commit it.
+
+        Returns:
+            The documents as they were written, and whether anything was there to write.
+
+        Raises:
+            BrokenChangeSet: it would break a promise; nothing was written.
+            ChangedUnderRun: a file is no longer what was read; nothing was written.
+        """
+        snapshot, settings = self.snapshot, self.settings
+        after = tidied(deed.documents, snapshot, settings, snapshot.unreadable()).documents
+        gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
+        if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
+            raise BrokenChangeSet(faults)
+        changes = [*document_changes(snapshot.documents, after), *deed.further]
+        if deed.stones:
+            before = snapshot.state.get(TOMBSTONES)
+            changes.append(Change(TOMBSTONES, before, render_tombstones({*read_tombstones(before), *deed.stones})))
+        if changes:
+            self.apply(changes, told(snapshot.root, deed.summary), added=len(deed.added), changed=deed.changed, by=by)
+        return after, bool(changes)
+
+    def apply(self, changes: Sequence[Change], summary: str, *, added: int, changed: int, by: str = BY_HAND) -> None:
+        """Write and commit a change set, and bring the index up to date.
+
+        Args:
+            changes: the change set, checked.
+            summary: the commit's first line.
+            added: items that are new.
+            changed: items that stood already and are different now.
+            by: who decided, as the commit's `Extractor` says: a verb, and an undo takes it back whole; or people's
+                edits, which no undo takes back.
+
+        Raises:
+            ChangedUnderRun: a file is no longer what was read; nothing was written.
+        """
+        message = render(
+            "commit.txt",
+            summary=summary,
+            lines=[],
+            run_id=run_id(self.when, self.git.head()),
+            added=added,
+            changed=changed,
+            extractor=by,
+        )
+        name, mail = self.git.identity() or self.settings.author
+        apply_changes(self.snapshot.root, self.git, changes, Signature(message, name, mail, self.when))
+        reindex(self.snapshot.root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,89 +164,32 @@ def by_hand(
         CurateError: what `decide` raises.
     """
     with direct_change(root, settings, when, holder) as found:
-        direct, documents = _understood(found)
-        snapshot = without_held(direct.snapshot)
-        deed = decide(Held(documents, snapshot, direct.git, day_of(when, settings), settings))
+        held = _understood(found)
+        deed = decide(held)
         if deed is None:
             return None
-        written = _write(direct, snapshot, deed)
-    return replace(deed, documents=written)
+        return replace(deed, documents=held.write(deed)[0])
 
 
-def _understood(direct: DirectChange) -> tuple[DirectChange, Mapping[str, Document]]:
+def _understood(held: Held) -> Held:
     """Return the memory once what people edited since the last run is understood, and committed where it says more.
 
     It has a commit of its own, so that an undo of the verb leaves it alone.
     """
-    snapshot, today = without_held(direct.snapshot), day_of(direct.when, direct.settings)
-    baseline = last_run_baseline(direct.git, snapshot.documents).without(snapshot.unreadable())
-    people = reconcile(snapshot.documents, baseline, today, snapshot.shown)
+    snapshot = without_held(held.snapshot)
+    baseline = last_run_baseline(held.git, snapshot.documents).without(snapshot.unreadable())
+    people = reconcile(snapshot.documents, baseline, held.today, snapshot.shown)
+    held = replace(held, snapshot=snapshot, documents=people.documents)
     edits = len(people.edited) + len(people.numbered) + len(people.retracted) + len(people.asked)
     if not edits:
-        return direct, people.documents
+        return held
     after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.retracted)
-    _write(direct, snapshot, after, by="people")
-    return _understood(replace(direct, snapshot=read_snapshot(snapshot.root)))
-
-
-def _write(direct: DirectChange, snapshot: Snapshot, deed: Deed, by: str = BY_HAND) -> Mapping[str, Document]:
-    after = tidied(deed.documents, snapshot, direct.settings, snapshot.unreadable()).documents
-    gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
-    cap = direct.settings.caps.briefing
-    if faults := check_documents(snapshot.documents, after, cap, added=deed.added, gone=gone):
-        raise BrokenChangeSet(faults)
-    changes = [*document_changes(snapshot.documents, after), *deed.further]
-    if deed.stones:
-        before = snapshot.state.get(TOMBSTONES)
-        changes.append(Change(TOMBSTONES, before, render_tombstones({*read_tombstones(before), *deed.stones})))
-    if changes:
-        direct.apply(changes, told(snapshot.root, deed.summary), added=len(deed.added), changed=deed.changed, by=by)
-    return after
-
-
-# ---------------------------------------- direct changes
-# what a person asks for at once, outside a night, in the same order and with the same care.
-
-
-@dataclass(frozen=True)
-class DirectChange:
-    """The memory as a direct change finds it, under the run lock."""
-
-    git: Git
-    snapshot: Snapshot
-    settings: Settings
-    when: datetime
-
-    def apply(self, changes: Sequence[Change], summary: str, *, added: int, changed: int, by: str = BY_HAND) -> None:
-        """Write and commit a change set, and bring the index up to date.
-
-        Args:
-            changes: the change set, checked.
-            summary: the commit's first line.
-            added: items that are new.
-            changed: items that stood already and are different now.
-            by: who decided, as the commit's `Extractor` says: a verb, and an undo takes it back whole; or people's
-                edits, which no undo takes back.
-
-        Raises:
-            ChangedUnderRun: a file is no longer what was read; nothing was written.
-        """
-        message = render(
-            "commit.txt",
-            summary=summary,
-            lines=[],
-            run_id=run_id(self.when, self.git.head()),
-            added=added,
-            changed=changed,
-            extractor=by,
-        )
-        name, mail = self.git.identity() or self.settings.author
-        apply_changes(self.snapshot.root, self.git, changes, Signature(message, name, mail, self.when))
-        reindex(self.snapshot.root)
+    held.write(after, by="people")
+    return _understood(replace(held, snapshot=read_snapshot(snapshot.root)))
 
 
 @contextlib.contextmanager
-def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[DirectChange]:
+def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[Held]:
     """Hold the memory for a direct change: what was left is finished, and people's edits are committed first.
 
     Raises:
@@ -205,46 +202,30 @@ def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -
         recover(root, git)
         author = Author(*settings.author, when)
         commit_edits(root, git, f"Edits by hand\n\nCommitted as they stood before {holder}.\n", author)
-        yield DirectChange(git, read_snapshot(root), settings, when)
+        snapshot = read_snapshot(root)
+        yield Held(git, snapshot, settings, when, snapshot.documents)
 
 
-# ---------------------------------------- what a person files by hand
-# one item of the owner's, put into its document at once.
-
-
-@dataclass(frozen=True, slots=True)
-class OwnItem:
-    """An item of the owner's and where it stands; no changes where the memory held it already."""
-
-    item: Item
-    path: str
-    changes: tuple[Change, ...]
-
-
-def file_own_item(  # noqa: PLR0913, PLR0917  what the person said, and what it is filed into
-    kind: ItemType, text: str, path: str, today: str, snapshot: Snapshot, shelves: Shelves, settings: Settings
-) -> OwnItem:
-    """Return the item and the changes that file it.
+def file_own_item(kind: ItemType, text: str, path: str, held: Held) -> tuple[Item, str, tuple[Change, ...]]:
+    """Return an item of the owner's, where it stands, and the changes that file it; none where it stood already.
 
     Args:
         kind: its type.
         text: its sentence.
         path: the document's path, or empty for the one where it belongs.
-        today: the memory's day.
-        snapshot: the memory as it is.
-        shelves: its documents.
-        settings: their caps; what the new item pushes out is moved as in a run.
+        held: the memory as it is; what the new item pushes out of a document is moved as in a run.
     """
-    path = path or home_of(kind, text, Confidence.HIGH, shelves)
-    for place, document in shelves.documents.items():
+    snapshot, closed = held.snapshot, held.snapshot.unreadable()
+    path = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, closed))
+    for place, document in held.documents.items():
         for placed in document.items:
             if placed.item.active and placed.item.type is kind and folded(placed.item.text) == folded(text):
-                return OwnItem(placed.item, place, ())
+                return placed.item, place, ()
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
-    item = Item(kind, text, status=status, since=today, trust=Trust.OWNER)
-    taken = {placed.item.id for document in shelves.documents.values() for placed in document.items}
-    item = Item(kind, text, new_id(item, document_id(path), taken), status, today, trust=Trust.OWNER)
-    home = shelves.documents.get(path) or new_document(path, "", today)
-    documents = {**shelves.documents, path: edited(home, add=[Block(item)])}
-    after = tidied(documents, snapshot, settings, shelves.closed).documents
-    return OwnItem(item, path, tuple(document_changes(snapshot.documents, after)))
+    item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
+    taken = {placed.item.id for document in held.documents.values() for placed in document.items}
+    item = replace(item, id=new_id(item, document_id(path), taken))
+    home = held.documents.get(path) or new_document(path, "", held.today)
+    documents = {**held.documents, path: edited(home, add=[Block(item)])}
+    after = tidied(documents, snapshot, held.settings, closed).documents
+    return item, path, tuple(document_changes(snapshot.documents, after))

@@ -1,73 +1,75 @@
-"""The plan of a night: from the memory as it is to one change set, through the stages in their order.
+"""The plan of a night: from the memory as it is to one change set and its report, through the stages in their order.
 
 Nothing here writes. What a plan would do can be shown (`--dry-run`) or applied (`pipelines.night.run_night`).
 """
 
 from __future__ import annotations
 
+import contextlib
+from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, TooMuchFromGit
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract
-from pipelines.extract.extraction import DocumentChoice, Nearby
+from pipelines.extract.extraction import DocumentChoice, Nearby, all_failures
 from pipelines.night.answers import apply_answers
 from pipelines.night.briefing import tidied
+from pipelines.night.choose_document import Catalog, file_candidate
 from pipelines.night.file_items import promote
-from pipelines.night.fold_logs import capture, clean_logs, left_in_place
-from pipelines.night.outcome import Decided, report_of
+from pipelines.night.fold_logs import capture, clean_logs
+from pipelines.night.projects import propose_archives
 from pipelines.night.reconcile import reconcile
 from pipelines.night.report import RunReport
-from pipelines.night.reread import buried_by, counting, reread_in, settle
-from pipelines.night.settle import settle_beliefs
-from pipelines.night.shelves import Shelves, home_of, named_document
+from pipelines.night.reread import buried_by, reread_in, split_known, without_recounts
+from pipelines.review.close_todos import claimed, close_todos
 from pipelines.review.existing_items import Vectors
 from pipelines.review.item_links import find_ties, linkable
 from pipelines.review.llm_review import Sitting, weigh
-from pipelines.review.questions import Telling
-from pipelines.review.review import Alike, Filed
+from pipelines.review.questions import Telling, asked, held
+from pipelines.review.review import Alike
 from pipelines.review.trust.gate import Gate
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
 from pipelines.store.evidence import Quotes
 from pipelines.store.git_history import last_run_baseline, run_id
-from pipelines.store.layout import PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
+from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
 from pipelines.store.log import parse_entries
-from pipelines.store.secrets import load_redactor, veil
+from pipelines.store.secrets import find_secrets, load_redactor, veil
+from pipelines.store.secrets import told as counted
 from pipelines.store.secrets.scan import without_held
 from pipelines.store.session_state import load_seals
 from pipelines.store.snapshot import read_snapshot, with_links_told_apart
 from pipelines.store.state import entries_digest, read_progress, read_tombstones, render_progress, render_tombstones
 from pipelines.store.template import missing_files
-from pipelines.store.user_layout import names_of
+from pipelines.store.user_layout import names_of, told
 from pipelines.templating import resource
+from pipelines.usage import total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.extract.extract_days import DayToRead, Extracted
-    from pipelines.extract.extraction import Candidate, Extractor
+    from pipelines.extract.extract_days import Extracted
+    from pipelines.extract.extraction import Extractor
     from pipelines.extract.llm.operations import Reviewer
     from pipelines.night.answers import Answered
+    from pipelines.night.briefing import Pruned
     from pipelines.night.file_items import Promoted
-    from pipelines.night.fold_logs import Captured, Clean
+    from pipelines.night.fold_logs import Captured
     from pipelines.night.progress import Watch
     from pipelines.night.reconcile import Reconciled
-    from pipelines.night.settle import Settled
     from pipelines.night.sync import Sharing
     from pipelines.review.llm_review import Weighed
-    from pipelines.review.review import Verdict
-    from pipelines.review.trust.gate import Gated
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.settings import Settings
     from pipelines.store.git import Git
-    from pipelines.store.item import Item
+    from pipelines.store.item import Trust
+    from pipelines.store.log import Entry
+    from pipelines.store.secrets import Found
     from pipelines.store.snapshot import Snapshot
-    from pipelines.store.state import LogProgress, Tombstone
 
 
 @dataclass(frozen=True)
@@ -117,48 +119,42 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class _Begun:
-    """What a night begins with: the logs in one piece, and people's edits and answers heeded."""
+class _Decided:
+    """What the stages of a night came to, one after the other.
 
-    snapshot: Snapshot
-    progress: Mapping[str, tuple[LogProgress, ...]]
-    clean: Clean
+    Args:
+        captured: the logs as they may be read.
+        redacted: log → the secrets that were taken out of it.
+        private: logs that hold, or held, something private.
+        reconciled: people's edits.
+        answered: people's answers in Review.md.
+        extracted: what was read.
+        weighed: the review, with a verdict on every candidate.
+        meaning: the local model that could be asked, or empty.
+        promoted: what was filed.
+        closed: ids of Todos that the log says are done.
+        claims: ids of Todos that a person is asked about: who says that they are done is trusted less.
+        archives: paths of projects that are proposed for Archives.
+        pruned: the documents as they are to be written, and what a cap moved.
+        logs: path → bytes of each log as it is to be written; None where it goes.
+        state: path → bytes of each file under State.
+    """
+
     captured: Captured
+    redacted: Mapping[str, Sequence[Found]]
+    private: Sequence[str]
     reconciled: Reconciled
     answered: Answered
-
-    @cached_property
-    def items(self) -> list[tuple[str, Item]]:
-        """Every item, with the path of its document."""
-        return [(path, p.item) for path, document in sorted(self.answered.documents.items()) for p in document.items]
-
-    @cached_property
-    def stones(self) -> frozenset[Tombstone]:
-        """All tombstones, those of this run, too."""
-        before = read_tombstones(self.snapshot.state.get(TOMBSTONES))
-        return before | {*self.reconciled.retracted, *self.answered.retracted}
-
-
-@dataclass(frozen=True)
-class _Read:
-    """What was there to read and what came of it, and where it may be filed."""
-
-    progress: Mapping[str, tuple[LogProgress, ...]]
-    days: list[DayToRead]
-    shelves: Shelves
-    choices: tuple[DocumentChoice, ...]
     extracted: Extracted
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """What the review decided, and by what."""
-
-    gate: Gate
-    is_reread: Callable[[Candidate], bool]
     weighed: Weighed
-    verdicts: tuple[Verdict, ...]
     meaning: str
+    promoted: Promoted
+    closed: tuple[str, ...]
+    claims: tuple[str, ...]
+    archives: tuple[str, ...]
+    pruned: Pruned
+    logs: Mapping[str, bytes | None]
+    state: Mapping[str, bytes]
 
 
 def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
@@ -169,148 +165,110 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     """
     snapshot = with_links_told_apart(without_held(read_snapshot(night.root)), git)
     template = missing_files(night.root, resource("memory_template"))
-    found = {**snapshot.documents, **_template_documents(template)}
+    made = {c.path: Document(c.path, c.after.decode()) for c in template if c.after is not None and kind_of(c.path)}
+    found = {**snapshot.documents, **made}
     decided = _decide(night, git, snapshot, found, watch)
-    gone = frozenset(stone.id for stone in decided.stones)
-    added = [item.id for _, item in decided.promoted.added] + [one.item.id for one in decided.promoted.questions]
-    added += [one.item.id for one in decided.promoted.held]
-    caps = night.settings.caps
-    if faults := check_documents(found, decided.documents, caps.briefing, added=added, gone=gone):
+    promoted, documents = decided.promoted, decided.pruned.documents
+    gone = frozenset(stone.id for stone in (*decided.reconciled.retracted, *decided.answered.retracted))
+    added = [item.id for _, item in promoted.added]
+    added += [one.item.id for one in promoted.questions] + [one.item.id for one in promoted.held]
+    if faults := check_documents(found, documents, night.settings.caps.briefing, added=added, gone=gone):
         raise BrokenChangeSet(faults)
+    logs, state = {**snapshot.logs, **snapshot.partials}, snapshot.state
     changes = (
         *(change for change in template if kind_of(change.path) is None),
-        *_log_changes(snapshot, decided),
-        *document_changes(snapshot.documents, decided.documents),
-        *_state_changes(snapshot, decided.state),
+        *(Change(path, logs.get(path), data) for path, data in decided.logs.items() if logs.get(path) != data),
+        *document_changes(snapshot.documents, documents),
+        *(Change(path, state.get(path), data) for path, data in decided.state.items() if state.get(path, b"") != data),
     )
-    begun = RunReport(
-        run=run_id(night.now, git.head()),
-        now=night.now.isoformat(timespec="seconds"),
-        day=night.today,
-        extractor=night.extractor.name,
-        again=night.again,
-        briefing_cap=night.settings.caps.briefing,
-        warnings=night.settings.ignored_note,
-    )
-    return Plan(changes, report_of(begun, git, decided))
+    return Plan(changes, _report(night, git, snapshot, decided))
 
 
-def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document], watch: Watch) -> Decided:
+def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document], watch: Watch) -> _Decided:
     """Run the stages in their order."""
+    today, closed = night.today, snapshot.unreadable()
+    progress = read_progress(snapshot.state.get(PROGRESS))
     with watch.stage("capture"):
-        begun = _begin(night, git, snapshot, found)
+        redactor = load_redactor(night.root)
+        logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, progress, redactor)
+        captured = capture(logs, partials, today, closed)
+        reconciled = reconcile(found, last_run_baseline(git, found).without(closed), today, snapshot.shown)
+        answered = apply_answers(reconciled.documents, today, snapshot.theirs())
+    catalog = Catalog(answered.documents, closed)
+    items = [(path, placed.item) for path, one in sorted(catalog.documents.items()) for placed in one.items]
+    stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*reconciled.retracted, *answered.retracted}
     with watch.stage("extract"):
-        read = _read(night, git, begun, watch)
+        if night.again:
+            progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
+        days = days_to_read(captured.logs, progress, today, _read_before(git), rereads=night.rereads)
+        choices = tuple(
+            DocumentChoice(one.id, one.title, one.kind)
+            for path, one in sorted(catalog.documents.items())
+            if not path.startswith("Archives/") and path != REVIEW
+        )
+        nearby, read = Nearby(linkable(items)), lambda done: watch.advance(done, len(days))
+        extracted = extract(days, night.extractor, choices, read, night.at_once, nearby)
     with watch.stage("review"):
-        judged = _judge(night, begun, read)
+        gate = Gate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
+        is_reread, alike = reread_in(days, night.again), Alike(night.embedder, night.vectors)
+        buried = buried_by(stones, night.again, is_reread)
+        sitting = Sitting(items, buried, lambda one: file_candidate(one, catalog), choices, alike)
+        candidates = [gate.look(replace(one, text=veil(one.text))) for one in extracted.candidates]
+        filed = [
+            replace(file_candidate(one.candidate, catalog), doubt=one.doubt, echo=one.echo, recited=one.recited)
+            for one in candidates
+        ]
+        unknown, known = split_known(filed, items, is_reread)
+        weighed = weigh(unknown, sitting, night.reviewer)
+        weighed = replace(weighed, verdicts=(*known, *weighed.verdicts))
     with watch.stage("promote"):
-        promoted, settled = _promote(night, begun, read, judged)
+        ties = find_ties([verdict.candidate for verdict in weighed.verdicts], items)
+        promoted = promote(without_recounts(weighed.verdicts, is_reread), catalog, ties)
+        fresh = [entry for day in extracted.read for entry in day.fresh]
+        documents, done, claims, archives = _close_and_ask(
+            night, snapshot, promoted, fresh, gate.word_of, captured.logs
+        )
     with watch.stage("prune"):
-        pruned = tidied(settled.documents, snapshot, night.settings, read.shelves.closed)
-    return Decided(
-        snapshot, begun.clean, begun.captured, begun.reconciled, begun.answered, read.extracted, judged.weighed,
-        judged.verdicts, promoted, settled, pruned, _state(night, begun, read), judged.meaning,
+        pruned = tidied(documents, snapshot, night.settings, closed)
+    if extracted.read:
+        progress = advanced_progress(progress, extracted.read, today, extracted.fallback)
+    state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(stones)}
+    written: dict[str, bytes | None] = {**captured.logs, **partials, **dict.fromkeys(captured.folded)}
+    if names_of(night.root) is not None:
+        redacted, written = {}, {}  # the logs are a person's own files, and keep what they hold
+    return _Decided(
+        captured, redacted, private, reconciled, answered, extracted, weighed, alike.name if extracted.read else "",
+        promoted, done, claims, archives, pruned, written, state,
     )  # fmt: skip
 
 
-def _begin(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document]) -> _Begun:
-    progress = read_progress(snapshot.state.get(PROGRESS))
-    clean = clean_logs(snapshot.logs, snapshot.partials, progress, load_redactor(night.root))
-    in_place = names_of(night.root) is not None
-    clean = left_in_place(clean, snapshot.shown) if in_place else clean
-    captured = capture(clean.logs, clean.partials, night.today, snapshot.unreadable())
-    baseline = last_run_baseline(git, found).without(snapshot.unreadable())
-    reconciled = reconcile(found, baseline, night.today, snapshot.shown)
-    answered = apply_answers(reconciled.documents, night.today, snapshot.theirs())
-    return _Begun(snapshot, progress, clean, captured, reconciled, answered)
+def _close_and_ask(
+    night: Night,
+    snapshot: Snapshot,
+    promoted: Promoted,
+    fresh: Sequence[Entry],
+    word_of: Callable[[Entry, str], Trust],
+    logs: Mapping[str, bytes],
+) -> tuple[Mapping[str, Document], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Close what is done, ask what cannot be decided, and propose what is over.
 
-
-def _read(night: Night, git: Git, begun: _Begun, watch: Watch) -> _Read:
-    progress = begun.progress
-    if night.again:
-        progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
-    days = days_to_read(begun.captured.logs, progress, night.today, _read_before(git), rereads=night.rereads)
-    choices, nearby = _choices(begun.answered.documents), Nearby(linkable(begun.items))
-    extracted = extract(
-        days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once, nearby
-    )
-    return _Read(progress, days, Shelves(begun.answered.documents, begun.snapshot.unreadable()), choices, extracted)
-
-
-def _judge(night: Night, begun: _Begun, read: _Read) -> _Judged:
-    candidates = [replace(one, text=veil(one.text)) for one in read.extracted.candidates]
-    gate = Gate(read.days, load_seals(), night.rules_from, frozenset(item.id for _, item in begun.items))
-    filed = [gated_in(gate.look(candidate), read.shelves) for candidate in candidates]
-    is_reread = reread_in(read.days, night.again)
-    unsettled, known = settle(filed, begun.items, is_reread)
-    alike = Alike(night.embedder, night.vectors)
-    buried = buried_by(begun.stones, night.again, is_reread)
-    sitting = Sitting(begun.items, buried, lambda one: filed_in(one, read.shelves), read.choices, alike)
-    weighed = weigh(unsettled, sitting, night.reviewer)
-    meaning = alike.name if read.extracted.read else ""
-    return _Judged(gate, is_reread, weighed, (*known, *weighed.verdicts), meaning)
-
-
-def _promote(night: Night, begun: _Begun, read: _Read, judged: _Judged) -> tuple[Promoted, Settled]:
-    ties = find_ties([verdict.candidate for verdict in judged.verdicts], begun.items)
-    promoted = promote(counting(judged.verdicts, judged.is_reread), read.shelves, ties)
-    fresh = [entry for day in read.extracted.read for entry in day.fresh]
-    idle, telling = night.settings.review.idle_days, _telling(begun.snapshot)
-    logs = begun.captured.logs
-    return promoted, settle_beliefs(promoted, fresh, judged.gate.word_of, logs, telling, night.today, idle)
-
-
-def _state(night: Night, begun: _Begun, read: _Read) -> dict[str, bytes]:
-    progress, extracted = read.progress, read.extracted
-    if extracted.read:
-        progress = advanced_progress(progress, extracted.read, night.today, extracted.fallback)
-    return {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(begun.stones)}
-
-
-def filed_in(one: Candidate, shelves: Shelves) -> Filed:
-    """Return a candidate with the document that it names, and the one where it would stand."""
-    named = named_document(one, shelves)
-    return Filed(one, named, named or home_of(one.type, one.text, one.confidence, shelves))
-
-
-def gated_in(one: Gated, shelves: Shelves) -> Filed:
-    """Return a candidate as the gate lets it in, with the document that it names and the one where it would stand."""
-    return replace(filed_in(one.candidate, shelves), doubt=one.doubt, echo=one.echo, recited=one.recited)
-
-
-def _telling(snapshot: Snapshot) -> Telling:
-    """Return how questions tell of places: the words that evidence names, and what people call a file."""
-    quotes = Quotes(snapshot.root)
-    return Telling(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
-
-
-# ------------------------------------------------------------ parts of the change set
-
-
-def _template_documents(template: list[Change]) -> dict[str, Document]:
-    return {c.path: Document(c.path, c.after.decode()) for c in template if c.after is not None and kind_of(c.path)}
-
-
-def _choices(documents: Mapping[str, Document]) -> tuple[DocumentChoice, ...]:
-    return tuple(
-        DocumentChoice(document.id, document.title, document.kind)
-        for path, document in sorted(documents.items())
-        if not path.startswith("Archives/") and path != REVIEW
-    )
-
-
-def _log_changes(snapshot: Snapshot, decided: Decided) -> list[Change]:
-    if names_of(snapshot.root) is not None:
-        return []  # they are a person's own files
-    folded = frozenset(decided.captured.folded)
-    before = {**snapshot.logs, **snapshot.partials}
-    after = {**decided.captured.logs, **decided.clean.partials, **dict.fromkeys(folded)}
-    return [Change(path, before.get(path), data) for path, data in after.items() if before.get(path) != data]
-
-
-def _state_changes(snapshot: Snapshot, state: Mapping[str, bytes]) -> list[Change]:
-    before = snapshot.state
-    return [Change(path, before.get(path), data) for path, data in state.items() if (before.get(path) or b"") != data]
+    Returns:
+        The documents; the ids of Todos that were closed, and of those that a person is asked about; the paths of
+        projects that are proposed for Archives.
+    """
+    quotes, today = Quotes(snapshot.root), night.today
+    telling = Telling(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
+    closed = close_todos(promoted.documents, fresh, word_of)
+    documents = dict(closed.documents)
+    if promoted.questions:
+        documents[REVIEW] = asked(documents.get(REVIEW), promoted.questions, telling, today)
+    if promoted.held:
+        documents[REVIEW] = held(documents.get(REVIEW), promoted.held, telling, today)
+    queue, claims = claimed(documents, (*promoted.claims, *closed.claims), telling, today)
+    documents |= {REVIEW: queue} if queue is not None else {}
+    queue, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
+    documents |= {REVIEW: queue} if queue is not None else {}
+    return documents, closed.ids, claims, archives
 
 
 def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
@@ -328,3 +286,106 @@ def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
         return None
 
     return find
+
+
+# ------------------------------------------------------------ the report
+
+
+def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> RunReport:
+    """Return a report that says what was decided, all but what writing it comes to."""
+    extracted, weighed, promoted, shown = decided.extracted, decided.weighed, decided.promoted, snapshot.shown
+    documents, left = decided.pruned.documents, [str(warned) for warned in snapshot.warnings if warned.pending]
+    asked_about = (
+        decided.reconciled.asked, promoted.questions, promoted.held, decided.archives, decided.claims
+    )  # fmt: skip
+    return RunReport(
+        run=run_id(night.now, git.head()),
+        now=night.now.isoformat(timespec="seconds"),
+        day=night.today,
+        extractor=night.extractor.name,
+        again=night.again,
+        meaning=decided.meaning,
+        logs_read=sum(bool(day.fresh) for day in extracted.read),
+        entries_read=sum(len(day.fresh) for day in extracted.read),
+        entries_pending=sum(len(day.fresh) for day in extracted.pending),
+        candidates=len(extracted.candidates),
+        ungrounded=extracted.ungrounded,
+        spent=total(extracted.spent, weighed.spent),
+        failures=all_failures(extracted.failures, weighed.failures),
+        fallback=extracted.fallback,
+        reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
+        replies=(*extracted.replies, *weighed.replies),
+        review=weighed.to_json(),
+        verdicts=dict(Counter(str(verdict.kind) for verdict in weighed.verdicts)),
+        pending_days=tuple(day.day for day in extracted.pending if day.asked),
+        failure=veil(extracted.failure),
+        over_budget=extracted.over_budget,
+        folded=decided.captured.folded,
+        redacted={path: len(found) for path, found in decided.redacted.items()},
+        types=dict(Counter(str(item.type) for _, item in promoted.added)),
+        documents=dict(Counter(shown(path) for path, _ in promoted.added)),
+        confirmed=len(promoted.confirmed),
+        made=tuple(map(shown, promoted.made)),
+        edited=len(decided.reconciled.edited),
+        numbered=len(decided.reconciled.numbered),
+        retracted=len(decided.reconciled.retracted) + len(decided.answered.retracted),
+        restored=len(decided.answered.restored),
+        asked=sum(map(len, asked_about)),
+        superseded=len(promoted.superseded),
+        closed=len(decided.closed),
+        briefing_bytes=documents[BRIEFING].size if BRIEFING in documents else 0,
+        briefing_cap=night.settings.caps.briefing,
+        evicted=[
+            {"id": moved.id, "from": shown(moved.source), "to": shown(moved.target)} for moved in decided.pruned.moved
+        ],
+        warnings=[
+            *left,
+            *night.settings.ignored_note,
+            *_warnings(git, snapshot, decided),
+        ],  # why it is left comes first
+        pending=bool(left),
+    )
+
+
+def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
+    root, review, promoted = snapshot.root, snapshot.shown(REVIEW), decided.promoted
+    notes = [str(warned) for warned in snapshot.warnings if not warned.pending]
+    if names_of(root) is not None:  # the logs keep what they hold; one with a secret is named when the run is over
+        why = "has something marked as private in it; it is left as it is and not committed, and that is not read"
+        notes += [f"{snapshot.shown(path)} {why}." for path in decided.private]
+    else:
+        purge = "; git holds it still, and `curate check --secrets --history` says how to purge that"
+        held_by_git = _with_secret_in_git(git, decided.redacted)
+        notes += [
+            f"{path}: {counted(found)} redacted{purge if path in held_by_git else ''}."
+            for path, found in sorted(decided.redacted.items())
+        ]
+        notes += [f"{path}: what was marked as private is gone from it." for path in decided.private]
+    notes += [f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd]
+    if gone := len(decided.reconciled.asked):
+        notes.append(f"{gone} items are gone from their documents; {review} asks whether to retract or restore them.")
+    if questions := len(promoted.questions):
+        count = "1 new item contradicts" if questions == 1 else f"{questions} new items contradict"
+        notes.append(f"{count} what stands; {review} asks which holds.")
+    if waiting := len(promoted.held):
+        count = "1 new item is" if waiting == 1 else f"{waiting} new items are"
+        notes.append(f"{count} held in {review}: nobody vouches for what they say.")
+    if claims := len(decided.claims):
+        count = "1 todo is" if claims == 1 else f"{claims} todos are"
+        notes.append(f"{count} said to be done by who is trusted less; {review} asks.")
+    if archives := [snapshot.shown(path) for path in decided.archives]:
+        notes.append(f"{' and '.join(archives)} may be over; {review} asks whether to archive.")
+    notes += [told(root, note) for note in decided.answered.notes]
+    return notes + [veil(told(root, note)) for note in (*decided.extracted.notes, *decided.weighed.notes)]
+
+
+def _with_secret_in_git(git: Git, paths: Collection[str]) -> set[str]:
+    """Return the logs of which the last commit holds a version with a secret in it."""
+    found: set[str] = set()
+    if not paths or (head := git.head()) is None:
+        return found
+    for path in paths:
+        with contextlib.suppress(TooMuchFromGit):  # `curate check --secrets --history` looks by no log's size
+            if path in git.tree(head) and find_secrets(git.show(head, path) or b""):
+                found.add(path)
+    return found

@@ -1,23 +1,37 @@
-"""Projects made, renamed and closed, by hand or by an answer: the document moves, its items keep their ids."""
+"""Projects renamed and closed, by hand or by an answer: the document moves, its items keep their ids.
+
+A project of which all is done, and of which nobody spoke for long, is proposed for Archives.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Final
 
-from pipelines.night.briefing import archived
-from pipelines.night.pointers import without_pointers
-from pipelines.store.document import Renaming, commented, followed, with_alias, with_front_lines, with_front_matter
-from pipelines.store.item import Status
-from pipelines.store.layout import BRIEFING, Kind, slug
+from pipelines.night.briefing import CLOSED_STATUS, archived, free_path, without_pointers
+from pipelines.review.questions import plain
+from pipelines.store.document import (
+    Document,
+    Renaming,
+    commented,
+    followed,
+    with_alias,
+    with_front_lines,
+    with_front_matter,
+)
+from pipelines.store.item import ItemType, Status, folded
+from pipelines.store.layout import BRIEFING, REVIEW, Kind, day_of_log, slug
+from pipelines.store.review_queue import read_queue, with_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
-    from pipelines.store.document import Document
     from pipelines.store.item import Item
 
 
-KEPT = "kept"
+ARCHIVE: Final = "archive"
+CHOICES: Final = ("archive: move it to Archives", "keep: leave it where it is, until something new is said of it")
+KEPT: Final = "kept"
 """The key of a project's front matter that holds the day on which a person said that it goes on."""
 
 
@@ -50,7 +64,7 @@ def archived_project(documents: Mapping[str, Document], path: str, theirs: Colle
         theirs: documents that are a person's own files: their links are left as they are.
     """
     document = documents[path]
-    target = free_path("Archives", document.id.rpartition("/")[2], documents)
+    target = free_path(f"Archives/{document.id.rpartition('/')[2]}.md", documents)
     title = document.title
     still = commented(document, {p.line: archived(p.item) for p in document.items if p.item.id and p.item.active})
     still = with_front_matter(still, {"status": "archived"})
@@ -70,8 +84,7 @@ def renamed_project(
     """
     document = documents[path]
     was, stem = document.title, document.id.rpartition("/")[2]
-    others = {one for one in documents if one != path}
-    target = free_path("Projects", slug(title), others)
+    target = free_path(f"Projects/{slug(title)}.md", documents.keys() - {path})
     new = with_alias(_retitled(document, title), was)
     if slug(was) != slug(stem) and target != path:
         new = with_alias(new, stem)
@@ -100,10 +113,54 @@ def _retitled(document: Document, title: str) -> Document:
     return retitled if first else with_front_lines(retitled, [f"title: {title}"])
 
 
-def free_path(folder: str, stem: str, taken: Container[str]) -> str:
-    """Return a path in a folder that no document has: `NAME.md`, else `NAME-2.md` and so on."""
-    path, number = f"{folder}/{stem}.md", 1
-    while path in taken:
-        number += 1
-        path = f"{folder}/{stem}-{number}.md"
-    return path
+def propose_archives(
+    documents: Mapping[str, Document],
+    logs: Mapping[str, bytes],
+    today: str,
+    idle_days: int,
+    shown: Callable[[str], str],
+) -> tuple[Document | None, tuple[str, ...]]:
+    """Return Review.md with an entry for each project to be archived, and their paths; None where there are none.
+
+    Such a project had Todos and has none open, and no item and no log of the last days tells of it. It is asked about
+    once, and again only when something was said of it after a person chose to keep it.
+
+    Args:
+        documents: every document by path.
+        logs: path → bytes of each log.
+        today: the memory's day.
+        idle_days: how long nothing was said of it.
+        shown: what people call the file at a path; the path is a part of that.
+    """
+    try:
+        since = (date.fromisoformat(today) - timedelta(days=idle_days)).isoformat()
+    except (ValueError, OverflowError):
+        since = ""
+    queue = documents.get(REVIEW) or Document(REVIEW, "# Review\n")
+    asked = "\n".join(queue.lines[entry.first] for entry in read_queue(queue) if entry.kind == ARCHIVE)
+    found = []
+    for path, document in sorted(documents.items()):
+        if document.kind is Kind.PROJECT and path not in asked and _is_over(document, logs, since):
+            found.append(path)
+            done = sum(p.item.status is Status.DONE for p in document.items)
+            what = "its one todo is done" if done == 1 else f"all its {done} todos are done"
+            why = f"Of “{plain(document.title, 80)}” {what}, and nothing was said of it since {_last_day(document)}."
+            queue = with_entry(queue, ARCHIVE, today, f"{ARCHIVE}: {shown(path)}", why, CHOICES, [])
+    return (queue if found else None), tuple(found)
+
+
+def _is_over(document: Document, logs: Mapping[str, bytes], since: str) -> bool:
+    """Whether all todos of a project are done, and nothing was said of it from a day on."""
+    todos = [p.item.status for p in document.items if p.item.type is ItemType.TODO]
+    last = _last_day(document)
+    if Status.OPEN in todos or Status.DONE not in todos or document.front.get("status").casefold() in CLOSED_STATUS:
+        return False
+    if not last or last >= since or document.front.get(KEPT) >= last:
+        return False
+    names = {folded(document.title), slug(document.title), document.id.rpartition("/")[2]} - {""}
+    recent = (f" {folded(data.decode(errors='replace'))} " for path, data in logs.items() if day_of_log(path) >= since)
+    return not any(f" {name} " in text for text in recent for name in names)
+
+
+def _last_day(document: Document) -> str:
+    return max((max(p.item.since, p.item.confirmed, p.item.until) for p in document.items), default="")

@@ -30,6 +30,9 @@ MANY_GONE: Final = 5
 """More items than this gone at once look like a bad checkout."""
 SMALL: Final = 4
 """A document with fewer items than this may lose half of them without a question."""
+_WHY_ASKED: Final = (
+    "So many gone at once may be a bad checkout, so nothing was retracted. Until you tick a box they wait here."
+)
 CHOICES: Final = (
     "retract: they were deleted on purpose, and are never proposed again",
     "restore: put them back where they stood",
@@ -76,9 +79,17 @@ def reconcile(
         for placed in document.items:
             item = placed.item
             if not item.id or keepers[item.id] != (path, placed.line):
-                item = _numbered(item, path, today, taken)
+                item = replace(
+                    item, id="", since=item.since or today, trust=Trust.OWNER, confidence=Confidence.HIGH, by=""
+                )
+                item = replace(item, id=new_id(item, document_id(path), taken))
+                taken.add(item.id)
                 numbered.append(item.id)
-            elif item.id in before and _reworded(before[item.id][1], item):
+            elif (
+                item.id in before
+                and (before[item.id][1].type, before[item.id][1].text) != (item.type, item.text)
+                and (item.by or item.trust is not Trust.OWNER)
+            ):
                 item = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
                 edited.append(item.id)
             if item != placed.item:
@@ -90,18 +101,15 @@ def reconcile(
     stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
     for path in sorted({gone[ident][0] for ident in asked}):
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
-        after[REVIEW] = _ask(after.get(REVIEW) or Document(REVIEW, "# Review\n"), shown(path), items, today)
-    after |= _kept_projects(after, baseline, today)
+        queue = after.get(REVIEW) or Document(REVIEW, "# Review\n")
+        title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {shown(path)}"
+        after[REVIEW] = with_entry(queue, "gone", today, title, _WHY_ASKED, CHOICES, items)
+    # Who deletes the question whether a project goes to the archive says no.
+    queues = (read_queue(side[REVIEW]) if REVIEW in side else [] for side in (baseline.changed, after))
+    was, now = ({entry.title for entry in queue if entry.kind == "archive"} for queue in queues)
+    for path in sorted({path for title in was - now if (path := named_in(title, after))}):
+        after[path] = kept(after[path], today)
     return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(sorted(asked)))
-
-
-def _kept_projects(documents: Mapping[str, Document], baseline: Baseline, today: str) -> dict[str, Document]:
-    """Return the projects of which a person deleted the question whether they go to the archive: that is a no."""
-    was, now = baseline.changed.get(REVIEW), documents.get(REVIEW)
-    asked = {entry.title for entry in read_queue(was) if entry.kind == "archive"} if was else set()
-    asked -= {entry.title for entry in read_queue(now)} if now else set()
-    paths = {path for title in asked if (path := named_in(title, documents))}
-    return {path: kept(documents[path], today) for path in sorted(paths)}
 
 
 def _keepers(
@@ -126,18 +134,6 @@ def _keepers(
     return keepers
 
 
-def _numbered(item: Item, path: str, today: str, taken: set[str]) -> Item:
-    """Return the owner's item that a hand-written or copied line is, with an id of its own."""
-    own = replace(item, id="", since=item.since or today, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
-    own = replace(own, id=new_id(own, document_id(path), taken))
-    taken.add(own.id)
-    return own
-
-
-def _reworded(before: Item, now: Item) -> bool:
-    return (before.type, before.text) != (now.type, now.text) and bool(now.by or now.trust is not Trust.OWNER)
-
-
 def _too_many(gone: Mapping[str, tuple[str, Item]], baseline: Mapping[str, Document]) -> frozenset[str]:
     """Return the ids that are asked about: all, when too many are gone at once; else those of a document half gone.
 
@@ -153,9 +149,3 @@ def _too_many(gone: Mapping[str, tuple[str, Item]], baseline: Mapping[str, Docum
         if held >= SMALL and len(lost) * 2 >= held:
             asked |= set(lost)
     return frozenset(asked)
-
-
-def _ask(queue: Document, path: str, items: list[Item], today: str) -> Document:
-    count = "1 item is" if len(items) == 1 else f"{len(items)} items are"
-    why = "So many gone at once may be a bad checkout, so nothing was retracted. Until you tick a box they wait here."
-    return with_entry(queue, "gone", today, f"{count} gone from {path}", why, CHOICES, items)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 import time
@@ -16,17 +15,11 @@ from pipelines.store.layout import PRIVATE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.search.build import IndexReport
-
 
 EMBEDDING_SECONDS: Final = 7.0
 """A run's share for vectors: a first night over years of logs is done by words; `curate index` embeds all of them."""
-
-
 NAMED: Final = 100
 """Files without text that a run's report names at most: it is kept for good, and `curate status` names them all."""
-
-
 CHECK_SECONDS: Final = 7 * 24 * 3600
 """The whole index is checked for damage once a week: a check reads all of it, and a night shall follow what is new."""
 
@@ -36,28 +29,23 @@ def reindex(root: Path) -> tuple[dict[str, object], tuple[str, ...]]:
 
     A run that finds no file changed embeds nothing, so that it ends at once; `curate index` embeds what is left.
     """
+    from pipelines.search.build import refresh_index, update_index  # noqa: PLC0415  sqlite-utils takes 200 ms to import
+
+    stamp = root / PRIVATE / "index.checked"
     try:
-        report = _follow_files(root)
+        if stamp.exists() and 0 <= time.time() - stamp.stat().st_mtime < CHECK_SECONDS:
+            report = refresh_index(root)
+        else:
+            report = update_index(root)
+            with making(root, PRIVATE) as folder:
+                descriptor = folder.open(stamp.name, os.O_WRONLY | os.O_CREAT)
+                os.utime(descriptor)
+                os.close(descriptor)
     except (CurateError, sqlite3.Error, OSError) as fault:
         return {}, (f"The index could not be brought up to date: {fault} `curate index --full` builds it anew.",)
-    told = report.to_json()
-    done: dict[str, object] = told | {files: told[files][:NAMED] for files in ("skipped", "partial")}
+    row = report.to_json()
+    done: dict[str, object] = row | {files: row[files][:NAMED] for files in ("skipped", "partial")}
     if not (report.added or report.changed or report.removed):
         return done, ()
     vectors, notes = embed(root, EMBEDDING_SECONDS)
     return done | ({"vectors": vectors} if vectors else {}), notes
-
-
-def _follow_files(root: Path) -> IndexReport:
-    from pipelines.search.build import refresh_index, update_index  # noqa: PLC0415  sqlite-utils takes 200 ms to import
-
-    stamp = root / PRIVATE / "index.checked"
-    with contextlib.suppress(FileNotFoundError):
-        if 0 <= time.time() - stamp.stat().st_mtime < CHECK_SECONDS:
-            return refresh_index(root)
-    report = update_index(root)
-    with making(root, PRIVATE) as folder:
-        descriptor = folder.open(stamp.name, os.O_WRONLY | os.O_CREAT)
-        os.utime(descriptor)
-        os.close(descriptor)
-    return report

@@ -89,7 +89,10 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
         made = _curate(memory, own, run, reader) or base
         before = run.commit.commit if run.commit else base
         changes = _changes(own, before, made)
-        messages = _messages(own, before, made) if before != made and not changes else ()
+        messages: tuple[str, str] | tuple[()] = ()
+        if before != made and not changes:
+            one, other = (own.run("cat-file", "commit", commit).decode(errors="replace") for commit in (before, made))
+            messages = (one, other)
     return Replayed(run.id, before, made, changes, messages, reader.without_reply)
 
 
@@ -112,31 +115,31 @@ def lay_out(git: Git, commit: str, folder: Path) -> Path:
     blobs = read_blobs(git, {blob for mode, blob in tree.values()})
     for path, (mode, blob) in tree.items():
         if blob in blobs:
-            _put(memory / git.real(path), mode, blobs[blob])
+            target = memory / git.real(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if mode == "120000":
+                target.symlink_to(os.fsdecode(blobs[blob]))
+            else:
+                target.write_bytes(blobs[blob])
+                target.chmod(0o755 if mode == "100755" else 0o644)
     return memory
-
-
-def _put(target: Path, mode: str, data: bytes) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if mode == "120000":
-        target.symlink_to(os.fsdecode(data))
-        return
-    target.write_bytes(data)
-    target.chmod(0o755 if mode == "100755" else 0o644)
 
 
 def _curate(memory: Path, git: Git, run: Run, reader: _Reader) -> str | None:
     """Curate as the run did, and return the commit, or None where nothing changed."""
     make_missing_folders(memory)
-    now = datetime.fromisoformat(str(run.told("now")))
-    again = str(run.told("again") or "")
-    given = run.told("given")
-    rules_from = str(given.get("rules_from", "self")) if isinstance(given, dict) else "self"
     night = Night(
-        memory, load_settings(memory), reader.extractor, now, again, rereads=reader.has_models, embedder=reader.embedder
+        memory,
+        load_settings(memory),
+        reader.extractor,
+        datetime.fromisoformat(str(run.told("now"))),
+        str(run.told("again") or ""),
+        rereads=reader.has_models,
+        embedder=reader.embedder,
+        vectors=reader.vectors,
+        reviewer=reader.reviewer,
+        rules_from=str(run.told("given", "rules_from") or "self"),
     )
-    night = replace(night, reviewer=reader.reviewer)
-    night = replace(night, rules_from=rules_from, vectors=reader.vectors)
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None
@@ -150,11 +153,6 @@ def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:
     return tuple(
         Change(path, *(blobs.get(tree[path][1]) if path in tree else None for tree in (old, new))) for path in paths
     )
-
-
-def _messages(git: Git, before: str, after: str) -> tuple[str, str]:
-    one, other = (git.run("cat-file", "commit", commit).decode(errors="replace") for commit in (before, after))
-    return one, other
 
 
 # ------------------------------------------------------------ who reads

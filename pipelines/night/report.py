@@ -138,21 +138,14 @@ class RunReport:
     @property
     def changed(self) -> int:
         """How many items that stood already are different now, or elsewhere, or gone."""
-        return (
-            self.confirmed
-            + len(self.evicted)
-            + self.edited
-            + self.numbered
-            + self.retracted
-            + self.restored
-            + (self.superseded + self.closed)
-        )
+        by_people = self.edited + self.numbered + self.retracted + self.restored
+        return by_people + self.confirmed + len(self.evicted) + self.superseded + self.closed
 
     @property
     def usd(self) -> float | None:
         """What the run cost, in USD, as far as prices are known; None where none is, and something was spent."""
         known = [one.usd for one in self.spent if one.usd is not None]
-        return _rounded(sum(known)) if known or not self.spent else None
+        return round(sum(known), 6) if known or not self.spent else None
 
     @property
     def exit_code(self) -> int:
@@ -215,7 +208,12 @@ class RunReport:
             "output_tokens": sum(one.usage.output_tokens for one in self.spent),
             "usd": self.usd,
             "spent": {
-                one.model: {"calls": one.calls, **asdict(one.usage), "usd": _rounded(one.usd)} for one in self.spent
+                one.model: {
+                    "calls": one.calls,
+                    **asdict(one.usage),
+                    "usd": None if one.usd is None else round(one.usd, 6),
+                }
+                for one in self.spent
             },
             "failure": self.failure or None,
             "over_budget": self.over_budget or None,
@@ -230,18 +228,17 @@ class RunReport:
         if not (self.added or self.confirmed or self.commit or self.entries_read):
             return f"Nothing new as of {self.day}"
         parts = [f"{self.added} {'item' if self.added == 1 else 'items'} added"]
-        parts += [f"{self.confirmed} confirmed"] if self.confirmed else []
-        parts += [f"{self.superseded} superseded"] if self.superseded else []
-        parts += [f"{self.closed} closed"] if self.closed else []
-        parts += [f"{len(self.evicted)} moved out"] if self.evicted else []
-        parts += [f"{self.edited + self.numbered} by hand"] if self.edited + self.numbered else []
-        parts += [f"{self.retracted} retracted"] if self.retracted else []
-        parts += [f"{self.restored} restored"] if self.restored else []
+        counts = {
+            "confirmed": self.confirmed,
+            "superseded": self.superseded,
+            "closed": self.closed,
+            "moved out": len(self.evicted),
+            "by hand": self.edited + self.numbered,
+            "retracted": self.retracted,
+            "restored": self.restored,
+        }
+        parts += [f"{count} {what}" for what, count in counts.items() if count]
         return f"Curated up to {self.day}: {', '.join(parts)}"
-
-
-def _rounded(usd: float | None) -> float | None:
-    return None if usd is None else round(usd, 6)
 
 
 def save_report(root: Path, report: RunReport) -> None:
@@ -265,23 +262,21 @@ def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> N
         now: the moment at which it acted.
         error: what ended it.
     """
+    if isinstance(error, CurateError):
+        sentence = veil(error.sentence)
+    elif isinstance(error, Ended):
+        sentence = f"It was ended by {error.name}."
+    else:
+        sentence = "It was interrupted." if isinstance(error, KeyboardInterrupt) else "It ended with a bug."
     record = {
         "run": run,
         "now": now.isoformat(timespec="seconds"),
         "commit": None,
-        "error": {"kind": type(error).__name__, "sentence": _sentence(error)},
+        "error": {"kind": type(error).__name__, "sentence": sentence},
         "exit_code": ending_code(error),
     }
     with contextlib.suppress(CurateError, OSError):
         _save(root, run, record)
-
-
-def _sentence(error: BaseException) -> str:
-    if isinstance(error, CurateError):
-        return veil(error.sentence)
-    if isinstance(error, Ended):
-        return f"It was ended by {error.name}."
-    return "It was interrupted." if isinstance(error, KeyboardInterrupt) else "It ended with a bug."
 
 
 def _save(root: Path, run: str, record: Mapping[str, object]) -> None:

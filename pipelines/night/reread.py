@@ -1,6 +1,6 @@
 """Reading again what was read before: a day that only the rules could read, and one that a person wants read anew.
 
-What stands already is not doubled. A candidate that rests on the lines of a standing item and says the same adds
+What stands already is not doubled. A candidate that rests on the lines of an existing item and says the same adds
 nothing, and nothing that is said again in lines which were read before counts as said once more.
 """
 
@@ -13,16 +13,13 @@ from pipelines.store.item import content_words, folded, quote_digest
 from pipelines.store.state import Reason, wording_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Candidate
     from pipelines.review.review import Filed
     from pipelines.store.item import Item
-    from pipelines.store.log import Entry
     from pipelines.store.state import Tombstone
-
-    Standing = tuple[Item, int, int]
 
 
 AGREES: Final = 0.5
@@ -54,12 +51,12 @@ def buried_by(
     return is_buried
 
 
-def settle(
+def split_known(
     filed: Sequence[Filed], items: Iterable[tuple[str, Item]], is_reread: Callable[[Candidate], bool]
 ) -> tuple[list[Filed], list[Verdict]]:
-    """Return the candidates that are to be reviewed, and verdicts on those that a standing item says already.
+    """Return the candidates that are to be reviewed, and verdicts on those that an item of the memory says already.
 
-    What a standing item says is decided by its lines first: it must rest on a line that the candidate rests on. Then by
+    What an item says is decided by its lines first: it must rest on a line that the candidate rests on. Then by
     its words; then each item that no candidate's words agreed with takes one candidate of its type, worded however.
 
     Args:
@@ -67,8 +64,8 @@ def settle(
         items: document path and item, of every item in the memory, whatever its status.
         is_reread: whether a candidate comes of an entry that was read before.
     """
-    standing = [item for _, item in items]
-    near = {at: _near(one.candidate, standing) for at, one in enumerate(filed) if is_reread(one.candidate)}
+    existing = [item for _, item in items]
+    near = {at: _on_same_lines(one.candidate, existing) for at, one in enumerate(filed) if is_reread(one.candidate)}
     said: dict[int, Item] = {}
     for at, found in near.items():
         if same := next((item for item in found if _agrees(filed[at].candidate, item)), None):
@@ -80,14 +77,14 @@ def settle(
             said[at] = item
             spoken_for.add(item.id)
     why = "what was read again stands already"
-    told = [
+    verdicts = [
         Verdict(VerdictKind.DUPLICATE, filed[at].candidate, filed[at].document, item.id, why)
         for at, item in sorted(said.items(), key=lambda row: row[0])
     ]
-    return [one for at, one in enumerate(filed) if at not in said], told
+    return [one for at, one in enumerate(filed) if at not in said], verdicts
 
 
-def counting(verdicts: Iterable[Verdict], is_reread: Callable[[Candidate], bool]) -> list[Verdict]:
+def without_recounts(verdicts: Iterable[Verdict], is_reread: Callable[[Candidate], bool]) -> list[Verdict]:
     """Return the verdicts without those by which an item would count a line twice that was read before."""
     return [
         verdict
@@ -96,27 +93,19 @@ def counting(verdicts: Iterable[Verdict], is_reread: Callable[[Candidate], bool]
     ]
 
 
-def _near(candidate: Candidate, items: Iterable[Item]) -> list[Item]:
-    """Return the items that rest on a line on which a candidate rests."""
-    return [
-        item
-        for item, first, last in _resting_on(candidate.entry, items)
-        if first <= candidate.end_line and candidate.start_line <= last
-    ]
-
-
-def _resting_on(entry: Entry, items: Iterable[Item]) -> Iterator[Standing]:
-    """Yield the items whose evidence stands in an entry, with its lines now: it is found by its hash."""
+def _on_same_lines(candidate: Candidate, items: Iterable[Item]) -> list[Item]:
+    """Return the items that rest on a line on which a candidate rests; evidence is found by its hash in the entry."""
+    entry, found = candidate.entry, []
     lines = entry.text.split("\n")
     for item in items:
-        for evidence in item.evidence:
+        for evidence in (one for one in item.evidence if one.path == entry.path):
             height = evidence.end_line - evidence.start_line + 1
-            if evidence.path != entry.path or height > len(lines):
-                continue
             for at in range(len(lines) - height + 1):
-                digest = quote_digest("\n".join(lines[at : at + height]))
-                if digest[: len(evidence.digest)] == evidence.digest:
-                    yield item, entry.start_line + at, entry.start_line + at + height - 1
+                first, last = entry.start_line + at, entry.start_line + at + height - 1
+                if first <= candidate.end_line and candidate.start_line <= last:
+                    digest = quote_digest("\n".join(lines[at : at + height]))
+                    found += [item] if digest[: len(evidence.digest)] == evidence.digest else []
+    return found
 
 
 def _agrees(candidate: Candidate, item: Item) -> bool:

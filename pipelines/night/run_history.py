@@ -73,6 +73,12 @@ class Run:
         return found if isinstance(found, int) else 0
 
     @property
+    def warnings(self) -> list[str]:
+        """What its report warned of."""
+        found = self.told("warnings")
+        return [str(one) for one in found] if isinstance(found, list) else []
+
+    @property
     def undoes(self) -> str:
         """The run that it took back, and the one item where it was only that; or empty."""
         return f"{self.commit.undoes} {self.commit.item}".strip() if self.commit else ""
@@ -99,15 +105,6 @@ class Run:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class RunDetail:
-    """One run whole: what it did to each item, as its commit tells, and what it warned of."""
-
-    run: Run
-    items: tuple[ItemChange, ...]
-    warnings: tuple[str, ...]
-
-
 def all_runs(root: Path, git: Git) -> list[Run]:
     """Return the runs of a memory, newest first: those of git's history, and those that left only a report here."""
     commits, reports = run_commits(git), read_reports(root)
@@ -127,20 +124,17 @@ def named(runs: Sequence[Run], prefix: str) -> Run:
     return next(run for run in runs if run.id == ident)
 
 
-def whole(run: Run, git: Git) -> RunDetail:
-    """Return a run with what it did to each item."""
-    changes: list[ItemChange] = []
-    if run.commit:
-        before, after = changed_documents(git, run.commit)
-        changes = item_changes(understood(before, after), after)
-        changes = [replace(one, before=_shown(git, one.before), after=_shown(git, one.after)) for one in changes]
-    warnings = run.told("warnings")
-    return RunDetail(run, tuple(changes), tuple(map(str, warnings)) if isinstance(warnings, list) else ())
+def items_changed(run: Run, git: Git) -> list[ItemChange]:
+    """Return what a run did to each item, as its commit tells; paths are what people call the files."""
+    if not run.commit:
+        return []
 
+    def shown(one: Standing | None) -> Standing | None:
+        return replace(one, path=git.real(one.path)) if one else None
 
-def _shown(git: Git, one: Standing | None) -> Standing | None:
-    """Return where an item stands by what people call the file."""
-    return replace(one, path=git.real(one.path)) if one else None
+    before, after = changed_documents(git, run.commit)
+    changes = item_changes(understood(before, after), after)
+    return [replace(one, before=shown(one.before), after=shown(one.after)) for one in changes]
 
 
 def _committed(commit: RunCommit, report: Mapping[str, object] | None, undone: str) -> Run:
@@ -156,11 +150,9 @@ def _committed(commit: RunCommit, report: Mapping[str, object] | None, undone: s
 
 def _reported(ident: str, report: Mapping[str, object]) -> Run:
     ended, why = _ending(report)
-    run = Run(ident, str(report.get("now") or ""), ended, why, 0, 0, None, report)
     if report.get("commit"):
-        why = f"its commit {str(report['commit'])[:10]} is not in the history of this branch"
-        return Run(ident, run.when, Ended.ASTRAY, why, 0, 0, None, report)
-    return run
+        ended, why = Ended.ASTRAY, f"its commit {str(report['commit'])[:10]} is not in the history of this branch"
+    return Run(ident, str(report.get("now") or ""), ended, why, 0, 0, None, report)
 
 
 def _ending(report: Mapping[str, object]) -> tuple[Ended, str]:

@@ -83,9 +83,6 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     found = find_edits(night.root, git)
     edits = _commit_edits(night, git, run, found)
     report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
-    given = {**_given(night.extractor), "meaning": report.meaning}
-    given |= {"nearest": "vectors"} if night.vectors.used else {}
-    given |= {"rules_from": night.rules_from} if night.rules_from != "self" else {}
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
     warnings += still_held(night.root, found.held, report.warnings)
@@ -95,7 +92,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         warnings=(*warnings, *report.warnings),
         pending=report.pending or bool(warnings),
         recovered=recovered,
-        given=given,
+        given=_given(night, report.meaning),
         edits_commit=edits or "",
         commit=commit,
         seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
@@ -128,19 +125,22 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
             _commit_edits(night, git, run)
         else:
             merged = tuple(real_path(night.root, path) for path in applied.merged)
-            told = [f"{path} was changed while the run wrote it; both are in it." for path in merged]
-            report = replace(report, merged=merged, warnings=(*report.warnings, *told))
-            return report, applied.commit or ""
+            notes = (f"{path} was changed while the run wrote it; both are in it." for path in merged)
+            return replace(report, merged=merged, warnings=(*report.warnings, *notes)), applied.commit or ""
     raise AssertionError  # the loop returns or raises
 
 
-def _given(extractor: Extractor) -> dict[str, object]:
-    """Return what a replay must know of who was to read; the rules need nothing."""
+def _given(night: Night, meaning: str) -> dict[str, object]:
+    """Return what a replay must know of who was to read and to judge; the rules need nothing."""
     from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  a night of the rules alone has no need of it
 
-    if not isinstance(extractor, ModelExtractor):
-        return {"models": []}
-    return {"models": [model.name for model in extractor.chain.models], "input_tokens": extractor.chain.input_tokens}
+    given: dict[str, object] = {"models": []}
+    if isinstance(night.extractor, ModelExtractor):
+        chain = night.extractor.chain
+        given = {"models": [model.name for model in chain.models], "input_tokens": chain.input_tokens}
+    given["meaning"] = meaning
+    given |= {"nearest": "vectors"} if night.vectors.used else {}
+    return given | ({"rules_from": night.rules_from} if night.rules_from != "self" else {})
 
 
 class Remembering:
@@ -161,19 +161,16 @@ class Remembering:
             ModelFailed: it failed, now or then.
         """
         asked = replace(request, documents=())
-        if (known := self._answers.get(asked)) is None:
-            return self._ask(request, asked)
+        known = self._answers.get(asked)
         if isinstance(known, ModelFailed):
             raise ModelFailed(known.provider, known.why, known.kind)
-        return replace(known, spent=(), failures=())
-
-    def _ask(self, request: ExtractionRequest, asked: ExtractionRequest) -> Extraction:
+        if known is not None:
+            return replace(known, spent=(), failures=())
         try:
-            answer = self._inner.extract(request)
+            self._answers[asked] = answer = self._inner.extract(request)
         except ModelFailed as fault:
             self._answers[asked] = fault
             raise
-        self._answers[asked] = answer
         return answer
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.clock import day_of
@@ -44,7 +43,6 @@ _ROUNDS: Final = 5
 """How often another machine may be first before we leave it to the next night."""
 
 
-@dataclass
 class Sharing:
     """One memory's remote.
 
@@ -54,15 +52,24 @@ class Sharing:
         push_settings: how long and how often it is tried.
         now: the moment at which the run acts.
         sleep: how to wait between two tries, in seconds.
-        notes: what is to be said of it, a sentence each.
     """
 
-    settings: Settings
-    remote: str
-    push_settings: PushTable
-    now: datetime
-    sleep: Callable[[float], None] = time.sleep
-    notes: list[str] = field(default_factory=list)
+    def __init__(
+        self,
+        settings: Settings,
+        remote: str,
+        push_settings: PushTable,
+        now: datetime,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.settings, self.remote, self.push_settings, self.now, self.sleep = (
+            settings,
+            remote,
+            push_settings,
+            now,
+            sleep,
+        )
+        self.notes: list[str] = []
 
     def pull(self, git: Git) -> None:
         """Take in what the remote has, where that leaves no edit of a person's unseen; else it waits until `push`."""
@@ -78,11 +85,10 @@ class Sharing:
         """Push the branch. Where the remote went on, its commits are joined with ours first; nothing is ever forced."""
         try:
             remote = self._remote(git)
-            for _ in range(_ROUNDS):
-                if self._pushed(git, remote):
-                    self._note("pushed", git)
-                    return
-            self._note("behind", git, "Other machines were always first.")
+            if any(self._pushed(git, remote) for _ in range(_ROUNDS)):
+                self._note("pushed", git)
+            else:
+                self._note("behind", git, "Other machines were always first.")
         except CurateError as fault:
             self._note("diverged" if isinstance(fault, _Diverged) else "failed", git, fault.sentence)
 
@@ -94,10 +100,9 @@ class Sharing:
             except CurateError as fault:
                 raise _Diverged(fault.sentence, fault.advice) from None
         head = git.head() or ""
-        if there == head:
-            return True
         try:
-            self._tried(lambda: remote.push(head))
+            if there != head:
+                self._tried(lambda: remote.push(head))
         except Refused:
             return False
         return True
@@ -124,25 +129,25 @@ class Sharing:
 
     def _note(self, state: str, git: Git, reason: str = "") -> None:
         """Leave word of how it stands in `.curate/push.json`, and let the person know of what is not well."""
-        told = f"Not pushed to {self.remote}: {reason} The next night tries again."
-        if reason and told not in self.notes:  # what kept it from fetching mostly keeps it from pushing, too
-            self.notes.append(told)
+        note = f"Not pushed to {self.remote}: {reason} The next night tries again."
+        if reason and note not in self.notes:  # what kept it from fetching mostly keeps it from pushing, too
+            self.notes.append(note)
         at = self.now.isoformat(timespec="seconds")
         row: dict[str, object] = {"remote": self.remote, "state": state, "at": at, "reason": reason}
-        row |= self._standing(state, at, read_record(git.root, STATE))
+        row |= self._counted(state, at, read_record(git.root, STATE))
         with private(git.root) as folder, writing(folder.called(STATE)):
             replace_synced(folder, STATE, json.dumps(row, ensure_ascii=False).encode())
 
-    def _standing(self, state: str, at: str, before: Mapping[str, object]) -> dict[str, object]:
+    def _counted(self, state: str, at: str, before: Mapping[str, object]) -> dict[str, object]:
         """Return how many nights in a row did not reach the remote, and when one last did."""
         if before.get("remote") != self.remote:
             before = {}
         if state == "pushed":
             return {"nights": 0, "pushed": at}
-        nights = before.get("nights")
-        told = nights if isinstance(nights, int) else 0
+        found = before.get("nights")
+        nights = found if isinstance(found, int) else 0
         is_same = before.get("at") == at and before.get("state") != "pushed"  # what was fetched for, and is pushed now
-        return {"nights": told if is_same else told + 1, "pushed": before.get("pushed")}
+        return {"nights": nights if is_same else nights + 1, "pushed": before.get("pushed")}
 
 
 class _Diverged(CurateError):
@@ -173,13 +178,17 @@ def take_in(git: Git, settings: Settings, there: str, now: datetime) -> tuple[st
         CurateError: the journal refuses; nothing was written.
     """
     head = git.head() or ""
-    base = git.run("merge-base", head, there).decode().strip() if _are_related(git, head, there) else ""
+    try:
+        base = git.run("merge-base", head, there).decode().strip()
+    except GitFault:
+        base = ""
     if not base:
         raise GitFault("The remote's memory has another beginning than this one.", "Clone that one instead.")
     if base == there:
         return ()
-    check_theirs(git, git.tree(base), git.tree(there))
-    was, here, other = contents(git, [git.tree(base), git.tree(head), git.tree(there)])
+    trees = [git.tree(commit) for commit in (base, head, there)]
+    _check_theirs(git, trees[0], trees[2])
+    was, here, other = contents(git, trees)
     if base == head:
         _apply(git, here, other, there, Signature("Follow another machine\n", *settings.author, now))
         return ()
@@ -196,14 +205,6 @@ def take_in(git: Git, settings: Settings, there: str, now: datetime) -> tuple[st
     made = _commit(git, (head, there), after, message, Author(*settings.author, now))
     _apply(git, here, after, made, Signature(message, *settings.author, now))
     return joined.clashed
-
-
-def _are_related(git: Git, head: str, there: str) -> bool:
-    try:
-        git.run("merge-base", head, there)
-    except GitFault:
-        return False
-    return True
 
 
 def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], message: str, author: Author) -> str:
@@ -237,7 +238,7 @@ MOST_BYTES: Final = 1024 * 1024 * 1024
 """What the files that are joined may come to, those of both machines and of what both had before."""
 
 
-def check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
+def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
     """Make sure that what another machine changed may be written here.
 
     Raises:
@@ -248,15 +249,13 @@ def check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
     for path in sorted({*before, *theirs}):
         if before.get(path) == theirs.get(path):
             continue
-        if not is_tracked(git.root, path) or _is_odd(path):
+        is_odd = any(
+            part.casefold() in {"", ".", "..", ".git", ".curate"} or "\x00" in part for part in path.split("/")
+        )
+        if is_odd or not is_tracked(git.root, path):
             raise GitFault(f"The remote changes {path}, which is none of the memory's own files.", _BY_HAND)
         if path in theirs and theirs[path][0] not in _FILES:
             raise GitFault(f"The remote makes {path} a link.", _BY_HAND)
-
-
-def _is_odd(path: str) -> bool:
-    first, *rest = path.split("/")
-    return any(part.casefold() in {"", ".", "..", ".git", ".curate"} or "\x00" in part for part in (first, *rest))
 
 
 def contents(git: Git, trees: Sequence[Tree]) -> list[dict[str, bytes]]:

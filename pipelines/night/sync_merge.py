@@ -1,7 +1,12 @@
-"""One item as two machines left it: which of the two stands, by rules that come to the same on either machine."""
+"""Two trees with one beginning are joined, by rules that come to the same on either machine.
+
+Documents are joined item by item, logs entry by entry, and what the state remembers row by row.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import subprocess
 import tempfile
@@ -9,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.pointers import without_pointers
+from pipelines.night.briefing import without_pointers
 from pipelines.night.reconcile import reconcile
 from pipelines.store.document import Block, Document, block_of, edited
 from pipelines.store.git_history import baseline_at
@@ -19,12 +24,15 @@ from pipelines.store.markdown import line_end, read_headings, split_lines
 from pipelines.store.state import read_tombstones, render_tombstones
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from pipelines.store.git import Git
-    from pipelines.store.item import Item
 
     Files = Mapping[str, bytes]
+    Place = tuple[str, Block]
+    """A document's path, and the item in it with its notes."""
+    Sides = tuple[Document | None, Document | None, Document | None]
+    """A document as it was, as it is here, and as it is there; None where it is not."""
 
 
 _RANK: Final = {
@@ -35,97 +43,6 @@ _RANK: Final = {
     ))
 }  # fmt: skip
 """What closes an item stands against what leaves it open: a person, or a newer item, did so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stood:
-    """An item where it stood: its document, and the item with its notes."""
-
-    path: str
-    block: Block
-
-    @property
-    def item(self) -> Item:
-        """The item alone."""
-        return self.block.item
-
-
-def standing(documents: Mapping[str, Document]) -> dict[str, Stood]:
-    """Return id → where the item stands, the first place where there are several."""
-    found: dict[str, Stood] = {}
-    for path in sorted(documents):
-        for placed in documents[path].items:
-            if placed.item.id:
-                found.setdefault(placed.item.id, Stood(path, block_of(documents[path], placed)))
-    return found
-
-
-def joined(before: Stood | None, ours: Stood | None, theirs: Stood | None) -> Stood | None:
-    """Return what becomes of one item; None where it goes.
-
-    What one side alone changed is as that side has it. An item that one side took out and the other changed goes,
-    except where its words were changed: those a person wrote.
-    """
-    if theirs in (ours, before):
-        return ours
-    if ours == before:
-        return theirs
-    if ours is None or theirs is None:
-        left = ours or theirs
-        return left if left and before and left.item.text != before.item.text else None
-    return _both(before, *sorted((ours, theirs), key=_weight))
-
-
-def _weight(side: Stood) -> tuple[int, bool, str, str, str]:
-    """Order two sides of one item: what weighs more stands. A line without `by` is a person's."""
-    item = side.item
-    return (_RANK[item.status], not item.by, item.confirmed, item.text, side.path)
-
-
-def _both(before: Stood | None, less: Stood, more: Stood) -> Stood:
-    """Join two changes of one item: the weightier one stands, with what the other alone changed."""
-    words = _words(before, less.item, more.item)
-    item = replace(
-        more.item,
-        text=words.text,
-        by=words.by,
-        trust=words.trust,
-        since=min(filter(None, (less.item.since, more.item.since)), default=""),
-        confirmed=max(less.item.confirmed, more.item.confirmed),
-        seen=max(less.item.seen, more.item.seen),
-        pinned=less.item.pinned or more.item.pinned,
-        links=more.item.links or less.item.links,
-    )
-    moved = less if before and more.path == before.path and more.item.status is less.item.status else more
-    return Stood(moved.path, Block(item, more.block.notes or less.block.notes))
-
-
-def _words(before: Stood | None, less: Item, more: Item) -> Item:
-    """Return the side whose words stand: the one that changed them; where both did, a person's."""
-    if before is None or (before.item.text not in (less.text, more.text)):
-        return less if more.by and not less.by else more
-    return less if less.text != before.item.text else more
-
-
-def without_twins(
-    items: Mapping[str, Stood], ours: Mapping[str, Stood], theirs: Mapping[str, Stood]
-) -> dict[str, Stood]:
-    """Return the items with those merged that both machines learnt, in the same document and in the same words."""
-    out = dict(items)
-    first: dict[tuple[str, str, str], str] = {}
-    for ident, stood in sorted(items.items(), key=lambda pair: (pair[1].item.since, pair[0])):
-        if not stood.item.active:
-            continue
-        key = (stood.path, str(stood.item.type), folded(stood.item.text))
-        twin = first.setdefault(key, ident)
-        if twin != ident and (ident in ours) != (ident in theirs) and (twin in ours) != (ident in ours):
-            merged = replace(stood.item, status=Status.MERGED, merged_into=twin)
-            out[ident] = Stood(stood.path, Block(merged, stood.block.notes))
-    return out
-
-
-# ---------------------------------------- two trees with one beginning are joined
-# documents item by item, logs by entry, state by row.
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +60,7 @@ def join(before: Files, ours: Files, theirs: Files) -> Joined:
     clashed = []
     documents = _join_documents(_documents(before), _documents(ours), _documents(theirs))
     for path in sorted({*ours, *theirs}):
-        if path in documents or _document(path, ours.get(path) or theirs.get(path) or b""):
+        if path in documents or _readable({path: ours.get(path) or theirs.get(path) or b""}):
             continue
         was, here, there = (side.get(path) for side in (before, ours, theirs))
         if there in (here, was):
@@ -163,27 +80,24 @@ def join(before: Files, ours: Files, theirs: Files) -> Joined:
 def _join_documents(
     before: Mapping[str, Document], ours: Mapping[str, Document], theirs: Mapping[str, Document]
 ) -> dict[str, Document]:
-    was, here, there = standing(before), standing(ours), standing(theirs)
-    stood: dict[str, Stood] = {}
+    was, here, there = _places(before), _places(ours), _places(theirs)
+    places = {}
     for ident in sorted({*here, *there}):
-        if one := joined(was.get(ident), here.get(ident), there.get(ident)):
-            stood[ident] = one
-    stood = without_twins(stood, here, there)
-    homes: dict[str, dict[str, Stood]] = {}
-    for ident, one in stood.items():
-        homes.setdefault(one.path, {})[ident] = one
+        if one := _joined_item(was.get(ident), here.get(ident), there.get(ident)):
+            places[ident] = one
+    homes: dict[str, dict[str, Block]] = {}
+    for ident, (path, block) in _without_twins(places, here, there).items():
+        homes.setdefault(path, {})[ident] = block
     out = {}
     for path in sorted({*ours, *theirs, *homes}):
         sides = (before.get(path), ours.get(path), theirs.get(path))
         if path in homes or not _is_gone(*sides):
-            blocks = {ident: one.block for ident, one in homes.get(path, {}).items()}
-            out[path] = _as_it_is(sides, blocks) or join_document(path, sides, blocks)
+            blocks = homes.get(path, {})
+            out[path] = _as_it_is(sides, blocks) or _join_document(path, sides, blocks)
     return out
 
 
-def _as_it_is(
-    sides: tuple[Document | None, Document | None, Document | None], blocks: Mapping[str, Block]
-) -> Document | None:
+def _as_it_is(sides: Sides, blocks: Mapping[str, Block]) -> Document | None:
     """Return the side that alone changed a document, where it holds what shall stand: its lines keep their bytes."""
     was, here, there = (side.text if side else None for side in sides)
     one = sides[1] if there in {was, here} else sides[2] if here == was else None
@@ -200,19 +114,92 @@ def _is_gone(before: Document | None, ours: Document | None, theirs: Document | 
 
 
 def _documents(files: Files) -> dict[str, Document]:
-    found = {path: _document(path, data) for path, data in files.items()}
-    return {path: one for path, one in found.items() if one}
+    """Return the files that can be read as documents; MEMORY.md without its pointers, which are written anew."""
+    found = _readable(files)
+    return found | {path: without_pointers(found[path]) for path in (BRIEFING,) if path in found}
 
 
-def _document(path: str, data: bytes) -> Document | None:
-    """Return a file as a document; MEMORY.md without its pointers, which are written anew."""
-    if not kind_of(path):
-        return None
-    try:
-        document = Document(path, data.decode())
-    except UnicodeDecodeError:
-        return None
-    return without_pointers(document) if path == BRIEFING else document
+def _readable(files: Files) -> dict[str, Document]:
+    found: dict[str, Document] = {}
+    for path in filter(kind_of, files):
+        with contextlib.suppress(UnicodeDecodeError):
+            found[path] = Document(path, files[path].decode())
+    return found
+
+
+# ------------------------------------------------------------ one item
+
+
+def _places(documents: Mapping[str, Document]) -> dict[str, Place]:
+    """Return id → document and lines of the item, the first place where there are several."""
+    found: dict[str, Place] = {}
+    for path in sorted(documents):
+        for placed in documents[path].items:
+            if placed.item.id:
+                found.setdefault(placed.item.id, (path, block_of(documents[path], placed)))
+    return found
+
+
+def _joined_item(before: Place | None, ours: Place | None, theirs: Place | None) -> Place | None:
+    """Return what becomes of one item; None where it goes.
+
+    What one side alone changed is as that side has it. An item that one side took out and the other changed goes,
+    except where its words were changed: those a person wrote.
+    """
+    if theirs in (ours, before):
+        return ours
+    if ours == before:
+        return theirs
+    if ours is None or theirs is None:
+        left = ours or theirs
+        return left if left and before and left[1].item.text != before[1].item.text else None
+    return _both(before, *sorted((ours, theirs), key=_weight))
+
+
+def _weight(side: Place) -> tuple[int, bool, str, str, str]:
+    """Order two sides of one item: what weighs more stands. A line without `by` is a person's."""
+    path, item = side[0], side[1].item
+    return (_RANK[item.status], not item.by, item.confirmed, item.text, path)
+
+
+def _both(before: Place | None, less: Place, more: Place) -> Place:
+    """Join two changes of one item: the weightier one stands, with what the other alone changed.
+
+    The words are of the side that changed them; where both did, a person's.
+    """
+    (less_path, less_block), (more_path, more_block) = less, more
+    light, heavy = less_block.item, more_block.item
+    if before is None or before[1].item.text not in (light.text, heavy.text):
+        words = light if heavy.by and not light.by else heavy
+    else:
+        words = light if light.text != before[1].item.text else heavy
+    item = replace(
+        heavy,
+        text=words.text,
+        by=words.by,
+        trust=words.trust,
+        since=min(filter(None, (light.since, heavy.since)), default=""),
+        confirmed=max(light.confirmed, heavy.confirmed),
+        seen=max(light.seen, heavy.seen),
+        pinned=light.pinned or heavy.pinned,
+        links=heavy.links or light.links,
+    )
+    stayed = before is not None and more_path == before[0] and heavy.status is light.status
+    return less_path if stayed else more_path, Block(item, more_block.notes or less_block.notes)
+
+
+def _without_twins(items: Mapping[str, Place], ours: Container[str], theirs: Container[str]) -> dict[str, Place]:
+    """Return the items with those merged that both machines learnt, in the same document and in the same words."""
+    out = dict(items)
+    first: dict[tuple[str, str, str], str] = {}
+    for ident, (path, block) in sorted(items.items(), key=lambda pair: (pair[1][1].item.since, pair[0])):
+        item = block.item
+        if not item.active:
+            continue
+        twin = first.setdefault((path, str(item.type), folded(item.text)), ident)
+        if twin != ident and (ident in ours) != (ident in theirs) and (twin in ours) != (ident in ours):
+            out[ident] = (path, Block(replace(item, status=Status.MERGED, merged_into=twin), block.notes))
+    return out
 
 
 # ---------------------------------------- A document's own text as two machines left it
@@ -222,9 +209,7 @@ def _document(path: str, data: bytes) -> Document | None:
 _FOUND: Final = re.compile(r"\x00(k[0-9a-f]+)\n")
 
 
-def join_document(
-    path: str, sides: tuple[Document | None, Document | None, Document | None], blocks: Mapping[str, Block]
-) -> Document:
+def _join_document(path: str, sides: Sides, blocks: Mapping[str, Block]) -> Document:
     """Return a document whose lines are those of both sides, and whose items are `blocks`.
 
     Args:
@@ -282,16 +267,15 @@ def _three_way(before: str, ours: str, theirs: str) -> str:
             ["git", "merge-file", "--union", "-p", *map(str, files)],  # noqa: S607  the person's own git
             capture_output=True,
             check=True,
-            env={"PATH": _path(), "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1", "HOME": folder},
+            env={
+                "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+                "LC_ALL": "C",
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "HOME": folder,
+            },
             cwd=folder,
         )
     return done.stdout.decode().replace("\x01token ", "\x00")
-
-
-def _path() -> str:
-    import os  # noqa: PLC0415
-
-    return os.environ.get("PATH", "/usr/bin:/bin")
 
 
 # ---------------------------------------- A log, and what the state remembers
@@ -312,7 +296,8 @@ def join_logs(before: bytes, ours: bytes, theirs: bytes) -> bytes:
         return theirs
     one, other = sorted((_text(ours), _text(theirs)))
     lines, more = split_lines(one), split_lines(other)
-    shared = _shared(lines, more)
+    pairs = enumerate(zip(lines, more, strict=False))
+    shared = next((number for number, (mine, other) in pairs if mine != other), min(len(lines), len(more)))
     known = {*split_lines(_text(before)), *lines} if shared < len(split_lines(_text(before))) else set()
     tail = [line for line in more[shared:] if line not in known or not line.strip()]
     if not "".join(tail).strip():
@@ -346,12 +331,6 @@ def join_rows(before: bytes, ours: bytes, theirs: bytes) -> bytes:
     return b"".join(row + b"\n" for row in sorted((one & other) | (one - old) | (other - old)))
 
 
-def _shared(lines: list[str], more: list[str]) -> int:
-    """Return how many lines at their beginning two logs have in common."""
-    pairs = enumerate(zip(lines, more, strict=False))
-    return next((number for number, (one, other) in pairs if one != other), min(len(lines), len(more)))
-
-
 def _text(data: bytes) -> str:
     return data.decode(errors="surrogateescape")
 
@@ -379,17 +358,10 @@ def with_edits_understood(
     last = git.last_run(since=base, until=there) or base  # what came before the base, a run of ours has understood
     if last == there:
         return theirs
-    documents = {path: one for path, data in theirs.items() if kind_of(path) and (one := _edits_document(path, data))}
+    documents = _readable(theirs)
     unread = frozenset(path for path in theirs if kind_of(path)) - documents.keys()
     found = reconcile(documents, baseline_at(git, last, documents).without(unread), today)
     changed = {path: one.text.encode() for path, one in found.documents.items() if one is not documents.get(path)}
     stones = read_tombstones(theirs.get(TOMBSTONES)) | set(found.retracted)
     rows = {TOMBSTONES: render_tombstones(stones)} if found.retracted else {}
     return {**theirs, **changed, **rows}
-
-
-def _edits_document(path: str, data: bytes) -> Document | None:
-    try:
-        return Document(path, data.decode())
-    except UnicodeDecodeError:
-        return None

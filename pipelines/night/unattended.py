@@ -11,9 +11,11 @@ import shutil
 import sys
 import threading
 import time
+import traceback
 import urllib.error
 import urllib.request
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -26,8 +28,6 @@ from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
-    from types import TracebackType
 
     from pipelines.night.plan import Night
     from pipelines.night.progress import Watch
@@ -89,7 +89,7 @@ def _logged(began: float) -> Iterator[None]:
                 "night-failed",
                 kind=type(fault).__name__,
                 why=str(fault) if isinstance(fault, _SAYABLE) else None,
-                at=_place(fault.__traceback__) if code == BUG else None,
+                at=_where(fault) if code == BUG else None,
                 seconds=round(time.monotonic() - began, 1),
                 exit=code,
             )
@@ -99,14 +99,10 @@ def _logged(began: float) -> Iterator[None]:
         raise ToldAlready(code) from None
 
 
-def _place(traceback: TracebackType | None) -> str:
+def _where(fault: BaseException) -> str:
     """Return where the code broke: file and line, and no value that it held."""
-    while traceback and traceback.tb_next:
-        traceback = traceback.tb_next
-    if traceback is None:
-        return ""
-    file = traceback.tb_frame.f_code.co_filename
-    return f"{os.path.basename(file)}:{traceback.tb_lineno}"  # noqa: PTH119  a name and no path
+    last = traceback.extract_tb(fault.__traceback__)[-1]
+    return f"{Path(last.filename).name}:{last.lineno}"
 
 
 # ---------------------------------------- telling a person that a night went wrong
@@ -123,7 +119,8 @@ _SENDMAIL: Final = ("/usr/sbin", "/usr/lib")
 def sentence(root: Path, *, overdue: bool) -> str:
     """Return what a person is told."""
     what = "No night ended well for more than a day and a half" if overdue else "The last night did not end well"
-    return f"{what} for the memory in {_shown(root)}. `curate status` says how it stands, `curate doctor` what to do."
+    memory = escape_terminal_line(str(root))
+    return f"{what} for the memory in {memory}. `curate status` says how it stands, `curate doctor` what to do."
 
 
 def tell(text: str) -> str:
@@ -141,27 +138,16 @@ def _ways(text: str) -> list[tuple[str, tuple[str, ...], str]]:
     if sys.platform == "darwin":
         script = 'on run told\ndisplay notification (item 1 of told) with title "memcurate"\nend run'
         ways.append(("osascript", ("osascript", "-e", script, text), ""))
-    user = _user()
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):
+        user = str(os.getuid())
     ways.append(("mail", ("mail", "-s", f"{TITLE}: a night did not end well", user), f"{text}\n"))
     letter = f"To: {user}\nSubject: {TITLE}: a night did not end well\n\n{text}\n"
-    ways.append(("sendmail", (_sendmail(), "-i", user), letter))
+    # Its program lies where a user's PATH seldom leads.
+    sendmail = shutil.which("sendmail", path=os.pathsep.join((os.environ.get("PATH", ""), *_SENDMAIL))) or "sendmail"
+    ways.append(("sendmail", (sendmail, "-i", user), letter))
     return [way for way in ways if shutil.which(way[1][0])]
-
-
-def _sendmail() -> str:
-    """Return the program; it lies where a user's PATH seldom leads."""
-    return shutil.which("sendmail", path=os.pathsep.join((os.environ.get("PATH", ""), *_SENDMAIL))) or "sendmail"
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return str(os.getuid())
-
-
-def _shown(root: Path) -> str:
-    return escape_terminal_line(str(root))
 
 
 # ---------------------------------------- pings of a monitor (healthchecks and its kind)
@@ -257,8 +243,9 @@ def in_journal(environ: Mapping[str, str]) -> bool:
 
 def journal_line(priority: int, event: str, **fields: object) -> str:
     """Return a line; values that are no single word are quoted as JSON quotes them."""
-    told = [f"event={event}", *(f"{key}={_value(value)}" for key, value in fields.items() if value is not None)]
-    return f"<{priority}>{' '.join(told)}"
+    known = ((key, str(value)) for key, value in fields.items() if value is not None)
+    pairs = (f"{key}={text if _BARE.fullmatch(text) else json.dumps(text)}" for key, text in known)
+    return f"<{priority}>{' '.join((f'event={event}', *pairs))}"
 
 
 def ended(report: RunReport, seconds: float) -> str:
@@ -288,8 +275,3 @@ def ended(report: RunReport, seconds: float) -> str:
 def write(line: str) -> None:
     """Write a line to standard error, at once."""
     print(line, file=sys.stderr, flush=True)  # noqa: T201  the journal reads this
-
-
-def _value(value: object) -> str:
-    text = str(value)
-    return text if _BARE.fullmatch(text) else json.dumps(text)

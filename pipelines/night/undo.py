@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
-from pipelines.night.briefing import prune, with_quality
-from pipelines.night.pointers import without_pointers
+from pipelines.night.briefing import prune, with_quality, without_pointers
 from pipelines.night.reconcile import reconcile
 from pipelines.night.reindex import reindex
 from pipelines.night.undo_items import RunSides, Undone, undo
@@ -37,7 +36,7 @@ from pipelines.store.user_layout import told
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -89,19 +88,13 @@ class UndoPlan:
 
     def summary(self) -> str:
         """Return the undo in one line: what the command prints, and the first line of the commit."""
-        told = [
-            f"{count} {'item' if count == 1 else 'items'} {what}"
-            for count, what in (
-                (len(self.undone.removed), "taken out"),
-                (len(self.undone.restored), "brought back"),
-                (len(self.undone.returned), "as before"),
-            )
-            if count
-        ]
+        undone = self.undone
+        counts = {"taken out": undone.removed, "brought back": undone.restored, "as before": undone.returned}
+        parts = [f"{len(n)} {'item' if len(n) == 1 else 'items'} {what}" for what, n in counts.items() if n]
         what = f"{self.item} of run {self.run.run}" if self.item else f"Run {self.run.run}"
-        if self.changes and not told:
-            return f"{what} taken back"
-        return f"{what} taken back: {', '.join(told)}" if told else f"{what}: nothing could be taken back"
+        if parts:
+            return f"{what} taken back: {', '.join(parts)}"
+        return f"{what} taken back" if self.changes else f"{what}: nothing could be taken back"
 
 
 def plan_undo(wish: Wish, git: Git) -> UndoPlan:
@@ -117,26 +110,12 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     stones = read_tombstones(snapshot.state.get(TOMBSTONES))
     baseline = last_run_baseline(git, snapshot.documents).without(snapshot.unreadable())
     base = reconcile(snapshot.documents, baseline, wish.today, snapshot.shown)
-    item = _item(wish.item, base.documents, stones) if wish.item else ""
+    item = ""
+    if wish.item:  # one that stands, else one that an undo took out
+        present = {p.item.id for document in base.documents.values() for p in document.items}
+        item = named_item(wish.item, present, {stone.id for stone in stones if stone.reason is Reason.UNDONE})
     run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
-    undone, stones = _turned(git, run, sides, item, base, snapshot, stones)
-    pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.link)
-    undone = _crowded(undone, pruned, base.documents)
-    undone = replace(undone, kept={ident: told(wish.root, why) for ident, why in undone.kept.items()})
-    changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
-    return UndoPlan(run, item, undone, changes)
-
-
-def _turned(  # noqa: PLR0913, PLR0917  what is taken back, and what it is taken back from
-    git: Git,
-    run: RunCommit,
-    sides: RunSides,
-    item: str,
-    base: Reconciled,
-    snapshot: Snapshot,
-    stones: frozenset[Tombstone],
-) -> tuple[Undone, frozenset[Tombstone]]:
-    """Return the memory with the run turned back, and the tombstones that are left then; what is new is not in it."""
+    undone = None
     if run.by_hand and not item:
         left, dropped = _stones_of(git, run)
         if fault := why_not(sides, snapshot.documents, left):
@@ -144,10 +123,18 @@ def _turned(  # noqa: PLR0913, PLR0917  what is taken back, and what it is taken
                 f"Run {run.run} {told(snapshot.root, fault)}.", f"Git has it all: `git show {run.commit[:10]}`."
             )
         stones = (stones - left) | dropped
-        if undone := put_back(sides, snapshot.documents, base.documents):
-            return undone, stones
-    deleted = _deleted(stones | {*base.retracted})
-    return undo(sides, base.documents, snapshot.unreadable(), deleted, item), stones
+        undone = put_back(sides, snapshot.documents, base.documents)
+    if undone is None:
+        reasons: dict[str, set[Reason]] = {}
+        for stone in (*stones, *base.retracted):
+            reasons.setdefault(stone.id, set()).add(stone.reason)
+        deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
+        undone = undo(sides, base.documents, snapshot.unreadable(), deleted, item)
+    pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.link)
+    undone = _crowded(undone, pruned, base.documents)
+    undone = replace(undone, kept={ident: told(wish.root, why) for ident, why in undone.kept.items()})
+    changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
+    return UndoPlan(run, item, undone, changes)
 
 
 def _stones_of(git: Git, run: RunCommit) -> tuple[frozenset[Tombstone], frozenset[Tombstone]]:
@@ -214,13 +201,6 @@ def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
     )
 
 
-def _item(prefix: str, documents: Mapping[str, Document], stones: Iterable[Tombstone]) -> str:
-    """Return the id of the one item that is meant: one that stands, else one that an undo took out."""
-    standing = {p.item.id for document in documents.values() for p in document.items}
-    undone = {stone.id for stone in stones if stone.reason is Reason.UNDONE}
-    return named_item(prefix, standing, undone)
-
-
 def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tuple[RunCommit, RunSides]:
     """Return the last run whose change of the item still stands, and its documents.
 
@@ -244,30 +224,22 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
     raise NotUndoable(f"No run that stands has changed {item}.", "Edit its line by hand; the next run takes it up.")
 
 
-def _deleted(stones: Iterable[Tombstone]) -> frozenset[str]:
-    """Return the ids of items that a person took out, as against those that an undo did."""
-    reasons: dict[str, set[Reason]] = {}
-    for stone in stones:
-        reasons.setdefault(stone.id, set()).add(stone.reason)
-    return frozenset(ident for ident, told in reasons.items() if Reason.UNDONE not in told)
-
-
 # ------------------------------------------------------------ the change set
 
 
 def _crowded(undone: Undone, pruned: Pruned, now: Mapping[str, Document]) -> Undone:
     """Return what was taken back, and say of an item that a cap sends away at once that there is no room for it."""
     ours = {*undone.returned, *undone.restored}
-    told = {
+    crowded = {
         moved.id: f"stands in {moved.target}: {moved.source} has no room for it"
         for moved in pruned.moved
         if moved.id in ours
     }
-    if not told:
+    if not crowded:
         return undone
     there, then = standings(now.values()), standings(pruned.documents.values())
-    returned = tuple(i for i in undone.returned if i not in told or then[i].line != there[i].line)
-    return replace(undone, returned=returned, kept={**undone.kept, **told})
+    returned = tuple(i for i in undone.returned if i not in crowded or then[i].line != there[i].line)
+    return replace(undone, returned=returned, kept={**undone.kept, **crowded})
 
 
 def _changes(
@@ -288,9 +260,9 @@ def _changes(
         raise BrokenChangeSet(faults)
     new = {tombstone(item, wish.today, Reason.UNDONE) for item in undone.removed}
     back = {stone for stone in stones if stone.reason is Reason.UNDONE and stone.id in undone.restored}
-    told = render_tombstones((stones | new | set(base.retracted)) - back)
+    rows = render_tombstones((stones | new | set(base.retracted)) - back)
     was = snapshot.state.get(TOMBSTONES)
-    state = (Change(TOMBSTONES, was, told),) if told != (was or b"") else ()
+    state = (Change(TOMBSTONES, was, rows),) if rows != (was or b"") else ()
     return (*document_changes(snapshot.documents, after), *state)
 
 
@@ -326,13 +298,8 @@ def put_back(sides: RunSides, found: Mapping[str, Document], now: Mapping[str, D
     """
     if changed_since(sides, found):
         return None
-    paths = sides.before.keys() | sides.after.keys()
-    documents = dict(now)
-    for path in paths:
-        if path in sides.before:
-            documents[path] = sides.before[path]
-        else:
-            documents.pop(path, None)
+    made = sides.after.keys() - sides.before.keys()
+    documents = {path: one for path, one in {**now, **sides.before}.items() if path not in made}
     there, then = standings(now.values()), standings(documents.values())
     return Undone(
         documents,

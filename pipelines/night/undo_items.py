@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.night.briefing import DAYS, PEOPLE, PROJECTS, without_pointers
 from pipelines.night.file_items import new_document
-from pipelines.night.pointers import DAYS, PEOPLE, PROJECTS, without_pointers
 from pipelines.store.change_set import item_changes, standing_twice, standings, understood
 from pipelines.store.document import HISTORY, SECTIONS, insert_rows, section_of
 from pipelines.store.item import Status, Trust
@@ -17,7 +17,7 @@ from pipelines.store.layout import FOLDERS, REVIEW
 from pipelines.store.markdown import line_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pipelines.store.change_set import ItemChange, Standing
     from pipelines.store.document import Document
@@ -58,21 +58,19 @@ class RunSides:
 
 
 def _is_persons(change: ItemChange) -> bool:
+    """Whether a person did it: no run rewords, strikes, or ticks without evidence."""
     before, after = change.before, change.after
     if REVIEW in {side.path for side in (before, after) if side}:
         return True
     if after is None:
         return False
+    new = after.item
     if before is None:
-        return not after.item.by and after.item.trust is Trust.OWNER
-    return _is_written(before.item, after.item)
-
-
-def _is_written(before: Item, after: Item) -> bool:
-    """Whether a person wrote what is different of an item: no run rewords, strikes, or ticks without evidence."""
-    reworded = (before.type, before.text) != (after.type, after.text)
-    struck = after.status is Status.RETRACTED and before.status is not Status.RETRACTED
-    ticked = {before.status, after.status} == {Status.OPEN, Status.DONE} and before.evidence == after.evidence
+        return not new.by and new.trust is Trust.OWNER
+    old = before.item
+    reworded = (old.type, old.text) != (new.type, new.text)
+    struck = new.status is Status.RETRACTED and old.status is not Status.RETRACTED
+    ticked = {old.status, new.status} == {Status.OPEN, Status.DONE} and old.evidence == new.evidence
     return reworded or struck or ticked
 
 
@@ -122,22 +120,23 @@ def undo(
     changes = [one for one in changes if one.after or one.id not in deleted]
     twice = standing_twice(now.values()) | standing_twice(sides.before.values()) | standing_twice(sides.after.values())
     there = standings(now.values())
-    turned = _Turning(sides, now, closed, there, twice)
+    work = _Work(sides, now, closed, there)
     for change in changes:
-        turned.turn(change)
-    turned.settle(changes)
-    final = {ident: one for ident, one in {**there, **turned.wanted}.items() if ident not in turned.removed}
+        if change.id in twice:
+            work.kept[change.id] = "stands in two places, so it stays in both"
+        else:
+            work.turn_back(change)
+    work.keep_what_others_rest_on(changes)
+    final = {ident: one for ident, one in {**there, **work.wanted}.items() if ident not in work.removed}
     documents = _rewritten(sides, now, final, twice, whole=not only)
-    exact = frozenset(
-        path for path in sides.before if path in documents and documents[path].text == sides.before[path].text
-    )
+    exact = (path for path in sides.before if path in documents and documents[path].text == sides.before[path].text)
     return Undone(
         documents,
-        exact,
-        tuple(there[ident].item for ident in turned.removed),
-        tuple(ident for ident in turned.wanted if ident not in there),
-        tuple(ident for ident in turned.wanted if ident in there),
-        turned.kept,
+        frozenset(exact),
+        tuple(there[ident].item for ident in work.removed),
+        tuple(ident for ident in work.wanted if ident not in there),
+        tuple(ident for ident in work.wanted if ident in there),
+        work.kept,
     )
 
 
@@ -145,54 +144,50 @@ def _concerns(change: ItemChange, ident: str) -> bool:
     """Whether a change is of this item, or made another one refer to it: what it superseded returns when it goes."""
     if change.id == ident:
         return True
-    before = _named(change.before.item) if change.before else frozenset()
+    before = _named(change.before.item) if change.before else set()
     return change.after is not None and ident in _named(change.after.item) - before
 
 
-def _named(item: Item) -> frozenset[str]:
+def _named(item: Item) -> set[str]:
     """Return the ids that an item refers to."""
-    return frozenset({item.superseded_by, item.merged_into, *(i for _, ids in item.links for i in ids)} - {""})
+    return {item.superseded_by, item.merged_into, *(i for _, ids in item.links for i in ids)} - {""}
 
 
 # ------------------------------------------------------------ what becomes of each item
 
 
-@dataclass(slots=True)
-class _Turning:
+class _Work:
     """The decisions, item by item: where each shall stand, which go, and which stay and why."""
 
-    sides: RunSides
-    now: Mapping[str, Document]
-    closed: frozenset[str]
-    there: Mapping[str, Standing]
-    twice: frozenset[str]
-    wanted: dict[str, Standing] = field(default_factory=dict)
-    removed: list[str] = field(default_factory=list)
-    kept: dict[str, str] = field(default_factory=dict)
+    def __init__(
+        self,
+        sides: RunSides,
+        now: Mapping[str, Document],
+        closed: frozenset[str],
+        there: Mapping[str, Standing],
+    ) -> None:
+        self.sides, self.now, self.closed, self.there = sides, now, closed, there
+        self.wanted: dict[str, Standing] = {}
+        self.removed: list[str] = []
+        self.kept: dict[str, str] = {}
 
-    def turn(self, change: ItemChange) -> None:
-        now = self.there.get(change.id)
-        if change.id in self.twice:
-            self.kept[change.id] = "stands in two places, so it stays in both"
-        elif change.after is None and change.before is not None:
-            self._bring_back(change.id, change.before, now)
-        elif change.after is None or now is None:
-            return  # a person deleted it since, and that stands
-        elif change.before is None:
-            if (now.line, now.notes) == (change.after.line, change.after.notes):
-                self.removed.append(change.id)
+    def turn_back(self, change: ItemChange) -> None:
+        """Decide what becomes of an item; what a person deleted since stays deleted."""
+        ident, before, after, now = change.id, change.before, change.after, self.there.get(change.id)
+        if after is None and before is not None:
+            if now is not None:
+                self.kept[ident] = "is back already"
+            elif self._takes(before.path):
+                self.wanted[ident] = before
             else:
-                self.kept[change.id] = "was changed since, so it stays"
-        else:
-            self._put_back(change.id, change.before, change.after, now)
-
-    def _bring_back(self, ident: str, before: Standing, now: Standing | None) -> None:
-        if now is not None:
-            self.kept[ident] = "is back already"
-        elif self._reaches(before.path):
-            self.wanted[ident] = before
-        else:
-            self.kept[ident] = f"cannot come back: {before.path} is gone or cannot be read"
+                self.kept[ident] = f"cannot come back: {before.path} is gone or cannot be read"
+        elif after is not None and now is not None:
+            if before is not None:
+                self._put_back(ident, before, after, now)
+            elif (now.line, now.notes) == (after.line, after.notes):
+                self.removed.append(ident)
+            else:
+                self.kept[ident] = "was changed since, so it stays"
 
     def _put_back(self, ident: str, before: Standing, after: Standing, now: Standing) -> None:
         if now.line != after.line:
@@ -200,7 +195,7 @@ class _Turning:
             return
         path, section = now.place
         if before.place != after.place:
-            if now.place == after.place and self._reaches(before.path):
+            if now.place == after.place and self._takes(before.path):
                 path, section = before.place
             else:
                 self.kept[ident] = f"was moved since, so it stays in {now.path}"
@@ -209,36 +204,28 @@ class _Turning:
         if (target.place, target.line) != (now.place, now.line):
             self.wanted[ident] = target
 
-    def _reaches(self, path: str) -> bool:
+    def _takes(self, path: str) -> bool:
         """Whether an item can be put there: the document is there, or it was the run that took it away."""
         return path in self.now or (path not in self.closed and path not in self.sides.after)
 
-    def settle(self, changes: Sequence[ItemChange]) -> None:
-        """Keep what others rest on: no item shall refer to one that is gone, or be live beside its successor."""
-        left = {one.id: one.after.item for one in changes if one.after}
+    def keep_what_others_rest_on(self, changes: Sequence[ItemChange]) -> None:
+        """Let no item refer to one that is gone, or be live beside its successor."""
+        successors = {
+            one.id: one.after.item.superseded_by or one.after.item.merged_into for one in changes if one.after
+        }
         while True:
-            stays = {i: left[i] for i in self.wanted if i in left and self._successor(left[i]) in self.kept}
-            for ident, item in stays.items():
+            stays = [ident for ident in self.wanted if successors.get(ident, "") in self.kept]
+            for ident in stays:
                 del self.wanted[ident]
-                self.kept[ident] = f"stays as it is: {self._successor(item)}, which replaced it, stays"
-            referred = self._referred()
+                self.kept[ident] = f"stays as it is: {successors[ident]}, which replaced it, stays"
+            left = {i: one for i, one in {**self.there, **self.wanted}.items() if i not in self.removed}
+            referred = {named: ident for ident, one in left.items() for named in _named(one.item)}
             needed = [ident for ident in self.removed if ident in referred]
             for ident in needed:
                 self.removed.remove(ident)
                 self.kept[ident] = f"stays: {referred[ident]} refers to it"
             if not stays and not needed:
                 return
-
-    @staticmethod
-    def _successor(item: Item) -> str:
-        return item.superseded_by or item.merged_into
-
-    def _referred(self) -> dict[str, str]:
-        """Return id → an item that refers to it and will stand."""
-        standing = {**self.there, **self.wanted}
-        return {
-            named: ident for ident, one in standing.items() if ident not in self.removed for named in _named(one.item)
-        }
 
 
 # ------------------------------------------------------------ the documents
@@ -261,8 +248,10 @@ def _rewritten(
         if base is None:
             continue
         document = _with_rows(base, rows.get(path, {}), twice)
-        if path in sides.after and path not in sides.before and _is_unfilled(document):
-            documents.pop(path, None)
+        made = path in sides.after and path not in sides.before and path.partition("/")[0] in FOLDERS
+        # What the run committed is no measure: somebody may have written into the file while the run made it.
+        if made and not document.items and _own_words(document) == _own_words(new_document(path, document.title, "")):
+            documents.pop(path, None)  # not a word is in it that its template does not have
         elif (path in now or rows.get(path)) and (path not in now or document.text != now[path].text):
             documents[path] = document
     return documents
@@ -302,16 +291,6 @@ def _with_rows(document: Document, rows: Mapping[str, Standing], twice: frozense
     return document.with_text("".join(lines))
 
 
-def _is_unfilled(document: Document) -> bool:
-    """Whether a document that the run made holds no item, and not a word that its template does not.
-
-    What the run committed is no measure: somebody may have written into the file while the run made it.
-    """
-    if document.path.partition("/")[0] not in FOLDERS or document.items:
-        return False
-    return _own_words(document) == _own_words(new_document(document.path, document.title, ""))
-
-
 def _own_words(document: Document) -> list[object]:
     """Return what is neither an item, a pointer, a section made for them, a blank line nor a quality field."""
     document = without_pointers(document)
@@ -322,8 +301,4 @@ def _own_words(document: Document) -> list[object]:
         for number, line in enumerate(document.lines)
         if number >= document.front.lines and number not in rows and line.strip()
     ]
-    return [*body, *_kept_keys(document.front.values)]
-
-
-def _kept_keys(values: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(key, value) for key, value in values if key not in _OWN_KEYS]
+    return [*body, *(pair for pair in document.front.values if pair[0] not in _OWN_KEYS)]

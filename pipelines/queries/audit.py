@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import UsageFault
-from pipelines.night.pointers import newest_day
+from pipelines.night.briefing import newest_day
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
 from pipelines.queries.item_graph import Beliefs, all_edges, predecessors, successors
 from pipelines.settings import load_settings

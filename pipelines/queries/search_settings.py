@@ -56,7 +56,7 @@ def priorities_of(root: Path) -> dict[str, float]:
     Raises:
         BadSettings: curate.toml has faults.
     """
-    from pipelines.night.pointers import newest_day  # noqa: PLC0415  as above
+    from pipelines.night.briefing import newest_day  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
     from pipelines.store.item import priority  # noqa: PLC0415  off as long as nothing shows a gain
     from pipelines.store.snapshot import read_snapshot  # noqa: PLC0415  as above

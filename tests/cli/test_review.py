@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.cli.review_command import keys_of
-from pipelines.night.answers import choices_of
-from pipelines.night.manual_review import ACCEPT, REJECT
+from pipelines.night.answers import ACCEPT, REJECT, choices_of
 from pipelines.store.lock import run_lock
 from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night
 

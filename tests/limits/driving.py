@@ -10,7 +10,7 @@ from pipelines.agents.adopt_days import moment_pattern
 from pipelines.extract import grounded_values as dates
 from pipelines.extract import grounded_values as figures
 from pipelines.extract import grounding as names
-from pipelines.night import shelves as filing
+from pipelines.night import choose_document as filing
 from pipelines.review.judging import values
 from pipelines.review.trust.attacks import load_attacks
 from pipelines.search import hits as marks
@@ -31,8 +31,8 @@ def drive() -> None:
     dates.unproven_dates("on 3 March 2026 and 4 May", dates.told_dates("on Friday, 3 May", _DAY), _DAY)
     figures.told_figures("5 GB and 3 days at noon")
     names._is_known("Kubernetes", frozenset(), "about Helm")
-    shelves = filing.Shelves({"USER.md": Document("USER.md", "# User\n\n- **Name**: Ada Lovelace\n")})
-    filing._describes_person("Ada likes tea.", shelves)
+    catalog = filing.Catalog({"USER.md": Document("USER.md", "# User\n\n- **Name**: Ada Lovelace\n")})
+    filing._describes_person("Ada likes tea.", catalog)
     list(values.find_values("In 2019 the port was 8080 at 5."))
     marks._marked("日本語の検索", ["日本語の検索です"])
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.night.shelves import Shelves, home_of, named_document
+from pipelines.night.choose_document import Catalog, home_of, named_document
 from pipelines.store.document import Document
 from pipelines.store.item import Confidence, ItemType
 from tests.making import candidate, entry
@@ -18,7 +18,7 @@ ALPHA = Document(
 GARDEN = Document("Areas/garden.md", "# Garden\n\n- Fact: tomatoes need trellis wire <!-- k2222222222 -->\n")
 USER = Document("USER.md", "# User\n\n- Name: Mara Lind\n")
 MEMORY = Document("MEMORY.md", "# Memory\n")
-SHELVES = Shelves({d.path: d for d in (ALPHA, GARDEN, USER, MEMORY)})
+CATALOG = Catalog({d.path: d for d in (ALPHA, GARDEN, USER, MEMORY)})
 
 
 @pytest.mark.parametrize(
@@ -36,13 +36,13 @@ SHELVES = Shelves({d.path: d for d in (ALPHA, GARDEN, USER, MEMORY)})
     ],
 )
 def test_what_an_entry_names(home: object, path: str) -> None:
-    assert named_document(candidate("x", of=home), SHELVES) == path  # type: ignore[arg-type]  # an Entry, as listed above
+    assert named_document(candidate("x", of=home), CATALOG) == path  # type: ignore[arg-type]  # an Entry, as listed above
 
 
 def test_a_model_chooses_from_the_closed_list_only() -> None:
-    assert named_document(replace(candidate("x"), document="Areas/garden"), SHELVES) == "Areas/garden.md"
-    assert named_document(replace(candidate("x"), document="../evil"), SHELVES) == ""
-    assert named_document(replace(candidate("x"), new_project="New One"), SHELVES) == "Projects/new-one.md"
+    assert named_document(replace(candidate("x"), document="Areas/garden"), CATALOG) == "Areas/garden.md"
+    assert named_document(replace(candidate("x"), document="../evil"), CATALOG) == ""
+    assert named_document(replace(candidate("x"), new_project="New One"), CATALOG) == "Projects/new-one.md"
 
 
 @pytest.mark.parametrize(
@@ -59,15 +59,15 @@ def test_a_model_chooses_from_the_closed_list_only() -> None:
     ],
 )
 def test_where_words_lead(kind: ItemType, text: str, path: str) -> None:
-    assert home_of(kind, text, Confidence.HIGH, SHELVES) == path
+    assert home_of(kind, text, Confidence.HIGH, CATALOG) == path
 
 
 def test_what_is_barely_believed_does_not_reach_the_briefing() -> None:
-    assert home_of(ItemType.RULE, "Never push on Fridays", Confidence.LOW, SHELVES) == "Areas/general.md"
+    assert home_of(ItemType.RULE, "Never push on Fridays", Confidence.LOW, CATALOG) == "Areas/general.md"
 
 
 def test_a_document_that_cannot_be_read_takes_nothing() -> None:
-    shelves = Shelves({}, frozenset({"MEMORY.md", "USER.md", "Projects/alpha.md"}))
-    assert home_of(ItemType.RULE, "Never push on Fridays", Confidence.HIGH, shelves) == "Areas/general.md"
-    assert home_of(ItemType.FACT, "Prefers tea", Confidence.HIGH, shelves) == "Areas/general.md"
-    assert named_document(candidate("x", of=entry("x", project="Alpha")), shelves) == "Areas/general.md"
+    catalog = Catalog({}, frozenset({"MEMORY.md", "USER.md", "Projects/alpha.md"}))
+    assert home_of(ItemType.RULE, "Never push on Fridays", Confidence.HIGH, catalog) == "Areas/general.md"
+    assert home_of(ItemType.FACT, "Prefers tea", Confidence.HIGH, catalog) == "Areas/general.md"
+    assert named_document(candidate("x", of=entry("x", project="Alpha")), catalog) == "Areas/general.md"

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.night.briefing import prune
-from pipelines.night.pointers import marked, pointer_rows, with_pointers, without_pointers
+from pipelines.night.briefing import marked, pointer_rows, prune, with_pointers, without_pointers
 from pipelines.settings import Caps, Settings
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Confidence, Evidence, Item, ItemType, Status, Trust

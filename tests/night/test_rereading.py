@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.night.reread import settle
+from pipelines.night.reread import split_known
 from pipelines.review.review import Filed
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
 from tests.making import candidate, entry
@@ -27,7 +27,7 @@ def standing(text: str, kind: ItemType = ItemType.FACT, ident: str = "k1", line:
 
 def settled(items: list[Item], *candidates: Candidate) -> list[tuple[str, str]]:
     """Return (text, id of the item that says it), the ones that are to be reviewed first."""
-    left, told = settle([Filed(one, "") for one in candidates], [("x.md", item) for item in items], lambda _: True)
+    left, told = split_known([Filed(one, "") for one in candidates], [("x.md", item) for item in items], lambda _: True)
     return [(one.candidate.text, "") for one in left] + [(one.candidate.text, one.known) for one in told]
 
 
@@ -72,4 +72,4 @@ def test_lines_are_found_by_their_hash_wherever_they_stand_now() -> None:
 def test_what_is_read_for_the_first_time_is_reviewed() -> None:
     one = Filed(said("The gateway has port 8080."), "")
     items = [("x.md", standing("The gateway has port 8080."))]
-    assert settle([one], items, lambda _: False) == ([one], [])
+    assert split_known([one], items, lambda _: False) == ([one], [])

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pipelines.extract.extraction import Candidate
+from pipelines.night.choose_document import Catalog
 from pipelines.night.file_items import promote
-from pipelines.night.shelves import Shelves
 from pipelines.review.item_links import Tie, find_ties, linkable
 from pipelines.review.review import Verdict, VerdictKind
 from pipelines.store.document import Block, Document, edited
@@ -115,7 +115,7 @@ def test_ties_become_links_of_what_is_new_and_a_cycle_harms_nothing() -> None:
         Tie(one, "related", "k9999999999"),
         Tie(known, "because", one),
     ]
-    promoted = promote(verdicts, Shelves({ALPHA: document}), told)
+    promoted = promote(verdicts, Catalog({ALPHA: document}), told)
     first, second = (item for _, item in promoted.added)
     assert first.links == (("because", (second.id, TEAMS.id)),)
     assert second.links == (("because", (first.id,)),)
@@ -131,7 +131,7 @@ def test_the_links_of_a_candidate_stand_in_its_comment_and_lead_to_what_took_the
         Verdict(VerdictKind.ADD, linked, ALPHA),
         Verdict(VerdictKind.SUPERSEDE, newer, ALPHA, TEAMS.id),
     ]
-    promoted = promote(verdicts, Shelves({ALPHA: document}))
+    promoted = promote(verdicts, Catalog({ALPHA: document}))
     (_, item), (_, after) = promoted.added
     assert item.links == (("because", (after.id,)),)
     assert f"because={after.id}" in promoted.documents[ALPHA].text

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from pipelines.review.review import Filed
 from pipelines.store.document import aliases_of
 from pipelines.store.item import Confidence, ItemType, content_words, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, slug
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extraction import Candidate
     from pipelines.store.document import Document
-    from pipelines.store.log import Entry
 
 
 SHARED_WORDS: Final = 2
@@ -34,7 +34,7 @@ _OF_THE_PERSON: Final = re.compile(
 
 
 @dataclass(frozen=True)
-class Shelves:
+class Catalog:
     """The documents that an item can be filed in, and what each is known by."""
 
     documents: Mapping[str, Document]
@@ -80,51 +80,50 @@ class Shelves:
         return folded(found[1]) if found else ""
 
 
-def named_document(candidate: Candidate, shelves: Shelves) -> str:
+def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
+    """Return a candidate with the document that it names, and the one where it would stand."""
+    named = named_document(candidate, catalog)
+    home = named or home_of(candidate.type, candidate.text, candidate.confidence, catalog)
+    return Filed(candidate, named, home)
+
+
+def named_document(candidate: Candidate, catalog: Catalog) -> str:
     """Return the path of the document that the candidate or its entry names, made or not, or an empty string.
 
     In order: the document that the extractor chose; the project that it, or `project:`, names, which may be new; a
-    heading or `#tag` that is the name of a document, innermost first. A heading or tag never creates one.
+    heading or `#tag` that is the name of a document, innermost first. A heading or tag never creates one. Where the
+    file of a new project cannot be used, it is Areas/general.
     """
-    if candidate.document and document_path(candidate.document) in shelves.documents:
+    if candidate.document and document_path(candidate.document) in catalog.documents:
         return document_path(candidate.document)
     if name := candidate.entry.project or candidate.new_project:
-        return shelves.names.get(slug(name)) or project_path(name, shelves)
-    return _mentioned(candidate.entry, shelves)
-
-
-def project_path(name: str, shelves: Shelves) -> str:
-    """Return the path that a project of this name has or would have; Areas/general where that file cannot be used."""
-    path = f"Projects/{slug(name)}.md"
-    return GENERAL if path in shelves.closed else path
-
-
-def _mentioned(entry: Entry, shelves: Shelves) -> str:
-    for name in (*reversed(entry.headings), *entry.tags):
-        if path := shelves.names.get(slug(name.strip().rstrip(":"))):
+        path = f"Projects/{slug(name)}.md"
+        return catalog.names.get(slug(name)) or (GENERAL if path in catalog.closed else path)
+    for name in (*reversed(candidate.entry.headings), *candidate.entry.tags):
+        if path := catalog.names.get(slug(name.strip().rstrip(":")), ""):
             return path
     return ""
 
 
-def home_of(kind: ItemType, text: str, confidence: Confidence, shelves: Shelves) -> str:
+def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog) -> str:
     """Return the path of the document for an item that names none: by its words, then by what it is about."""
-    if path := _by_words(text, shelves):
+    if path := _by_words(text, catalog):
         return path
     if kind in {ItemType.FACT, ItemType.RULE}:
-        if _describes_person(text, shelves) and USER not in shelves.closed:
+        if _describes_person(text, catalog) and USER not in catalog.closed:
             return USER
-        if confidence in {Confidence.HIGH, Confidence.MEDIUM} and BRIEFING not in shelves.closed:
+        if confidence in {Confidence.HIGH, Confidence.MEDIUM} and BRIEFING not in catalog.closed:
             return BRIEFING
     return GENERAL
 
 
-def _by_words(text: str, shelves: Shelves) -> str:
+def _by_words(text: str, catalog: Catalog) -> str:
     """Return the document that the text shares its words with, where exactly one stands out."""
     words = content_words(text)
-    titled = [path for path, title in shelves.title_words.items() if title <= words]
+    titled = [path for path, title in catalog.title_words.items() if title <= words]
     if titled:
-        return max(titled, key=lambda path: (len(shelves.title_words[path]), path))
-    votes = Counter(shelves.telling_words[word] for word in words if word in shelves.telling_words)
+        return max(titled, key=lambda path: (len(catalog.title_words[path]), path))
+    votes = Counter(catalog.telling_words[word] for word in words if word in catalog.telling_words)
     ranked = sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))
     if not ranked or ranked[0][1] < SHARED_WORDS:
         return ""
@@ -132,7 +131,7 @@ def _by_words(text: str, shelves: Shelves) -> str:
     return ranked[0][0] if stands_out and ranked[0][1] * 3 >= len(words) else ""
 
 
-def _describes_person(text: str, shelves: Shelves) -> bool:
-    if shelves.person and re.match(rf"{re.escape(shelves.person.split(' ')[0])}\b", folded(text)):
+def _describes_person(text: str, catalog: Catalog) -> bool:
+    if catalog.person and re.match(rf"{re.escape(catalog.person.split(' ')[0])}\b", folded(text)):
         return True
     return bool(_OF_THE_PERSON.search(text))
