@@ -96,7 +96,7 @@ def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Nigh
 
     from pipelines.extract.choose_models import asks_models, calls_at_once, choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  the user's settings are read only here
-    from pipelines.extract.llm.fallback import Patience  # noqa: PLC0415  as above
+    from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.review.existing_items import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
@@ -106,9 +106,9 @@ def _night(root: Path, now: str | None, again: str, provider: str) -> tuple[Nigh
     replies = Replies(root / REPLIES, when, anew=bool(again))
     user = load_user_settings(os.environ, provider)
     budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps.any else None
-    patience = Patience(sleep=budget.pause) if budget else None
+    retry = RetryPolicy(sleep=budget.pause) if budget else None
     local = cache(local_embedder)
-    extractor = choose_extractor(user, replies, patience, budget)
+    extractor = choose_extractor(user, replies, retry, budget)
     night = Night(root, settings, extractor, when, again, calls_at_once(user), asks_models(user), embedder=local)
     if asks_models(user):
         from pipelines.extract.llm.model_reviewer import reviewer_of  # noqa: PLC0415  the rules need none

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extract_days import evidence_lines
 from pipelines.night.shelves import home_of
 from pipelines.review.item_links import following, history_of, last_of, leaving, succeeded, successor, with_link
 from pipelines.review.questions import Held, Question
@@ -287,7 +286,7 @@ def _confirmed(item: Item, candidate: Candidate) -> Item:
 
 
 def _evidence(candidate: Candidate) -> Evidence:
-    digest = quote_digest("\n".join(evidence_lines(candidate)))
+    digest = quote_digest("\n".join(candidate.lines))
     return Evidence(candidate.entry.path, candidate.start_line, candidate.end_line, digest)
 
 

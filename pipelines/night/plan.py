@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extract_days import DayToRead, Extracted
     from pipelines.extract.extraction import Candidate, Extractor
-    from pipelines.extract.llm.operations import Reviewer
+    from pipelines.extract.llm.model_reviewer import Reviewer
     from pipelines.night.answers import Answered
     from pipelines.night.file_items import Promoted
     from pipelines.night.fold_logs import Captured, Clean

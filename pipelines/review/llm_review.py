@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS, shown_text
-from pipelines.extract.llm.operations import Neighbour, OperationKind, Posed, ReviewRequest
+from pipelines.extract.llm.model_reviewer import Neighbour, OperationKind, Posed
 from pipelines.review.existing_items import Known, repeats_there, speaks_for
 from pipelines.review.judging.repeats import same_guards
 from pipelines.review.judging.sentence import read_sentence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.extract.extraction import Candidate, DocumentChoice, Failure
-    from pipelines.extract.llm.operations import Operation, Reviewed, Reviewer
+    from pipelines.extract.llm.model_reviewer import Operation, Reviewed, Reviewer
     from pipelines.review.existing_items import Belief
     from pipelines.review.review import Filed, Found
     from pipelines.store.item import Item
@@ -120,7 +120,7 @@ def weigh(filed: Sequence[Filed], sitting: Sitting, reviewer: Reviewer | None) -
     asked = _Asking(filed, sitting) if reviewer else None
     if reviewer is None or asked is None or not asked.posed:
         return Weighed(review(filed, sitting.items, sitting.buried, sitting.alike))
-    reviewed = reviewer.review(ReviewRequest(asked.posed, sitting.documents, asked.broken_rule))
+    reviewed = reviewer.review(asked.posed, sitting.documents, asked.broken_rule)
     return _decided(filed, sitting, reviewed, len(asked.posed))
 
 

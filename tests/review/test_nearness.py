@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.operations import Operation, OperationKind, Reviewed
+from pipelines.extract.llm.model_reviewer import Operation, OperationKind, Reviewed
 from pipelines.review import existing_items as nearness
 from pipelines.review.existing_items import Known, Nearness, Vectors, kept_in
 from pipelines.review.llm_review import Sitting, weigh
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import pytest
     from numpy.typing import NDArray
 
-    from pipelines.extract.extraction import Candidate
-    from pipelines.extract.llm.operations import ReviewRequest
+    from pipelines.extract.extraction import Candidate, DocumentChoice
+    from pipelines.extract.llm.model_reviewer import Check, Posed
     from tests.conftest import Memory
 
 PLACE = "Areas/general.md"
@@ -65,9 +65,9 @@ def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = list[str]()
 
     class Adds:
-        def review(self, request: ReviewRequest) -> Reviewed:
-            shown.extend(one.id for posed in request.posed for one in posed.neighbours)
-            return Reviewed({posed.number: Operation(OperationKind.ADD, "") for posed in request.posed})
+        def review(self, posed: Sequence[Posed], _: Sequence[DocumentChoice], __: Check) -> Reviewed:
+            shown.extend(one.id for asked in posed for one in asked.neighbours)
+            return Reviewed({asked.number: Operation(OperationKind.ADD, "") for asked in posed})
 
     def file(one: Candidate) -> Filed:
         return Filed(one, PLACE)

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.extract.llm.operations import Operation, OperationKind, Reviewed
+from pipelines.extract.llm.model_reviewer import Operation, OperationKind, Reviewed
 from pipelines.review.llm_review import Sitting, weigh
 from pipelines.review.review import Filed, VerdictKind
 from pipelines.store.item import Item, ItemType, Status, Trust
 from tests.making import candidate, entry
 
 if TYPE_CHECKING:
-    from pipelines.extract.extraction import Candidate
-    from pipelines.extract.llm.operations import ReviewRequest
+    from collections.abc import Sequence
+
+    from pipelines.extract.extraction import Candidate, DocumentChoice
+    from pipelines.extract.llm.model_reviewer import Check, Posed
     from pipelines.review.llm_review import Weighed
 
 ALPHA, BETA = "Projects/alpha.md", "Projects/beta.md"
@@ -32,9 +34,9 @@ class Says:
     broken: list[str] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
 
-    def review(self, request: ReviewRequest) -> Reviewed:
-        self.shown = [one.id for posed in request.posed for one in posed.neighbours]
-        faults = {one.number: request.check(one, self.operation) for one in request.posed}
+    def review(self, posed: Sequence[Posed], _: Sequence[DocumentChoice], check: Check) -> Reviewed:
+        self.shown = [one.id for asked in posed for one in asked.neighbours]
+        faults = {one.number: check(one, self.operation) for one in posed}
         self.broken = [fault for fault in faults.values() if fault]
         return Reviewed({number: self.operation for number, fault in faults.items() if not fault})
 

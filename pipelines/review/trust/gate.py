@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extract_days import evidence_lines
 from pipelines.review.trust.attacks import attack_in, made_inert
 from pipelines.review.trust.instructions import heads_others_words, instructs, passes_on
 from pipelines.store.evidence import voice_in, without_pointer
@@ -114,7 +113,7 @@ class Gate:
         """Return a candidate as it may be kept."""
         entry = candidate.entry
         trust = self._seals.trust_of(entry.path, entry.text.split("\n"))
-        if is_echo(evidence_lines(candidate), self._ids):
+        if is_echo(candidate.lines, self._ids):
             return Gated(replace(candidate, trust=Trust.EXTERNAL), echo=True)
         text = without_unseen(candidate.text)
         doubt, trust = self._doubt(candidate, text, trust)
@@ -140,7 +139,7 @@ class Gate:
         entry = candidate.entry
         if why := attack_in(candidate.text) or self._attack(entry) or self._above(entry):
             return why, trust if Trust.SELF.reaches(trust) else Trust.SELF
-        lines = " ".join([text, *evidence_lines(candidate)])
+        lines = " ".join([text, *candidate.lines])
         orders = instructs(candidate.type, lines if trust is not Trust.EXTERNAL else text)
         if trust is Trust.EXTERNAL:
             if orders:
