@@ -10,6 +10,7 @@ import re
 import unicodedata
 from datetime import date
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.grounded_values import (
@@ -180,8 +181,7 @@ def _unproven_names(text: str, around: str) -> list[str]:
 def _names(text: str, known: frozenset[str]) -> Iterator[str]:
     """Yield what looks like a name, without its marks."""
     begins = True
-    chunks = _CHUNK.findall(text)
-    for chunk, after in zip(chunks, [*chunks[1:], ""], strict=True):
+    for chunk, after in pairwise([*_CHUNK.findall(text), ""]):
         bare = _POSSESSIVE.sub("", chunk.strip(_EDGES))
         if any(map(str.isalnum, bare)) and bare.casefold() not in _ALWAYS and not _ELSEWHERE.fullmatch(bare):
             if _IDENTIFIER.search(bare):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.shelves import home_of
 from pipelines.review.item_links import following, history_of, last_of, leaving, succeeded, successor, with_link
-from pipelines.review.questions import Held, Question
-from pipelines.review.review import VerdictKind, trust_of
+from pipelines.review.questions import Question
+from pipelines.review.review import VerdictKind
 from pipelines.store.document import Block, Document, commented, edited
 from pipelines.store.item import Evidence, Item, ItemType, Status, fold, folded, new_id, quote_digest
 from pipelines.store.layout import REVIEW, document_id, kind_of
@@ -48,7 +48,7 @@ class Promoted:
     made: tuple[str, ...]
     superseded: Mapping[str, str] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()
-    held: tuple[Held, ...] = ()
+    held: tuple[Question, ...] = ()
     claims: tuple[Item, ...] = ()
 
 
@@ -124,7 +124,7 @@ class _Books:
         if item := self.item(ident):
             self.became[candidate] = ident
             after = _confirmed(item, candidate)
-            if after.status is not item.status and not trust_of(candidate).reaches(item.trust):
+            if after.status is not item.status and not candidate.trust.reaches(item.trust):
                 self.claims.setdefault(ident, after)
             elif after != item:
                 self.put(after)
@@ -159,9 +159,9 @@ class _Books:
             if item and (after := following(item, self.followed)) != item:
                 self.put(after)
 
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[Question, ...]:
         """Return what waits for a person because nobody vouches for it."""
-        return tuple(Held(item, home, why) for home, item, rival, why in self.asked.values() if not rival)
+        return tuple(Question(item, home, why) for home, item, rival, why in self.asked.values() if not rival)
 
     def questions(self) -> tuple[Question, ...]:
         """Return what is to be asked, of what stands now."""
@@ -170,7 +170,7 @@ class _Books:
             for home, item, rival, why in self.asked.values()
             if rival
         ]
-        return tuple(Question(item, home, rival, why) for item, home, rival, why in rows if rival)
+        return tuple(Question(item, home, why, rival) for item, home, rival, why in rows if rival)
 
 
 def promote(verdicts: Iterable[Verdict], shelves: Shelves, ties: Iterable[Tie] = ()) -> Promoted:
@@ -260,7 +260,7 @@ def _born(candidate: Candidate, path: str, taken: Container[str]) -> Item:
         text=candidate.text,
         status=(Status.DONE if candidate.closed else Status.OPEN) if todo else Status.LIVE,
         since=candidate.entry.day,
-        trust=trust_of(candidate),
+        trust=candidate.trust,
         confidence=candidate.confidence,
         evidence=(_evidence(candidate),),
         by=candidate.by,

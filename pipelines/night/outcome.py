@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pipelines.night.reconcile import Reconciled
     from pipelines.night.report import RunReport
     from pipelines.night.settle import Settled
-    from pipelines.review.llm_review import Weighed
+    from pipelines.review.llm_review import ReviewResult
     from pipelines.review.review import Verdict
     from pipelines.store.document import Document
     from pipelines.store.git import Git
@@ -42,7 +42,7 @@ class Decided:
     reconciled: Reconciled
     answered: Answered
     extracted: Extracted
-    weighed: Weighed
+    weighed: ReviewResult
     verdicts: tuple[Verdict, ...]
     promoted: Promoted
     settled: Settled

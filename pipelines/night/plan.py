@@ -25,9 +25,9 @@ from pipelines.night.settle import settle_beliefs
 from pipelines.night.shelves import Shelves, home_of, named_document
 from pipelines.review.existing_items import Vectors
 from pipelines.review.item_links import find_ties, linkable
-from pipelines.review.llm_review import Sitting, weigh
+from pipelines.review.llm_review import ReviewContext, review_candidates
 from pipelines.review.questions import Telling
-from pipelines.review.review import Alike, Filed
+from pipelines.review.review import Filed, SameMeaning
 from pipelines.review.trust.gate import Gate
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
@@ -59,9 +59,8 @@ if TYPE_CHECKING:
     from pipelines.night.reconcile import Reconciled
     from pipelines.night.settle import Settled
     from pipelines.night.sync import Sharing
-    from pipelines.review.llm_review import Weighed
+    from pipelines.review.llm_review import ReviewResult
     from pipelines.review.review import Verdict
-    from pipelines.review.trust.gate import Gated
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.settings import Settings
     from pipelines.store.git import Git
@@ -156,7 +155,7 @@ class _Judged:
 
     gate: Gate
     is_reread: Callable[[Candidate], bool]
-    weighed: Weighed
+    weighed: ReviewResult
     verdicts: tuple[Verdict, ...]
     meaning: str
 
@@ -243,10 +242,10 @@ def _judge(night: Night, begun: _Begun, read: _Read) -> _Judged:
     filed = [gated_in(gate.look(candidate), read.shelves) for candidate in candidates]
     is_reread = reread_in(read.days, night.again)
     unsettled, known = settle(filed, begun.items, is_reread)
-    alike = Alike(night.embedder, night.vectors)
+    alike = SameMeaning(night.embedder, night.vectors)
     buried = buried_by(begun.stones, night.again, is_reread)
-    sitting = Sitting(begun.items, buried, lambda one: filed_in(one, read.shelves), read.choices, alike)
-    weighed = weigh(unsettled, sitting, night.reviewer)
+    sitting = ReviewContext(begun.items, buried, lambda one: filed_in(one, read.shelves), read.choices, alike)
+    weighed = review_candidates(unsettled, sitting, night.reviewer)
     meaning = alike.name if read.extracted.read else ""
     return _Judged(gate, is_reread, weighed, (*known, *weighed.verdicts), meaning)
 
@@ -273,7 +272,7 @@ def filed_in(one: Candidate, shelves: Shelves) -> Filed:
     return Filed(one, named, named or home_of(one.type, one.text, one.confidence, shelves))
 
 
-def gated_in(one: Gated, shelves: Shelves) -> Filed:
+def gated_in(one: Filed, shelves: Shelves) -> Filed:
     """Return a candidate as the gate lets it in, with the document that it names and the one where it would stand."""
     return replace(filed_in(one.candidate, shelves), doubt=one.doubt, echo=one.echo, recited=one.recited)
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import CurateError
-from pipelines.review.existing_items import Belief, Known, Vectors, repeats_there, speaks_for, where_there_is_one
+from pipelines.review.existing_items import Belief, Known, Vectors, repeats_there, speaks_for
 from pipelines.review.judging import Relation, judge
 from pipelines.review.judging.opposites import are_opposite
 from pipelines.review.judging.repeats import same_guards, same_order
@@ -18,13 +16,10 @@ from pipelines.store.item import Confidence, ItemType, Status, folded
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from pipelines.extract.extraction import Candidate
     from pipelines.review.judging import Judgement
     from pipelines.search.embedders.embedder import Embedder
-    from pipelines.store.item import Item, Trust
+    from pipelines.store.item import Item
 
 
 class VerdictKind(StrEnum):
@@ -52,7 +47,7 @@ class Filed:
     """
 
     candidate: Candidate
-    document: str
+    document: str = ""
     home: str = ""
     doubt: str = ""
     echo: bool = False
@@ -89,11 +84,6 @@ ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
 """What is barely believed corrects nothing, and no person is asked about it."""
 
 
-def trust_of(candidate: Candidate) -> Trust:
-    """Return whose word a candidate rests on."""
-    return candidate.trust
-
-
 Found = tuple[Verdict, Belief | None]
 """A verdict, and the item that it is about."""
 
@@ -102,7 +92,7 @@ def review(
     filed: Iterable[Filed],
     items: Iterable[tuple[str, Item]],
     buried: Callable[[Candidate], bool],
-    alike: Alike | None = None,
+    alike: SameMeaning | None = None,
     second: Callable[[int, Filed, Known, Found], Found] | None = None,
 ) -> tuple[Verdict, ...]:
     """Judge the candidates in order: what is new is added, what is known confirms the item that says it.
@@ -119,7 +109,7 @@ def review(
         alike: who tells that two sentences with other words mean the same; nobody does where none is given.
         second: who has the last word where the verdict is not certain, by place among the candidates; None for nobody.
     """
-    alike = alike or Alike()
+    alike = alike or SameMeaning()
     known = Known(items, alike.vectors)
     verdicts = []
     for at, one in enumerate(filed):
@@ -175,7 +165,7 @@ def _doubted(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> F
     return Verdict(VerdictKind.QUARANTINE, candidate, one.document, reason=one.doubt), None
 
 
-def _by_neighbours(one: Filed, known: Known, alike: Alike) -> Found:
+def _by_neighbours(one: Filed, known: Known, alike: SameMeaning) -> Found:
     """Judge a candidate that no current item says word for word; a closed one may."""
     candidate = one.candidate
     same = known.same(candidate.type, candidate.text, one.document)
@@ -216,7 +206,7 @@ def _repeated(one: Filed, judged: Sequence[tuple[Belief, Judgement]]) -> Belief 
     return min(found, key=lambda belief: not belief.current, default=None)
 
 
-def _meant(one: Filed, judged: Sequence[tuple[Belief, Judgement]], alike: Alike) -> Belief | None:
+def _meant(one: Filed, judged: Sequence[tuple[Belief, Judgement]], alike: SameMeaning) -> Belief | None:
     """Return the nearest item that means the same, by the vectors of both; what is closed last; or None."""
     others = [
         belief
@@ -252,7 +242,7 @@ def corrected(one: Filed, belief: Belief, why: str, known: Known) -> Found:
     """
     if belief.since > one.candidate.entry.day:
         return against(VerdictKind.NOISE, one, belief, "a later entry corrected it already")
-    if not trust_of(one.candidate).reaches(belief.trust):
+    if not one.candidate.trust.reaches(belief.trust):
         return against(VerdictKind.CONTRADICT, one, belief, f"{why}, but what stands is trusted more")
     if not known.may_close(belief):
         return against(
@@ -279,7 +269,7 @@ def _take(verdict: Verdict, one: Filed, known: Known, other: Belief | None) -> N
         return
     if candidate.type is ItemType.TODO and status is Status.LIVE:
         status = Status.DONE if candidate.closed else Status.OPEN
-    known.add(Belief(candidate.type, candidate.text, place, trust_of(candidate), day, status, born=candidate))
+    known.add(Belief(candidate.type, candidate.text, place, candidate.trust, day, status, born=candidate))
 
 
 # ---------------------------------------- alike: whether two sentences mean the same
@@ -294,7 +284,7 @@ _SHARED: Final = 0.3
 """The share of the shorter one's words that both must have: what shares less never came near in meaning."""
 
 
-class Alike:
+class SameMeaning:
     """Tells which sentences say the same in other words, as far as an embedder is there.
 
     Args:
@@ -303,18 +293,13 @@ class Alike:
     """
 
     def __init__(self, embedder: Callable[[], Embedder | None] = lambda: None, vectors: Vectors | None = None) -> None:
-        self._choose = embedder
         self.vectors = vectors or Vectors()
-        self._vectors: dict[str, NDArray[np.float32]] = {}
-
-    @cached_property
-    def _embedder(self) -> Embedder | None:
-        return where_there_is_one(self._choose)
+        self._own = Vectors(embedder)
 
     @property
     def name(self) -> str:
         """Which model compares; empty where none does."""
-        return self._embedder.name if self._embedder else ""
+        return self._own.model
 
     def repeated(self, text: str, others: Sequence[str]) -> list[bool]:
         """Return, for each of some sentences, whether it says what `text` says.
@@ -322,24 +307,12 @@ class Alike:
         What differs in a number, a date, a name or a negation never does, nor what says the opposite or turns the
         words round, however near the vectors are.
         """
-        told = [False] * len(others)
         asked = [at for at, other in enumerate(others) if _may_be_same(other, text)]
-        if not asked or self._embedder is None:
-            return told
-        try:
-            vectors = self._embed([text, *(others[at] for at in asked)])
-        except CurateError:
-            self._embedder = None
-            return told
-        for at, vector in zip(asked, vectors[1:], strict=True):
-            told[at] = float(vector @ vectors[0]) >= SAME
-        return told
-
-    def _embed(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new and self._embedder:
-            self._vectors |= dict(zip(new, self._embedder.embed_documents(new), strict=True))
-        return [self._vectors[text] for text in texts]
+        rows = self._own.new([text, *(others[at] for at in asked)]) if asked else None
+        if rows is None:
+            return [False] * len(others)
+        near = {at for at, row in zip(asked, rows[1:], strict=True) if float(row @ rows[0]) >= SAME}
+        return [at in near for at in range(len(others))]
 
 
 def _may_be_same(old: str, new: str) -> bool:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.model_reviewer import Operation, OperationKind, Reviewed
 from pipelines.review import existing_items as nearness
-from pipelines.review.existing_items import Known, Nearness, Vectors, kept_in
-from pipelines.review.llm_review import Sitting, weigh
-from pipelines.review.review import Alike, Filed
+from pipelines.review.existing_items import Known, NearestSentences, Vectors, kept_in
+from pipelines.review.llm_review import ReviewContext, review_candidates
+from pipelines.review.review import Filed, SameMeaning
 from pipelines.search.embed import embed_index
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.search.vectors import VECTORS
@@ -53,7 +53,7 @@ def test_an_item_without_a_common_word_is_a_neighbour_where_there_are_vectors(mo
 
 def test_what_is_let_in_tonight_is_a_neighbour_of_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearness, "LEAST", 0.2)
-    near = Nearness(Vectors(Bag), ["we bought a vessel"])
+    near = NearestSentences(Vectors(Bag), ["we bought a vessel"])
     for at in range(200):
         near.add(f"{at} words of nothing")
     near.add("a boat")
@@ -74,7 +74,11 @@ def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for vectors in (Vectors(), Vectors(Bag)):
         shown.clear()
-        weigh([file(SAID)], Sitting([(PLACE, HELD)], lambda _: False, file, (), Alike(vectors=vectors)), Adds())
+        review_candidates(
+            [file(SAID)],
+            ReviewContext([(PLACE, HELD)], lambda _: False, file, (), SameMeaning(vectors=vectors)),
+            Adds(),
+        )
         assert shown == ([HELD.id] if vectors.used else [])
 
 
@@ -83,7 +87,7 @@ def test_too_many_items_without_a_vector_are_left_to_the_index() -> None:
     vectors = Vectors(lambda: bag)
     assert vectors.held(texts) is None
     assert not bag.asked
-    assert list(Nearness(vectors, texts[:1]).nearest("sentence 0")) == []
+    assert list(NearestSentences(vectors, texts[:1]).nearest("sentence 0")) == []
     assert not vectors.used
     whole = Vectors(lambda: bag, most=None).held(texts)
     assert whole is not None

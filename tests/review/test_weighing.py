@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.extract.llm.model_reviewer import Operation, OperationKind, Reviewed
-from pipelines.review.llm_review import Sitting, weigh
+from pipelines.review.llm_review import ReviewContext, review_candidates
 from pipelines.review.review import Filed, VerdictKind
 from pipelines.store.item import Item, ItemType, Status, Trust
 from tests.making import candidate, entry
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extraction import Candidate, DocumentChoice
     from pipelines.extract.llm.model_reviewer import Check, Posed
-    from pipelines.review.llm_review import Weighed
+    from pipelines.review.llm_review import ReviewResult
 
 ALPHA, BETA = "Projects/alpha.md", "Projects/beta.md"
 FACT = ItemType.FACT
@@ -41,11 +41,11 @@ class Says:
         return Reviewed({number: self.operation for number, fault in faults.items() if not fault})
 
 
-def weighed(says: Says, held: list[tuple[str, Item]], *found: Candidate) -> Weighed:
+def weighed(says: Says, held: list[tuple[str, Item]], *found: Candidate) -> ReviewResult:
     def file(one: Candidate) -> Filed:
         return Filed(one, ALPHA)
 
-    return weigh([file(one) for one in found], Sitting(held, lambda _: False, file, ()), says)
+    return review_candidates([file(one) for one in found], ReviewContext(held, lambda _: False, file, ()), says)
 
 
 def doing(kind: str, ident: str = HOST.id) -> Says:
