@@ -175,10 +175,8 @@ def _said(one: Filed, operation: Operation, known: Known, found: Found) -> Found
         is_outdated = verdict.kind is VerdictKind.NOISE
         return None if unseen or is_outdated else (Verdict(VerdictKind.ADD, one.candidate, one.document), None)
     belief = known.find(operation.id)
-    return None if belief is None or known.closed_tonight(belief) else _about(one, operation, belief, known)
-
-
-def _about(one: Filed, operation: Operation, belief: Belief, known: Known) -> Found:
+    if belief is None or known.closed_tonight(belief):
+        return None
     if operation.kind is OperationKind.DUPLICATE:
         return confirming(one, belief, "a model finds that it says the same")
     if operation.kind is OperationKind.SUPERSEDE:

@@ -170,18 +170,19 @@ def _by_neighbours(one: Filed, known: Known, alike: SameMeaning) -> Found:
     candidate = one.candidate
     same = known.same(candidate.type, candidate.text, one.document)
     judged = [(belief, _judged(belief, candidate)) for belief in known.near(candidate)]
-    repeated = _repeated(one, judged)
+    repeated = _current_first(_like(one, judged, Relation.DUPLICATE))
     if repeated and repeated.current:
         return confirming(one, repeated, "it says the same in other words")
     is_sure = candidate.confidence in ASKED_ABOUT
-    if is_sure and (found := _corrected(one, judged, known)):
-        return found
+    if is_sure and (outdated := _first(Relation.SUPERSEDE, one, judged)):
+        return corrected(one, *outdated, known)
     if said := same or repeated:
         return against(VerdictKind.DUPLICATE, one, said, "it says what was closed")
-    clash = _first(Relation.CONTRADICT, one, judged) if is_sure else None
-    if clash:
+    if is_sure and (clash := _first(Relation.CONTRADICT, one, judged)):
         return against(VerdictKind.CONTRADICT, one, *clash)
-    if meant := _meant(one, judged, alike):
+    others = _like(one, judged, Relation.DISTINCT)
+    told = alike.repeated(candidate.text, [belief.text for belief in others])
+    if meant := _current_first(belief for belief, is_same in zip(others, told, strict=True) if is_same):
         return confirming(one, meant, "it means the same, by the local model")
     return Verdict(VerdictKind.ADD, candidate, one.document), None
 
@@ -194,30 +195,20 @@ def _judged(belief: Belief, candidate: Candidate) -> Judgement:
     return judge(belief.text, candidate.text, kind)
 
 
-def _repeated(one: Filed, judged: Sequence[tuple[Belief, Judgement]]) -> Belief | None:
-    """Return the item that says the same in other words, what is closed last; or None."""
-    found = [
+def _like(one: Filed, judged: Iterable[tuple[Belief, Judgement]], relation: Relation) -> list[Belief]:
+    """Return the items of a candidate's type that stand so to it, where it would say them again."""
+    return [
         belief
         for belief, judgement in judged
-        if judgement.relation is Relation.DUPLICATE
+        if judgement.relation is relation
         and belief.type is one.candidate.type
         and repeats_there(belief.document, one.document)
     ]
-    return min(found, key=lambda belief: not belief.current, default=None)
 
 
-def _meant(one: Filed, judged: Sequence[tuple[Belief, Judgement]], alike: SameMeaning) -> Belief | None:
-    """Return the nearest item that means the same, by the vectors of both; what is closed last; or None."""
-    others = [
-        belief
-        for belief, judgement in judged
-        if judgement.relation is Relation.DISTINCT
-        and belief.type is one.candidate.type
-        and repeats_there(belief.document, one.document)
-    ]
-    told = alike.repeated(one.candidate.text, [belief.text for belief in others])
-    found = [belief for belief, is_same in zip(others, told, strict=True) if is_same]
-    return min(found, key=lambda belief: not belief.current, default=None)
+def _current_first(beliefs: Iterable[Belief]) -> Belief | None:
+    """Return the nearest item, what is closed last; or None."""
+    return min(beliefs, key=lambda belief: not belief.current, default=None)
 
 
 def _first(relation: Relation, one: Filed, judged: Sequence[tuple[Belief, Judgement]]) -> tuple[Belief, str] | None:
@@ -227,12 +218,6 @@ def _first(relation: Relation, one: Filed, judged: Sequence[tuple[Belief, Judgem
         if judgement.relation is relation and belief.active and of_type and speaks_for(belief.document, one.place):
             return belief, judgement.why
     return None
-
-
-def _corrected(one: Filed, judged: Sequence[tuple[Belief, Judgement]], known: Known) -> Found | None:
-    """Return the verdict on a candidate that corrects an item, or None where it corrects none."""
-    found = _first(Relation.SUPERSEDE, one, judged)
-    return corrected(one, *found, known) if found else None
 
 
 def corrected(one: Filed, belief: Belief, why: str, known: Known) -> Found:
