@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.rules import RulesExtractor
-from pipelines.extract.rules.cues import cue_of
+from pipelines.extract.rules.rules_extractor import cue_of
 from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def finds(folders: Sequence[Path]) -> Iterator[tuple[str, str]]:
         entries = parse_entries(f"Logs/{DAY}.md", DAY, file.read_text("utf-8", errors="replace"))
         for candidate in RulesExtractor().extract(ExtractionRequest(DAY, entries)).candidates:
             if candidate.reason.startswith("cue:") and (cued := cue_of(candidate.text)):
-                yield cued.family, candidate.text
+                yield cued[0].family, candidate.text
 
 
 def _judged(file: Path) -> Iterator[tuple[str, str]]:

@@ -96,7 +96,7 @@ def operations(*found: Any) -> dict[str, Any]:
 
 def a_night(memory: Memory, model: Reader, now: str = NOW) -> Night:
     when = datetime.fromisoformat(now)
-    chain = Chain([model], Replies(memory.root / REPLIES, when), Still().patience)
+    chain = Chain([model], Replies(memory.root / REPLIES, when), Still().retry)
     reader = ModelExtractor(chain)
     return Night(memory.root, load_settings(memory.root), reader, when, reviewer=reviewer_of(reader))
 

@@ -109,7 +109,7 @@ def parrot(log: str) -> Scripted:
 def reader(memory: Memory, log: str, name: str) -> Extractor:
     if name == "rules":
         return RulesExtractor()
-    chain = Chain((parrot(log),), Replies(memory.root / REPLIES, WHEN, anew=False), Still().patience)
+    chain = Chain((parrot(log),), Replies(memory.root / REPLIES, WHEN, anew=False), Still().retry)
     return ModelExtractor(chain, None)
 
 

@@ -112,7 +112,7 @@ class Nights:
         when = datetime.fromisoformat(moment)
         table: Any = {self.provider: ProviderSettings(self._model, KEY, self.wire.url)}
         user = UserSettings((self.provider,), **table)
-        reader = choose_extractor(user, Replies(self.memory.root / REPLIES, when), Still().patience)
+        reader = choose_extractor(user, Replies(self.memory.root / REPLIES, when), Still().retry)
         settings = load_settings(self.memory.root)
         return curate_night(Night(self.memory.root, settings, reader, when, "", calls_at_once(user)), Watch())
 

@@ -65,7 +65,7 @@ def night(memory: Memory, model: Model | None, day: int, again: str = "") -> Run
     when = datetime.fromisoformat(f"2026-03-{day}T02:00+00:00")
     rules = RulesExtractor()
     replies = Replies(memory.root / REPLIES, when, anew=bool(again))
-    reader = ModelExtractor(Chain([model], replies, Still().patience), rules) if model else rules
+    reader = ModelExtractor(Chain([model], replies, Still().retry), rules) if model else rules
     settings = load_settings(memory.root)
     return curate_night(Night(memory.root, settings, reader, when, again, rereads=model is not None), Watch())
 

@@ -60,7 +60,7 @@ def reply(call: Call) -> str:
 
 def a_night(memory: Memory, *models: Model, last: bool = False, now: str = NOW, again: str = "") -> Night:
     when = datetime.fromisoformat(now)
-    chain = Chain(models, Replies(memory.root / REPLIES, when, anew=bool(again)), Still().patience)
+    chain = Chain(models, Replies(memory.root / REPLIES, when, anew=bool(again)), Still().retry)
     reader = ModelExtractor(chain, RulesExtractor() if last else None)
     return Night(memory.root, load_settings(memory.root), reader, when, again)
 

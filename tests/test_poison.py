@@ -17,7 +17,8 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night
 from pipelines.night.progress import Watch
 from pipelines.night.run_night import curate_night
-from pipelines.review.trust.gate import Gate, Gated
+from pipelines.review.review import Filed
+from pipelines.review.trust.gate import Gate
 from pipelines.settings import load_settings
 from pipelines.store.item import Confidence, ItemType, Status, fold
 from pipelines.store.layout import REVIEW
@@ -62,7 +63,7 @@ def figures(memory: Memory, folder: Path, name: str, extractor: Extractor) -> tu
     bad = {day_of(number, poisoned=True) for number in range(len(cases(name)))}
     promoted = night(one, extractor)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Gate, "look", lambda _, candidate: Gated(candidate))
+        patch.setattr(Gate, "look", lambda _, candidate: Filed(candidate))
         without = night(other, extractor)
     poison = [item.text for day in sorted(bad) for item in promoted.get(day, [])]
     kept = sum(len(items) for day, items in promoted.items() if day not in bad)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import HoldsSecret
-from pipelines.extract.llm.prompts import load_prompt
+from pipelines.extract.llm.call import load_prompt
 from pipelines.extract.rules import RulesExtractor
 from pipelines.search.embed import vector_of
 from pipelines.store.edits import commit_edits
@@ -161,9 +161,8 @@ def test_neither_the_index_nor_an_embedder_gets_a_secret(memory: Memory) -> None
 
 
 def test_a_prompt_is_the_last_net() -> None:
-    rendered = load_prompt("extract").render(
-        {"day": "2026-03-18", "documents": [], "log": f"1| password: {OTHER}", "nonce": "0", "faulty": [], "items": []}
-    )
+    values = {"day": "2026-03-18", "documents": [], "log": f"1| password: {OTHER}", "nonce": "0", "faulty": [], "items": []}  # fmt: skip  # noqa: E501  one prompt
+    rendered = load_prompt("extract").call(values, {})
     assert OTHER not in rendered.user
     assert "1| password: [redacted:password:" in rendered.user
 
@@ -248,17 +247,18 @@ def test_what_goes_wrong_is_said_without_secrets(memory: Memory) -> None:
 
 
 def test_an_image_is_described_without_the_secret_it_shows(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipelines.extract.llm.call import Description, Limits
-    from pipelines.extract.llm.images import describe_images
+    from pipelines.extract.llm.images import Limits, describe_images
+    from pipelines.store.sidecars import Described
+    from pipelines.usage import Usage
     from tests.extract.images import PNG
 
     class Seeing:
         name = "test@describe/1"
         limits = Limits(frozenset({"image/png"}), 1 << 20)
 
-        def describe(self, picture: Picture) -> Description:
+        def describe(self, picture: Picture) -> tuple[Described, Usage]:
             assert picture.data
-            return Description(f"A terminal. It says password: {OTHER}", f"password: {OTHER}", self.name)
+            return Described(f"A terminal. It says password: {OTHER}", f"password: {OTHER}", by=self.name), Usage()
 
     monkeypatch.setenv("LANG", "C")
     (memory.root / "Resources").mkdir(exist_ok=True)

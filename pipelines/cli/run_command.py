@@ -96,15 +96,15 @@ def _has_log(root: Path, day: str) -> bool:
 def _night(root: Path, settings: Settings, when: datetime, again: str, user: UserSettings) -> tuple[Night, Replies]:
     from pipelines.extract.choose_models import asks_models, calls_at_once, choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
-    from pipelines.extract.llm.fallback import Patience  # noqa: PLC0415  as above
+    from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.review.existing_items import Vectors, kept_in  # noqa: PLC0415  as above
 
     replies = Replies(root / REPLIES, when, anew=bool(again))
     budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps.any else None
-    patience = Patience(sleep=budget.pause) if budget else None
+    retry = RetryPolicy(sleep=budget.pause) if budget else None
     local = cache(local_embedder)
-    extractor = choose_extractor(user, replies, patience, budget)
+    extractor = choose_extractor(user, replies, retry, budget)
     with_models = asks_models(user)
     night = Night(
         root,

@@ -1,4 +1,4 @@
-"""Who reads the logs tonight."""
+"""Who reads the logs tonight, and whether those can be reached."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from pipelines.extract.llm.provider import as_failure, within
 from pipelines.provider_settings import PREFIX, command_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pipelines.extract.extraction import Extractor
     from pipelines.extract.llm.budget import Budget
     from pipelines.extract.llm.call import Model
-    from pipelines.extract.llm.fallback import Chain, Patience
+    from pipelines.extract.llm.fallback import Chain, RetryPolicy
+    from pipelines.extract.llm.provider import ProviderModel
     from pipelines.extract.llm.replies import Replies
     from pipelines.provider_settings import ProviderSettings
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.user_settings import UserSettings
+
+
+SECONDS: Final = 5.0
+"""How long each provider has to answer a probe."""
 
 
 def local_embedder() -> Embedder | None:
@@ -33,10 +36,7 @@ def local_embedder() -> Embedder | None:
 
 
 def choose_extractor(
-    user: UserSettings,
-    replies: Replies | None = None,
-    patience: Patience | None = None,
-    budget: Budget | None = None,
+    user: UserSettings, replies: Replies | None = None, retry: RetryPolicy | None = None, budget: Budget | None = None
 ) -> Extractor:
     """Return who reads: the user's providers as a chain, with the rules behind it where they are named.
 
@@ -45,16 +45,22 @@ def choose_extractor(
     Args:
         user: the user's settings.
         replies: where replies are kept, or None to keep none.
-        patience: how a model is asked again.
+        retry: how a model is asked again.
         budget: what is left of the night, or None for no end.
     """
-    chain = choose_chain(user, replies, patience, budget)
+    chain = choose_chain(user, replies, retry, budget)
     if chain is None:
         return _rules()
     from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
 
     last = _rules() if "rules" in user.providers else None
     return ModelExtractor(chain, last, at_once=calls_at_once(user), prices=user.prices)
+
+
+def _rules() -> Extractor:
+    from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  compiles its patterns
+
+    return RulesExtractor()
 
 
 def asks_models(user: UserSettings) -> bool:
@@ -68,73 +74,53 @@ def calls_at_once(user: UserSettings) -> int:
 
 
 def choose_chain(
-    user: UserSettings,
-    replies: Replies | None = None,
-    patience: Patience | None = None,
-    budget: Budget | None = None,
+    user: UserSettings, replies: Replies | None = None, retry: RetryPolicy | None = None, budget: Budget | None = None
 ) -> Chain | None:
     """Return the language models among the user's providers, in order, or None where there is none before the rules."""
     models = _models(user)
     if not models:
         return None
-    from pipelines.extract.llm.concurrency import Slots  # noqa: PLC0415  as above
-    from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  the rules need none
-
-    asked = [Slots(_capped(model, user, budget), most) for model, most in models]
-    return Chain(asked, replies, patience)
-
-
-def _capped(model: Model, user: UserSettings, budget: Budget | None) -> Model:
-    if budget is None:
-        return model
-    from pipelines.extract.llm.budget import Capped  # noqa: PLC0415  few users set caps
+    from pipelines.extract.llm.budget import BudgetedModel  # noqa: PLC0415  the rules need none
+    from pipelines.extract.llm.concurrency import ThrottledModel  # noqa: PLC0415  as above
+    from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  as above
     from pipelines.provider_settings import price_of  # noqa: PLC0415  as above
 
-    return Capped(model, budget, price_of(model.name, user.prices))
+    def limited(model: Model, most: int) -> Model:
+        price = price_of(model.name, user.prices) if budget else None
+        return ThrottledModel(BudgetedModel(model, budget, price) if budget else model, most)
+
+    return Chain([limited(*one) for one in models], replies, retry)
 
 
 def _models(user: UserSettings) -> list[tuple[Model, int]]:
     """Return the models that come before the rules, each with how many calls at once it takes."""
     asked = user.providers[: user.providers.index("rules")] if "rules" in user.providers else user.providers
-    limits = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
-    models = []
-    for provider in asked:
-        if model := _model(provider, user):
-            limit = limits.get(provider)
-            models.append((model, limit.concurrency if limit else user.program_concurrency))
+    models: list[tuple[Model, int]] = []
+    for name in asked:
+        if name.startswith(PREFIX):
+            program = ProgramModel(tuple(command_of(name)), user.program_seconds, user.program_tokens)
+            models.append((program, user.program_concurrency))
+        elif settings := _settings_of(name, user):
+            models.append((_provider_model(name, settings), settings.concurrency))
     return models
 
 
-def _model(provider: str, user: UserSettings) -> Model | None:
-    if provider.startswith(PREFIX):
-        return ProgramModel(tuple(command_of(provider)), user.program_seconds, user.program_tokens)
-    if provider == "anthropic" and user.anthropic:
+def _settings_of(name: str, user: UserSettings) -> ProviderSettings | None:
+    return {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}.get(name)
+
+
+def _provider_model(name: str, settings: ProviderSettings) -> ProviderModel:
+    if name == "anthropic":
         from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only what is used
 
-        return AnthropicModel(user.anthropic)
-    if provider == "gemini" and user.gemini:
+        return AnthropicModel(settings)
+    if name == "gemini":
         from pipelines.extract.llm.gemini import GeminiModel  # noqa: PLC0415  as above
 
-        return GeminiModel(user.gemini)
-    if provider == "openai" and user.openai:
-        from pipelines.extract.llm.openai import OpenAIModel  # noqa: PLC0415  as above
+        return GeminiModel(settings)
+    from pipelines.extract.llm.openai import OpenAIModel  # noqa: PLC0415  as above
 
-        return OpenAIModel(user.openai)
-    return None
-
-
-def _rules() -> Extractor:
-    from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  compiles its patterns
-
-    return RulesExtractor()
-
-
-# ---------------------------------------- whether the user's models can be reached
-# a list of models is asked for, which costs nothing and sends nothing.
-
-
-SECONDS: Final = 5.0
-"""How long each provider has."""
+    return OpenAIModel(settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +141,10 @@ class Probe:
 
 
 def probe(user: UserSettings, seconds: float = SECONDS) -> list[Probe]:
-    """Return how each of the user's providers answers; the rules, which run here, are left out."""
+    """Return how each of the user's providers answers; the rules, which run here, are left out.
+
+    A list of models is asked for, which costs nothing and sends nothing.
+    """
     return [_probe(name, user, seconds) for name in user.providers if name != "rules"]
 
 
@@ -164,54 +153,14 @@ def _probe(name: str, user: UserSettings, seconds: float) -> Probe:
         words = command_of(name)
         there = bool(words) and shutil.which(words[0]) is not None
         return Probe("exec", there, "" if there else f"names a program that is not there ({words[0]})", 0.0)
-    why, ask = "", _question(name, user, seconds)
+    settings = _settings_of(name, user)
+    if settings is None:
+        raise LookupError(name)
+    # Made before it is timed: what an SDK takes to be imported is no time in which nobody answered.
+    why, ask = "", _provider_model(name, replace(settings, timeout_seconds=seconds)).model_list()
     began = time.monotonic()
     try:
         within(seconds, ask)
     except Exception as fault:  # noqa: BLE001  whatever an SDK raises is an answer to the question
         why = as_failure(name, fault).why
     return Probe(name, not why, why, round(time.monotonic() - began, 2))
-
-
-def _question(name: str, user: UserSettings, seconds: float) -> Callable[[], object]:
-    limits = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
-    settings = limits[name]
-    if settings is None:
-        raise LookupError(name)
-    asked = {"anthropic": _anthropic, "gemini": _gemini, "openai": _openai}[name]
-    return asked(replace(settings, timeout_seconds=seconds))
-
-
-# A question is made before it is timed: what an SDK takes to be imported is no time in which nobody answered.
-
-
-def _anthropic(settings: ProviderSettings) -> Callable[[], object]:
-    from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only what is used
-
-    client = AnthropicModel(settings).client()
-    models = client.models
-
-    def ask() -> None:
-        with client:
-            models.list(limit=1)
-
-    return ask
-
-
-def _gemini(settings: ProviderSettings) -> Callable[[], object]:
-    from pipelines.extract.llm.gemini import GeminiModel  # noqa: PLC0415  as above
-
-    client = GeminiModel(settings).client()
-    models = client.models
-
-    def ask() -> None:
-        with client:
-            models.list(config={"page_size": 1})
-
-    return ask
-
-
-def _openai(settings: ProviderSettings) -> Callable[[], object]:
-    from pipelines.extract.llm.openai import OpenAIModel  # noqa: PLC0415  as above
-
-    return OpenAIModel(settings).list_models

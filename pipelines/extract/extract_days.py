@@ -5,14 +5,14 @@ Only uncurated entries are read, however many nights were missed, so the cost of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import ExtractionRequest, all_failures, failures_of
-from pipelines.extract.llm.concurrency import abreast
+from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.store.evidence import quote_stands
 from pipelines.store.layout import day_of_log
 from pipelines.store.log import parse_entries
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from pipelines.store.log import Entry
     from pipelines.usage import Spent
 
+    Outcome = tuple["DayToRead", Extraction | None, ModelFailed | None]
 
-# ---------------------------------------- A day that a night is to read
+
+REREAD_NIGHTS: Final = 7
+"""For so many nights after the rules read a day alone, a model is asked about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,6 @@ class DayToRead:
     def asked(self) -> tuple[Entry, ...]:
         """What is to be read, in the order of the log."""
         return tuple(sorted((*self.fresh, *self.again), key=lambda entry: entry.start_line))
-
-
-REREAD_NIGHTS: Final = 7
-"""For so many nights after the rules read a day alone, a model is asked about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ class Extracted:
     fallback: tuple[str, ...] = ()
     failure: str = ""
     over_budget: str = ""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 def days_to_read(
@@ -111,10 +110,11 @@ def days_to_read(
     """
     found = []
     for path, data in logs.items():
-        day = day_of_log(path)
+        day, file = day_of_log(path), file_hash(data)
         records = progress.get(path, ())
         due = due_again(records, today) if rereads else frozenset()
-        is_known = any(record.file == file_hash(data) and not _reopened(record, day, today) for record in records)
+        # An unchanged log needs another look once its open day has ended: it is closed, its hashes become a digest.
+        is_known = any(record.file == file and (record.digest or day >= today) for record in records)
         if day > today or (is_known and not due):
             continue
         entries = parse_entries(path, day, data.decode())
@@ -128,7 +128,7 @@ def days_to_read(
             known |= record.entries
         fresh = _unread(entries, known)
         again = _unread((entry for entry in entries if entry.key in due), {entry.key for entry in fresh})
-        found.append(DayToRead(path, day, file_hash(data), entries, fresh, again))
+        found.append(DayToRead(path, day, file, entries, fresh, again))
     return found
 
 
@@ -142,11 +142,6 @@ def _is_due(record: LogProgress, today: str) -> bool:
         return date.fromisoformat(today) <= date.fromisoformat(record.night) + timedelta(days=REREAD_NIGHTS)
     except (ValueError, OverflowError):
         return False  # no mark, or one that somebody changed
-
-
-def _reopened(record: LogProgress, day: str, today: str) -> bool:
-    """Whether an unchanged log needs another look: an open day that has ended is closed, its hashes become a digest."""
-    return not record.digest and day < today
 
 
 def _unread(entries: Iterable[Entry], known: set[str]) -> tuple[Entry, ...]:
@@ -182,9 +177,9 @@ def extract(
         nearby: the items of the memory that a candidate may be linked to, or None to show none.
     """
     work = [partial(_read, day, extractor, documents, nearby) for day in days]
-    outcomes: list[_Outcome] = []
-    overtaken: list[_Outcome] = []
-    for outcome in abreast(work, at_once, _is_last):
+    outcomes: list[Outcome] = []
+    overtaken: list[Outcome] = []
+    for outcome in ordered_map(work, at_once, _is_last):
         if outcomes and _is_last(outcomes[-1]):
             overtaken.append(outcome)
             continue
@@ -194,66 +189,52 @@ def extract(
     return _extracted(outcomes, overtaken, days[len(outcomes) :])
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What became of one day: an extraction (none where nothing in it was new), or a failure."""
-
-    day: DayToRead
-    answer: Extraction | None = None
-    fault: ModelFailed | None = None
-
-    @property
-    def spent(self) -> tuple[Spent, ...]:
-        """What it cost, whether it was answered or not."""
-        if self.fault:
-            return tuple(self.fault.tally.spent) if self.fault.tally else ()
-        return self.answer.spent if self.answer else ()
-
-    @property
-    def failures(self) -> tuple[Failure, ...]:
-        """The failures on the way."""
-        if self.fault:
-            return failures_of(self.fault.tally) if self.fault.tally else ()
-        return self.answer.failures if self.answer else ()
-
-
-def _is_last(outcome: _Outcome) -> bool:
+def _is_last(outcome: Outcome) -> bool:
     """Whether later days would fail like this one."""
-    return outcome.fault is not None and outcome.fault.kind.concerns_provider
+    fault = outcome[-1]
+    return fault is not None and fault.kind.concerns_provider
 
 
 def _read(
     day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice, ...], nearby: Nearby | None
-) -> _Outcome:
+) -> Outcome:
+    """Return what became of one day: an extraction (none where nothing in it was new), or a failure."""
     if not day.asked:
-        return _Outcome(day)
+        return day, None, None
     try:
-        return _Outcome(day, extractor.extract(ExtractionRequest(day.day, day.asked, documents, nearby)))
+        return day, extractor.extract(ExtractionRequest(day.day, day.asked, documents, nearby)), None
     except ModelFailed as fault:
-        return _Outcome(day, fault=fault)
+        return day, None, fault
 
 
-def _extracted(outcomes: Sequence[_Outcome], overtaken: Sequence[_Outcome], unasked: Sequence[DayToRead]) -> Extracted:
+def _extracted(outcomes: Sequence[Outcome], overtaken: Sequence[Outcome], unasked: Sequence[DayToRead]) -> Extracted:
     """Join what became of each day, in order of the days; of those that were overtaken by a failure just the cost."""
-    answers = [(one.day, one.answer) for one in outcomes if one.answer]
-    faults = [one.fault for one in outcomes if one.fault]
-    capped = [fault for fault in faults if fault.kind is FailureKind.OVER_BUDGET]
+    answers = [(day, answer) for day, answer, _ in outcomes if answer]
+    faults = [fault for *_, fault in outcomes if fault]
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
     grounded = [candidate for candidate in proposed if is_grounded(candidate)]
-    costs = [*outcomes, *overtaken]
+    costs = [_cost(one) for one in (*outcomes, *overtaken)]
     return Extracted(
         candidates=tuple(grounded),
-        read=tuple(one.day for one in outcomes if not one.fault),
-        pending=(*(one.day for one in outcomes if one.fault), *unasked),
-        spent=total(*(one.spent for one in costs)),
-        failures=all_failures(*(one.failures for one in costs)),
+        read=tuple(day for day, _, fault in outcomes if not fault),
+        pending=(*(day for day, _, fault in outcomes if fault), *unasked),
+        spent=total(*(spent for spent, _ in costs)),
+        failures=all_failures(*(failures for _, failures in costs)),
         replies=tuple(key for _, answer in answers for key in answer.replies),
         ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
         fallback=tuple(day.day for day, answer in answers if answer.fallback),
         failure=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is not FailureKind.OVER_BUDGET)),
-        over_budget=" ".join(dict.fromkeys(fault.sentence for fault in capped)),
+        over_budget=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is FailureKind.OVER_BUDGET)),
         notes=tuple(f"{day.path}: {note}" for day, answer in answers for note in answer.notes),
     )
+
+
+def _cost(outcome: Outcome) -> tuple[tuple[Spent, ...], tuple[Failure, ...]]:
+    """Return what a day cost and the failures on the way, whether it was answered or not."""
+    _, answer, fault = outcome
+    if fault:
+        return (tuple(fault.tally.spent), failures_of(fault.tally)) if fault.tally else ((), ())
+    return (answer.spent, answer.failures) if answer else ((), ())
 
 
 def is_grounded(candidate: Candidate) -> bool:
@@ -261,13 +242,7 @@ def is_grounded(candidate: Candidate) -> bool:
     entry = candidate.entry
     if not entry.start_line <= candidate.start_line <= candidate.end_line <= entry.end_line or not candidate.text:
         return False
-    return quote_stands(candidate.quote, evidence_lines(candidate))
-
-
-def evidence_lines(candidate: Candidate) -> list[str]:
-    """Return the lines of the log that a candidate rests on."""
-    first = candidate.entry.start_line
-    return candidate.entry.text.split("\n")[candidate.start_line - first : candidate.end_line - first + 1]
+    return quote_stands(candidate.quote, candidate.lines)
 
 
 def advanced_progress(
@@ -284,19 +259,12 @@ def advanced_progress(
     after = dict(progress)
     for day in read:
         keys = frozenset(entry.key for entry in day.entries)
-        closed = day.day < today
-        by_rules, night = _marked(day, progress.get(day.path, ()), today, is_fallback=day.day in fallback)
-        digest, open_keys = (entries_digest(keys), frozenset[str]()) if closed else ("", keys)
-        after[day.path] = (LogProgress(day.file, digest, open_keys, by_rules, night if by_rules else ""),)
+        records = progress.get(day.path, ())
+        due, night = due_again(records, today), max((record.night for record in records), default="")
+        if day.day not in fallback:
+            due -= {entry.key for entry in day.again}
+        elif day.fresh:
+            due, night = due | {entry.key for entry in day.fresh}, today
+        digest, open_keys = (entries_digest(keys), frozenset[str]()) if day.day < today else ("", keys)
+        after[day.path] = (LogProgress(day.file, digest, open_keys, due, night if due else ""),)
     return after
-
-
-def _marked(
-    day: DayToRead, records: Sequence[LogProgress], today: str, *, is_fallback: bool
-) -> tuple[frozenset[str], str]:
-    """Return the entries of a day that a model is to read yet, and since when."""
-    due = due_again(records, today)
-    since = max((record.night for record in records), default="")
-    if not is_fallback:
-        return due - {entry.key for entry in day.again}, since
-    return due | {entry.key for entry in day.fresh}, today if day.fresh else since

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -12,9 +12,9 @@ from pipelines.store.item import LINK_KINDS, Trust, content_words, fold
 from pipelines.store.secrets import veil
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from pipelines.store.item import Confidence, ItemType
+    from pipelines.store.item import Confidence, Item, ItemType
     from pipelines.store.log import Entry
     from pipelines.usage import FailureKind, Spent, Tally
 
@@ -81,6 +81,12 @@ class Candidate:
     links: Links = ()
     unlinked: int = 0
     trust: Trust = Trust.SELF
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the log that it rests on."""
+        first = self.entry.start_line
+        return self.entry.text.split("\n")[self.start_line - first : self.end_line - first + 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +165,7 @@ class Extractor(Protocol):
         """
 
 
-# ---------------------------------------- what of the memory a model is shown
-# the items nearest to what it reads, so that it can name them by their ids.
-#
-# Which ones is a matter of words alone: tracked files and the log decide, so that a replay shows the same.
+# ---------------------------------------- what of the memory a model is shown: items that it can name by their ids
 
 
 MOST_SHOWN: Final = 20
@@ -179,23 +182,16 @@ _COMMON: Final = 200
 HIDDEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownItem:
-    """An item as a model sees it."""
-
-    id: str
-    type: ItemType
-    text: str
-
-
 class Nearby:
     """Items of the memory, to be found by the words that a text shares with them; threads may share it.
+
+    Words alone decide: tracked files and the log tell them, so that a replay shows the same.
 
     Args:
         items: those that may be shown, in an order that hangs on tracked files alone.
     """
 
-    def __init__(self, items: Iterable[ShownItem]) -> None:
+    def __init__(self, items: Iterable[Item]) -> None:
         self._items = tuple(items)
 
     @cached_property
@@ -207,16 +203,16 @@ class Nearby:
                 found.setdefault(word, []).append(at)
         return found
 
-    def nearest(self, text: str, most: int = MOST_SHOWN) -> tuple[ShownItem, ...]:
-        """Return at most so many items that share telling words with a text, the nearest first, as they are shown."""
+    def nearest(self, text: str) -> tuple[Item, ...]:
+        """Return at most so many items that share telling words with a text, the nearest first, in words as shown."""
         scores: dict[int, float] = {}
         for word in sorted(content_words(text)):
             places = self._places.get(word, ())
             if len(places) <= _COMMON:
                 for at in places:
                     scores[at] = scores.get(at, 0.0) + 1 / (1 + len(places))
-        ranked = sorted(scores, key=lambda at: (-round(scores[at], 9), at))[:most]
-        return tuple(ShownItem(one.id, one.type, shown_text(one.text)) for one in map(self._items.__getitem__, ranked))
+        ranked = sorted(scores, key=lambda at: (-round(scores[at], 9), at))[:MOST_SHOWN]
+        return tuple(replace(self._items[at], text=shown_text(self._items[at].text)) for at in ranked)
 
 
 def shown_text(text: str, most: int = _LENGTH) -> str:
@@ -225,7 +221,7 @@ def shown_text(text: str, most: int = _LENGTH) -> str:
     return plain if len(plain) <= most else f"{plain[: most - 1].rstrip()}…"
 
 
-def proposed_links(raw: object, shown: Iterable[str]) -> tuple[Links, int]:
+def proposed_links(raw: object, shown: Container[str]) -> tuple[Links, int]:
     """Return the links of a reply that can be kept, and how many were left out.
 
     Args:
@@ -234,10 +230,10 @@ def proposed_links(raw: object, shown: Iterable[str]) -> tuple[Links, int]:
     """
     if not isinstance(raw, list):
         return (), int(raw is not None)
-    known, found = frozenset(shown), {}
+    found: dict[str, str] = {}
     for one in raw:
         kind, ident = (one.get("kind"), one.get("id")) if isinstance(one, dict) else (None, None)
-        if kind in PROPOSED_KINDS and isinstance(ident, str) and ident in known and ident not in found:
+        if kind in PROPOSED_KINDS and isinstance(ident, str) and ident in shown and ident not in found:
             found[ident] = str(kind)
     links = tuple((kind, ident) for ident, kind in found.items())[:MOST_LINKS]
     return links, len(raw) - len(links)

@@ -1,4 +1,4 @@
-"""The days that a text tells: `2026-04-01`, `April 1st`, `1.4.`, `tomorrow`, `in two weeks`, `Friday`.
+"""The days and figures that a text tells: `2026-04-01`, `1.4.`, `tomorrow`, `Friday`; `three`, `1,000`, `4 pm`.
 
 What evidence may mean is read generously (a weekday is the one before and the one after the log's day), what an item
 says strictly: it is to give absolute dates, and each must be a day that its evidence may mean.
@@ -19,29 +19,30 @@ if TYPE_CHECKING:
 # ---------------------------------------- numbers in words
 
 
-_SMALL: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
 _TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_ORDINALS: Final = "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
-_GERMAN: Final = "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split()
+_UNITS_OF_TEN: Final = "one two three four five six seven eight nine".split()
 SCALES: Final = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
-
 WORDS: Final[dict[str, int]] = {
-    **{word: value for value, word in enumerate(_SMALL)},
+    **{
+        word: value
+        for first, some in (
+            (0, "zero one two three four five six seven eight nine ten eleven twelve"),
+            (13, "thirteen fourteen fifteen sixteen seventeen eighteen nineteen"),
+            (3, "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"),
+            (2, "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf"),
+        )
+        for value, word in enumerate(some.split(), first)
+    },
     **{word: 20 + 10 * at for at, word in enumerate(_TENS)},
     **{
         f"{tens}{joint}{word}": 20 + 10 * at + value
         for at, tens in enumerate(_TENS)
-        for value, word in enumerate(_SMALL[1:10], 1)
+        for value, word in enumerate(_UNITS_OF_TEN, 1)
         for joint in "- "
     },
-    **{word: value for value, word in enumerate(_ORDINALS, 3)},
-    **{word: value for value, word in enumerate(_GERMAN, 2)},
     "a dozen": 12,
     "dozen": 12,
-}
+}  # fmt: skip
 # The longest first: "twenty-one" is not "twenty".
 NUMBER: Final = r"(?:\d{1,6}(?:\.\d{1,3})?|" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")"
 
@@ -103,35 +104,32 @@ class ToldDates:
     today: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A date as it is written; what is not told is 0. `turned` is the other reading of 3/4/2026."""
-
-    words: str
-    year: int
-    month: int
-    day: int
-    turned: tuple[int, int] | None = None
+_Said = tuple[str, int, list[tuple[int, int]]]
+"""A date as it is written: its words, its year, and its month and day; twice for 3/4/2026. What is not told is 0."""
 
 
 def told_dates(text: str, log_day: date) -> ToldDates:
     """Return every day that `text`, written on `log_day`, may mean."""
-    days: set[date] = set(_relative(text, log_day)) | set(_ordinals(text, log_day))
-    months: set[tuple[int, int]] = set(_relative_months(text, log_day))
-    for said in _said(text, (*_SURE, *_LIKELY)):
-        for month, day in {(said.month, said.day), said.turned or (said.month, said.day)}:
-            for year in (said.year,) if said.year else (log_day.year - 1, log_day.year, log_day.year + 1):
+    near = (log_day.year - 1, log_day.year, log_day.year + 1)
+    days: set[date] = set(_relative(text, log_day))
+    months: set[tuple[int, int]] = set()
+    for words, off in (("this month", 0), ("next month|nächsten monat", 1), ("last month", -1)):
+        if _names(words, text):
+            months.add(_months_on(log_day, off))
+    for _, told_year, readings in _said(text, (*_SURE, *_LIKELY)):
+        for month, day in readings:
+            for year in (told_year,) if told_year else near:
                 months |= {(year, month)} if 1 <= month <= 12 else set()  # noqa: PLR2004  months of a year
-                days |= _days(year, month, day) if day else set()
+                days |= _days(year, month, day)
     for found in re.finditer(rf"\b({_MONTH}|may)\b", text, _FLAGS):
-        months |= {(log_day.year + off, _month(found[1])) for off in (-1, 0, 1)}
-    if re.search(r"\bend of\b|\bmonth'?s end\b|\bby the end\b", text, _FLAGS):
-        days |= {_last_day(*month) for month in months} | {_last_day(log_day.year, log_day.month)}
-        days |= {date(log_day.year, 12, 31)}
-    weekdays = {at for at, names in enumerate(_WEEKDAYS) if re.search(rf"\b(?:{names})s?\b", text, _FLAGS)}
+        months |= {(year, _month(found[1])) for year in near}
+    if _names("end of|month'?s end|by the end", text):
+        ending = {*months, (log_day.year, log_day.month), (log_day.year, 12)}
+        days |= {date(year, month, calendar.monthrange(year, month)[1]) for year, month in ending}
+    weekdays = {at for at, names in enumerate(_WEEKDAYS) if _names(f"(?:{names})s?", text)}
     years = {int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", text)}
     years |= {day.year for day in days} | {log_day.year}
-    today = bool(re.search(r"\b(?:today|tonight|now|this (?:morning|afternoon|evening)|heute)\b", text, _FLAGS))
+    today = _names("today|tonight|now|this (?:morning|afternoon|evening)|heute", text)
     return ToldDates(frozenset(days), frozenset(months), frozenset(years), frozenset(weekdays), today)
 
 
@@ -142,21 +140,20 @@ def unproven_dates(text: str, told: ToldDates, log_day: date) -> list[str]:
     the other one, too.
     """
     said = list(_said(text, _SURE))
-    wrong = [one.words for one in said if not _is_told(one, told) and not _is_day(one, log_day)]
-    on_the_day = [one.words for one in said if _is_day(one, log_day) and not _is_told(one, told)]
+    unproven = [one for one in said if not _is_told(one, told)]
+    on_the_day = [one[0] for one in unproven if _is_day(one, log_day)]
+    wrong = [one[0] for one in unproven if not _is_day(one, log_day)]
     if told.days and not told.today and len(said) == len(on_the_day):
         wrong += on_the_day
     rest = without_dates(text)
+    told_months = {month for _, month in told.months} | {day.month for day in told.days}
     for found in _ALONE.finditer(rest):
-        month = _month(found[0])
-        said_there = any(month == one for _, one in told.months) or any(day.month == month for day in told.days)
-        if not said_there and not (found[0] == "May" and found.start() == 0):
+        if _month(found[0]) not in told_months and not (found[0] == "May" and found.start() == 0):
             wrong.append(found[0])
     shown = {log_day} if any(_is_day(one, log_day) for one in said) else set()
     for found in _NAMED_DAY.finditer(rest):
-        weekday = _weekday(found["name"])
         near = set() if found["many"] else {day.weekday() for day in (told.days | shown)}
-        if weekday not in told.weekdays | near:
+        if _place_in(_WEEKDAYS, found["name"]) not in told.weekdays | near:
             wrong.append(found[0])
     return wrong
 
@@ -168,51 +165,52 @@ def without_dates(text: str) -> str:
     return text
 
 
+def _names(words: str, text: str) -> bool:
+    return re.search(rf"\b(?:{words})\b", text, _FLAGS) is not None
+
+
 def _said(text: str, forms: tuple[re.Pattern[str], ...]) -> Iterator[_Said]:
     for form in forms:
         for found in form.finditer(text):
             parts = found.groupdict()
-            year = int(parts.get("y") or 0)
             if "a" in parts:
-                first, second = int(parts["a"]), int(parts["b"])
-                yield _Said(found[0], year, first, second, (second, first))
+                one, other = int(parts["a"]), int(parts["b"])
+                readings = [(one, other), (other, one)]
             else:
-                yield _Said(found[0].strip(), year, _month(parts["m"]), int(parts.get("d") or 0))
+                readings = [(_month(parts["m"]), int(parts.get("d") or 0))]
+            yield found[0].strip(), int(parts.get("y") or 0), readings
         text = form.sub(lambda found: " " * len(found[0]), text)
 
 
 def _is_told(said: _Said, told: ToldDates) -> bool:
-    readings = {(said.month, said.day), said.turned or (said.month, said.day)}
-    if not said.day:
-        in_days = any((day.year, day.month) == (said.year, said.month) for day in told.days)
-        return in_days or (said.year, said.month) in told.months
-    return any((day.month, day.day) in readings and said.year in {0, day.year} for day in told.days)
+    _, year, readings = said
+    month, day = readings[0]
+    if not day:
+        return (year, month) in told.months or any((one.year, one.month) == (year, month) for one in told.days)
+    return any((one.month, one.day) in readings and year in {0, one.year} for one in told.days)
 
 
 def _is_day(said: _Said, day: date) -> bool:
-    readings = {(said.month, said.day), said.turned or (said.month, said.day)}
-    return said.year in {0, day.year} and ((day.month, day.day) in readings or (said.month, said.day) == (day.month, 0))
+    _, year, readings = said
+    return year in {0, day.year} and ((day.month, day.day) in readings or readings[0] == (day.month, 0))
 
 
-# ---------------------------------------------------------------- relative to the log's day
+def _days(year: int, month: int, day: int) -> set[date]:
+    try:
+        return {date(year, month, day)}
+    except ValueError:
+        return set()
 
 
-def _relative(text: str, day: date) -> Iterator[date]:
-    for words, off in _OFFSETS:
-        if re.search(rf"\b(?:{words})\b", text, _FLAGS):
-            yield day + timedelta(off)
-    for found in _SPAN.finditer(text):
-        number = value_of(found["n"])
-        for sign in (1, -1):
-            yield from _moved(day, sign * number, found["unit"].lower())
-    for at, names in enumerate(_WEEKDAYS):
-        if named := re.search(rf"(?:\b(next|last)\s+)?\b(?:{names})s?\b", text, _FLAGS):
-            near = range(-14, 15) if named[1] else range(-6, 8)
-            yield from (day + timedelta(off) for off in near if (day + timedelta(off)).weekday() == at)
-    for words, weeks in (("next week|nächste woche", 1), ("last week", -1), ("this week|weekend", 0)):
-        if re.search(rf"\b(?:{words})\b", text, _FLAGS):
-            monday = day + timedelta(7 * weeks - day.weekday())
-            yield from (monday + timedelta(off) for off in range(7))
+def _month(word: str) -> int:
+    return int(word) if word.isdigit() else 1 + _place_in(_MONTHS, word)
+
+
+def _place_in(forms: tuple[str, ...], word: str) -> int:
+    return next(at for at, names in enumerate(forms) if re.fullmatch(names, word.capitalize(), _FLAGS))
+
+
+# ---------------------------------------- days relative to the log's
 
 
 _OFFSETS: Final = (
@@ -225,62 +223,48 @@ _OFFSETS: Final = (
     ("last week", -7),
     ("fortnight", 14),
 )
+_WEEKS: Final = (("next week|nächste woche", 1), ("last week", -1), ("this week|weekend", 0))
 _SPAN: Final = re.compile(rf"\b(?P<n>{NUMBER}|an?)[\s-]+(?P<unit>day|week|month|year|tage?n?|wochen?)s?\b", _FLAGS)
+_FARTHEST: Final = 5000  # no date of a memory is so far off
 
 
-def _moved(day: date, number: float, unit: str) -> Iterator[date]:
-    if abs(number) > 5000 or number != int(number):  # noqa: PLR2004  no date of a memory is so far off
-        return
-    count = int(number)
+def _relative(text: str, day: date) -> Iterator[date]:
+    yield from (day + timedelta(off) for words, off in _OFFSETS if _names(words, text))
+    for found in _SPAN.finditer(text):
+        number = value_of(found["n"])
+        if number <= _FARTHEST and number == int(number):
+            for count in (int(number), -int(number)):
+                yield from _moved(day, count, found["unit"].lower())
+    for at, names in enumerate(_WEEKDAYS):
+        if named := re.search(rf"(?:\b(next|last)\s+)?\b(?:{names})s?\b", text, _FLAGS):
+            near = (day + timedelta(off) for off in (range(-14, 15) if named[1] else range(-6, 8)))
+            yield from (one for one in near if one.weekday() == at)
+    for words, weeks in _WEEKS:
+        if _names(words, text):
+            yield from (day + timedelta(7 * weeks - day.weekday() + off) for off in range(7))
+    for found in re.finditer(r"\b(\d\d?)(?:st|nd|rd|th)\b", text, _FLAGS):  # `the 15th`, of this month or one beside it
+        for off in (-1, 0, 1):
+            yield from _days(*_months_on(day, off), int(found[1]))
+
+
+def _moved(day: date, count: int, unit: str) -> Iterator[date]:
+    """Yield the day so many days, weeks, months or years on."""
     if unit.startswith(("day", "tag")):
         yield day + timedelta(count)
     elif unit.startswith(("week", "woche")):
         yield day + timedelta(7 * count)
     else:
-        months = day.year * 12 + day.month - 1 + count * (12 if unit.startswith("year") else 1)
-        year, month = divmod(months, 12)
+        year, month = _months_on(day, count * (12 if unit.startswith("year") else 1))
         if 1 <= year <= 9998:  # noqa: PLR2004  what a date can hold
-            yield date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+            yield date(year, month, min(day.day, calendar.monthrange(year, month)[1]))
 
 
-def _relative_months(text: str, day: date) -> Iterator[tuple[int, int]]:
-    for words, off in (("this month", 0), ("next month|nächsten monat", 1), ("last month", -1)):
-        if re.search(rf"\b(?:{words})\b", text, _FLAGS):
-            year, month = divmod(day.year * 12 + day.month - 1 + off, 12)
-            yield year, month + 1
+def _months_on(day: date, count: int) -> tuple[int, int]:
+    year, month = divmod(day.year * 12 + day.month - 1 + count, 12)
+    return year, month + 1
 
 
-def _ordinals(text: str, day: date) -> Iterator[date]:
-    """Yield what `the 15th` may mean: of this month, the next or the one before."""
-    for found in re.finditer(r"\b(\d\d?)(?:st|nd|rd|th)\b", text, _FLAGS):
-        for off in (-1, 0, 1):
-            year, month = divmod(day.year * 12 + day.month - 1 + off, 12)
-            yield from _days(year, month + 1, int(found[1]))
-
-
-def _days(year: int, month: int, day: int) -> set[date]:
-    try:
-        return {date(year, month, day)}
-    except ValueError:
-        return set()
-
-
-def _last_day(year: int, month: int) -> date:
-    return date(year, month, calendar.monthrange(year, month)[1])
-
-
-def _month(word: str) -> int:
-    if word.isdigit():
-        return int(word)
-    return next(at for at, names in enumerate(_MONTHS, 1) if re.fullmatch(names, word.capitalize(), _FLAGS))
-
-
-def _weekday(word: str) -> int:
-    return next(at for at, names in enumerate(_WEEKDAYS) if re.fullmatch(names, word, _FLAGS))
-
-
-# ---------------------------------------- the numbers
-# versions and times of day that a text tells: `three` is 3, `1,000` is 1000, `4 pm` is 16:00.
+# ---------------------------------------- numbers, versions and times of day: `three` is 3, `4 pm` is 16:00
 
 
 _HALF = r"(?:\s*(?P<half>[ap])\.?m\b\.?)"
@@ -334,8 +318,11 @@ class ToldFigures:
 
 def told_figures(text: str) -> ToldFigures:
     """Return every figure that `text` may mean."""
-    times = {minutes for _, minutes in _times(text)} | set(_half_days(text))
-    numbers = {number for _, number in _numbers(_plain(text))}
+    times = {minutes for _, minutes in _times(text)}
+    for found in _TIME.finditer(text):  # `4:30` may mean the afternoon; `04:30` does not
+        if not found["half"] and not found["h"].startswith("0") and int(found["h"]) <= 12:  # noqa: PLR2004  half a day
+            times.add(int(found["h"]) % 12 * 60 + 720 + int(found["m"]))
+    numbers = {number for _, number in _numbers(text)}
     numbers |= {str(minutes // 60) for minutes in times if minutes % 60 == 0}
     numbers |= {"1"} if _ONE.search(text) else set()
     numbers |= {"2"} if _TWO.search(text) else set()
@@ -354,7 +341,7 @@ def unproven_figures(text: str, told: ToldFigures, years: Iterable[int] = ()) ->
     pairs = list(_own_pairs(text))
     known = told.numbers | {str(year) for year in years} | {f"{pair[0]:g}" for pair in pairs if pair in told.pairs}
     several: dict[str, set[str]] = {}
-    for words, number in _numbers(_plain(text)):
+    for words, number in _numbers(text):
         if words.casefold() not in _LOOSE:
             several.setdefault(words, set()).add(number)
     wrong += [words for words, readings in several.items() if not known & readings]
@@ -363,9 +350,6 @@ def unproven_figures(text: str, told: ToldFigures, years: Iterable[int] = ()) ->
         if others and unit not in others:
             wrong.append(f"{value:g} {unit}")
     return list(dict.fromkeys(wrong))
-
-
-# ---------------------------------------------------------------- times
 
 
 def _times(text: str) -> Iterator[tuple[str, int]]:
@@ -377,44 +361,27 @@ def _times(text: str) -> Iterator[tuple[str, int]]:
                 hour = hour % 12 + (12 if half == "p" else 0)
             yield found[0].strip(), hour % 24 * 60 + int(parts.get("m") or 0)
         text = form.sub(" ", text)
-    for word, minutes in _NAMED_TIMES.items():
-        if re.search(rf"\b{word}\b", text, re.IGNORECASE):
-            yield word, minutes
-
-
-def _half_days(text: str) -> Iterator[int]:
-    """Yield the afternoon's reading of `4:30`, which may mean it; `04:30` does not."""
-    for found in _TIME.finditer(text):
-        if not found["half"] and not found["h"].startswith("0") and int(found["h"]) <= 12:  # noqa: PLR2004  half a day
-            yield int(found["h"]) % 12 * 60 + 720 + int(found["m"])
-
-
-# ---------------------------------------------------------------- numbers
-
-
-def _plain(text: str) -> str:
-    text = _HOUR.sub(" ", _TIME.sub(" ", text))
-    text = _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
-    return _DECIMAL_COMMA.sub(".", text)
+    yield from ((word, minutes) for word, minutes in _NAMED_TIMES.items() if _names(word, text))
 
 
 def _numbers(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the words of each number and its value; of one that has several readings, each."""
+    """Yield the words of each number that is no time, and its value; of one that has several readings, each."""
+    text = _HOUR.sub(" ", _TIME.sub(" ", text))
+    text = _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
+    text = _DECIMAL_COMMA.sub(".", text)
     for found in _FIGURE.finditer(text):
         parts = found.groupdict()
         number, unit = parts["n"] or parts["money"], (parts["unit"] or parts["scale"] or "").casefold()
         if "." in number and not number.replace(".", "").isdecimal():
             yield found[0], _value(found[0].lstrip("vV-−")).casefold()  # a version such as 1.2.rc1 or 3.x
             continue
-        sign = "-" if parts["sign"] else ""
         scale = _THOUSANDS.get(unit) or _scale_after(text, found.end())
         if scale:
-            yield found[0], _scaled(number, scale)
+            yield found[0], f"{float(number) * scale:.0f}" if number.count(".") <= 1 else number
         if not scale or unit == "m":
-            yield found[0], sign + _value(number)
+            yield found[0], ("-" if parts["sign"] else "") + _value(number)
     for found in _WORD.finditer(text):
-        scale = _scale_after(text, found.end()) or 1
-        yield found[0], str(WORDS[found[0].casefold()] * scale)
+        yield found[0], str(WORDS[found[0].casefold()] * (_scale_after(text, found.end()) or 1))
     for found in re.finditer(r"\b(?:a|one) (hundred|thousand|million|billion)\b", text, re.IGNORECASE):
         yield found[0], str(SCALES[found[1].casefold()])
 
@@ -424,19 +391,13 @@ def _scale_after(text: str, at: int) -> int | None:
     return SCALES[found[1].casefold()] if found else None
 
 
-def _scaled(number: str, scale: int) -> str:
-    return f"{float(number) * scale:.0f}" if number.count(".") <= 1 else number
-
-
 def _value(number: str) -> str:
     """Return a number as it is compared: `007` is `7`; `3.10` is not `3.1`, which as a version is another."""
     return number if "." in number else number.lstrip("0") or "0"
 
 
-# ---------------------------------------------------------------- numbers with units
-
-
 def _own_pairs(text: str) -> Iterator[tuple[float, str]]:
+    """Yield each number with its unit."""
     for found in _PAIR.finditer(text):
         unit = next(name for name, forms in _UNITS.items() if re.fullmatch(forms, found["unit"], re.IGNORECASE))
         yield value_of(found["n"]), unit
@@ -446,9 +407,8 @@ def _pairs(text: str) -> Iterator[tuple[float, str]]:
     """Yield each pair, and what it is in other units."""
     for number, unit in _own_pairs(text):
         yield number, unit
-        if unit in _SAME:
-            finer, times = _SAME[unit]
-            yield number * times, finer
         for coarser, (finer, times) in _SAME.items():
-            if finer == unit:
+            if unit == coarser:
+                yield number * times, finer
+            elif unit == finer:
                 yield number / times, coarser

@@ -1,12 +1,16 @@
-"""The check of one item's text against the lines it cites."""
+"""Whether an item says only what its evidence says: its numbers, dates, names, versions and negations stand there.
+
+The quote proves that something was said; this proves that the item's own sentence, which a model worded, says no other
+thing. It is strict on purpose: what is in doubt is asked for once more, and what is lost stands in the log still.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.grounded_values import (
@@ -27,20 +31,7 @@ if TYPE_CHECKING:
     from pipelines.store.log import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Ungrounded:
-    """Something that an item's text says and its evidence does not.
-
-    Args:
-        what: its kind, with an article: `a number`, `a date`, `a name`, `a negation`.
-        words: the words of the item, for the model that is asked again; in no report.
-    """
-
-    what: str
-    words: str
-
-
-def ungrounded(text: str, quote: str, lines: Sequence[str], entry: Entry, day: str) -> list[Ungrounded]:
+def ungrounded(text: str, quote: str, lines: Sequence[str], entry: Entry, day: str) -> list[tuple[str, str]]:
     """Return what of `text` is not in its evidence; nothing for an item that is grounded.
 
     Numbers are compared by value (`three` is `3`), times of day by the minute, dates as days (`tomorrow` and `Friday`
@@ -53,34 +44,31 @@ def ungrounded(text: str, quote: str, lines: Sequence[str], entry: Entry, day: s
         lines: the cited lines, verbatim.
         entry: the entry that they stand in.
         day: the day of the log, `YYYY-MM-DD`.
+
+    Returns:
+        What it is, with an article (`a number`, `a date`, `a name`, `a negation`), and the words of the item: for the
+        model that is asked again, and for no report.
     """
-    told = _told(tuple(lines), entry, day)
-    plain, log_day = without_dates(text), date.fromisoformat(day)
-    found = [Ungrounded("a date", words) for words in unproven_dates(text, told.dates, log_day)]
-    found += [Ungrounded("a number", words) for words in unproven_figures(plain, told.figures, told.dates.years)]
-    found += [Ungrounded("a name", words) for words in unproven_names(plain, told.around)]
-    if side := disagrees(text, quote, told.evidence, told.above):
-        found.append(Ungrounded("a negation", side))
+    above, evidence, around, dates, figures = _read_evidence(tuple(lines), entry, day)
+    dateless = without_dates(text)
+    found = [("a date", words) for words in unproven_dates(text, dates, date.fromisoformat(day))]
+    found += [("a number", words) for words in unproven_figures(dateless, figures, dates.years)]
+    found += [("a name", words) for words in _unproven_names(dateless, around)]
+    if side := _disagreement(text, quote, evidence, above):
+        found.append(("a negation", side))
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What some lines tell, read once for all the items that cite them."""
-
-    above: str
-    evidence: str
-    around: str
-    dates: ToldDates
-    figures: ToldFigures
-
-
 @lru_cache(maxsize=16)
-def _told(lines: tuple[str, ...], entry: Entry, day: str) -> _Told:
+def _read_evidence(lines: tuple[str, ...], entry: Entry, day: str) -> tuple[str, str, str, ToldDates, ToldFigures]:
+    """Return what stands above some lines, their words, all around them, and the dates and figures that they tell.
+
+    It is read once for all the items that cite them.
+    """
     above = " . ".join((*entry.headings, entry.project))
     evidence = fold_markdown(lines)
     around = f"{above} . {fold_markdown(entry.text.split(chr(10)))} . {' '.join(entry.tags)}"
-    return _Told(
+    return (
         above,
         evidence,
         f"{around} . {without_dates(around)}",
@@ -89,8 +77,7 @@ def _told(lines: tuple[str, ...], entry: Entry, day: str) -> _Told:
     )
 
 
-# ---------------------------------------- whether a text and its evidence agree in saying no
-# a `not` lost or made up turns an item into its opposite.
+# ---------------------------------------- negations: a `not` lost or made up turns an item into its opposite
 
 
 _NEGATION: Final = re.compile(
@@ -107,13 +94,13 @@ _SOFT: Final = re.compile(
     re.IGNORECASE,
 )
 _STEM: Final = 5
-_SENTENCE: Final = re.compile(r"[.!?;:](?=\s|$)|\s[-–—]\s|[()]")
+_SENTENCE: Final = r"[.!?;:](?=\s|$)|\s[-–—]\s|[()]"
 _TURNS: Final = r"but|however|instead|so|because|since|although|though|while|whereas|therefore"
-_TURN: Final = re.compile(rf"{_SENTENCE.pattern}|\b(?:{_TURNS})\b", re.IGNORECASE)
-_END: Final = re.compile(rf"{_SENTENCE.pattern}|,|\b(?:{_TURNS}|and|or|which|who)\b", re.IGNORECASE)
+_TURN: Final = re.compile(rf"{_SENTENCE}|\b(?:{_TURNS})\b", re.IGNORECASE)
+_END: Final = re.compile(rf"{_SENTENCE}|,|\b(?:{_TURNS}|and|or|which|who)\b", re.IGNORECASE)
 
 
-def disagrees(text: str, quote: str, evidence: str, above: str = "") -> str:
+def _disagreement(text: str, quote: str, evidence: str, above: str) -> str:
     """Return what is wrong between a text and its evidence, or an empty string where they agree.
 
     Args:
@@ -152,12 +139,10 @@ def _soft(text: str) -> set[str]:
     return {found[0].casefold()[:_STEM] for found in _SOFT.finditer(text)}
 
 
-# ---------------------------------------- the names in a text
-# people, products, identifiers, addresses. Each must stand in the entry, or above it.
-#
-# A name is known by its letters: a capital within a sentence, capitals within a word, digits, dots and signs among
-# the letters. The first word of a sentence has a capital anyway; it counts as a name where a subject's verb follows
-# it.
+# ---------------------------------------- names: people, products, identifiers, addresses
+# Each must stand in the entry, or above it. A name is known by its letters: a capital within a sentence, capitals
+# within a word, digits, dots and signs among the letters. The first word of a sentence has a capital anyway; it counts
+# as a name where a subject's verb follows it.
 
 
 _CHUNK: Final = re.compile(r"\S+")
@@ -166,9 +151,7 @@ _PART: Final = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _IDENTIFIER: Final = re.compile(r"[^\W\d_][._/@#\\:][^\W_]|[_@#\\]|[a-z][A-Z]|[A-Z]{2}|[^\W\d_]-?\d|\d[A-Z]")
 _SENTENCE_ENDS: Final = (".", "!", "?", ":", ";")
-_ALWAYS: Final = frozenset(
-    {"i", "i'm", "i'd", "i'll", "i've", "ok", "e.g", "i.e", "etc", "vs", "no", "mr", "mrs", "dr"}
-)
+_ALWAYS: Final = frozenset("i i'm i'd i'll i've ok e.g i.e etc vs no mr mrs dr".split())
 _VERBS: Final = frozenset("is was has had will can should must may would could does did and or who said".split())
 _NOT_VERBS: Final = frozenset("its this as yes plus versus thus always is us".split())
 _COMMON: Final = frozenset(
@@ -189,7 +172,7 @@ _SUFFIXES: Final = re.compile(r"(?:tion|sion|ment|ness|ity|ance|ence|ing|ship|ag
 _NAMES_STEM: Final = 4
 
 
-def unproven_names(text: str, around: str) -> list[str]:
+def _unproven_names(text: str, around: str) -> list[str]:
     """Return the names in an item's text that stand nowhere in `around`: its entry, the headings above, its project."""
     known, whole = _known(around), _folded(around)
     return list(dict.fromkeys(name for name in _names(text, known) if not _is_known(name, known, whole)))
@@ -198,30 +181,31 @@ def unproven_names(text: str, around: str) -> list[str]:
 def _names(text: str, known: frozenset[str]) -> Iterator[str]:
     """Yield what looks like a name, without its marks."""
     begins = True
-    chunks = [found[0] for found in _CHUNK.finditer(text)]
-    for at, chunk in enumerate(chunks):
+    for chunk, after in pairwise([*_CHUNK.findall(text), ""]):
         bare = _POSSESSIVE.sub("", chunk.strip(_EDGES))
-        after = chunks[at + 1] if at + 1 < len(chunks) else ""
         if any(map(str.isalnum, bare)) and bare.casefold() not in _ALWAYS and not _ELSEWHERE.fullmatch(bare):
             if _IDENTIFIER.search(bare):
                 yield bare
-            elif begins:
-                yield from _first(bare, chunk, after, known)
-            else:
+            elif not begins:
                 yield from (part for part in _PART.findall(bare) if part[0].isupper() and len(part) > 1)
+            elif _begins_as_name(bare, chunk, after, known):
+                yield bare
         begins = chunk.rstrip("\"')”’»]").endswith(_SENTENCE_ENDS) or (begins and not bare)
 
 
-def _first(word: str, chunk: str, after: str, known: frozenset[str]) -> Iterator[str]:
-    """Yield the first word of a sentence where it is a name rather than a noun, a verb or a small word."""
+def _begins_as_name(word: str, chunk: str, after: str, known: frozenset[str]) -> bool:
+    """Whether the first word of a sentence is a name rather than a noun, a verb or a small word."""
     bare = word.casefold()
-    if not word[0].isupper() or bare in STOP_WORDS or bare in _COMMON or any(_akin(bare, one) for one in known):
-        return
+    if not word[0].isupper() or bare in STOP_WORDS or bare in _COMMON:
+        return False
+    # It shares its beginning with a word of the entry, as `deployments` does with `deploy`.
+    stem = bare[:_NAMES_STEM]
+    if len(bare) >= _NAMES_STEM and any(len(one) >= _NAMES_STEM and one.startswith(stem) for one in known):
+        return False
     following = after.strip(_EDGES)
-    is_name = following[:1].isupper() or bool(_POSSESSIVE.search(chunk.strip(_EDGES)))
-    is_noun = bool(_SUFFIXES.search(bare)) or bare.endswith("s")
-    if is_name or (_is_verb(following.casefold()) and not is_noun):
-        yield word
+    if following[:1].isupper() or _POSSESSIVE.search(chunk.strip(_EDGES)):
+        return True
+    return _is_verb(following.casefold()) and not (_SUFFIXES.search(bare) or bare.endswith("s"))
 
 
 def _is_verb(word: str) -> bool:
@@ -229,11 +213,6 @@ def _is_verb(word: str) -> bool:
     if word in _VERBS:
         return True
     return len(word) > 3 and word not in _NOT_VERBS and word.endswith(("s", "ed")) and not word.endswith("ss")  # noqa: PLR2004
-
-
-def _akin(one: str, other: str) -> bool:
-    """Whether two words share their beginning, as `deployments` and `deploy` do."""
-    return min(len(one), len(other)) >= _NAMES_STEM and (one[:_NAMES_STEM] == other[:_NAMES_STEM])
 
 
 def _is_known(name: str, known: frozenset[str], whole: str) -> bool:
@@ -253,7 +232,8 @@ def _known(around: str) -> frozenset[str]:
     found: set[str] = set()
     for chunk in _CHUNK.findall(_folded(around)):
         bare = _POSSESSIVE.sub("", chunk.strip(_EDGES))
-        found |= {bare, _singular(bare), *map(_singular, _PART.findall(bare)), *_PART.findall(bare)}
+        parts = _PART.findall(bare)
+        found |= {bare, _singular(bare), *parts, *map(_singular, parts)}
     return frozenset(found)
 
 
@@ -266,14 +246,3 @@ def _folded(text: str) -> str:
     """Return `text` in lower case and without accents."""
     decomposed = unicodedata.normalize("NFKD", text.replace("’", "'"))
     return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c))).casefold()
-
-
-# ---------------------------------------- whether an item says only what its evidence says
-# its numbers, dates, names, versions and negations stand there.
-#
-# The quote proves that something was said; this proves that the item's own sentence, which a model worded, says no
-# other thing. It is strict on purpose: what is in doubt is asked for once more, and what is lost stands in the log
-# still.
-
-
-__all__ = ["Ungrounded", "ungrounded"]

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extract_days import evidence_lines
 from pipelines.night.choose_document import home_of
 from pipelines.review.item_links import following, history_of, last_of, leaving, succeeded, successor, with_link
-from pipelines.review.questions import Held, Question
-from pipelines.review.review import VerdictKind, trust_of
+from pipelines.review.questions import Question
+from pipelines.review.review import VerdictKind
 from pipelines.store.document import Block, Document, commented, edited
 from pipelines.store.item import Evidence, Item, ItemType, Status, fold, folded, new_id, quote_digest
 from pipelines.store.layout import REVIEW, document_id, kind_of
@@ -49,7 +48,7 @@ class Promoted:
     made: tuple[str, ...]
     superseded: Mapping[str, str] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()
-    held: tuple[Held, ...] = ()
+    held: tuple[Question, ...] = ()
     claims: tuple[Item, ...] = ()
 
 
@@ -116,7 +115,7 @@ class _Work:
             text=candidate.text,
             status=(Status.DONE if candidate.closed else Status.OPEN) if todo else Status.LIVE,
             since=candidate.entry.day,
-            trust=trust_of(candidate),
+            trust=candidate.trust,
             confidence=candidate.confidence,
             evidence=(_evidence(candidate),),
             by=candidate.by,
@@ -137,7 +136,7 @@ class _Work:
         if item := self.item(ident):
             self.became[candidate] = ident
             after = _confirmed(item, candidate)
-            if after.status is not item.status and not trust_of(candidate).reaches(item.trust):
+            if after.status is not item.status and not candidate.trust.reaches(item.trust):
                 self.claims.setdefault(ident, after)
             elif after != item:
                 self.put(after)
@@ -183,9 +182,9 @@ def promote(verdicts: Iterable[Verdict], catalog: Catalog, ties: Iterable[Tie] =
     documents, places, asked = dict(catalog.documents), work.places, work.asked.values()
     changed = {i: (places[i][0], item) for i, item in work.changed.items() if item != places[i][1]}
     made = _write(documents, work.added, changed, work.titles)
-    held = [Held(item, home, why) for home, item, rival, why in asked if not rival]
+    held = [Question(item, home, why) for home, item, rival, why in asked if not rival]
     rivals = [(item, home, work.item(last_of(rival, work.followed)), why) for home, item, rival, why in asked if rival]
-    questions = [Question(item, home, rival, why) for item, home, rival, why in rivals if rival]
+    questions = [Question(item, home, why, rival) for item, home, rival, why in rivals if rival]
     return Promoted(
         documents, tuple(work.added.values()), tuple(work.confirmed), tuple(made), work.followed, tuple(questions),
         tuple(held), tuple(work.claims.values()),
@@ -255,7 +254,7 @@ def _confirmed(item: Item, candidate: Candidate) -> Item:
 
 
 def _evidence(candidate: Candidate) -> Evidence:
-    digest = quote_digest("\n".join(evidence_lines(candidate)))
+    digest = quote_digest("\n".join(candidate.lines))
     return Evidence(candidate.entry.path, candidate.start_line, candidate.end_line, digest)
 
 

@@ -26,9 +26,9 @@ from pipelines.night.reread import buried_by, reread_in, split_known, without_re
 from pipelines.review.close_todos import claimed, close_todos
 from pipelines.review.existing_items import Vectors
 from pipelines.review.item_links import find_ties, linkable
-from pipelines.review.llm_review import Sitting, weigh
+from pipelines.review.llm_review import ReviewContext, review_candidates
 from pipelines.review.questions import Telling, asked, held
-from pipelines.review.review import Alike
+from pipelines.review.review import SameMeaning
 from pipelines.review.trust.gate import Gate
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extract_days import Extracted
     from pipelines.extract.extraction import Extractor
-    from pipelines.extract.llm.operations import Reviewer
+    from pipelines.extract.llm.model_reviewer import Reviewer
     from pipelines.night.answers import Answered
     from pipelines.night.briefing import Pruned
     from pipelines.night.file_items import Promoted
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from pipelines.night.progress import Watch
     from pipelines.night.reconcile import Reconciled
     from pipelines.night.sync import Sharing
-    from pipelines.review.llm_review import Weighed
+    from pipelines.review.llm_review import ReviewResult
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.settings import Settings
     from pipelines.store.git import Git
@@ -129,7 +129,7 @@ class _Decided:
         reconciled: people's edits.
         answered: people's answers in Review.md.
         extracted: what was read.
-        weighed: the review, with a verdict on every candidate.
+        reviewed: the review, with a verdict on every candidate.
         meaning: the local model that could be asked, or empty.
         promoted: what was filed.
         closed: ids of Todos that the log says are done.
@@ -146,7 +146,7 @@ class _Decided:
     reconciled: Reconciled
     answered: Answered
     extracted: Extracted
-    weighed: Weighed
+    reviewed: ReviewResult
     meaning: str
     promoted: Promoted
     closed: tuple[str, ...]
@@ -210,20 +210,20 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         extracted = extract(days, night.extractor, choices, read, night.at_once, nearby)
     with watch.stage("review"):
         gate = Gate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
-        is_reread, alike = reread_in(days, night.again), Alike(night.embedder, night.vectors)
+        is_reread, same_meaning = reread_in(days, night.again), SameMeaning(night.embedder, night.vectors)
         buried = buried_by(stones, night.again, is_reread)
-        sitting = Sitting(items, buried, lambda one: file_candidate(one, catalog), choices, alike)
+        context = ReviewContext(items, buried, lambda one: file_candidate(one, catalog), choices, same_meaning)
         candidates = [gate.look(replace(one, text=veil(one.text))) for one in extracted.candidates]
         filed = [
             replace(file_candidate(one.candidate, catalog), doubt=one.doubt, echo=one.echo, recited=one.recited)
             for one in candidates
         ]
         unknown, known = split_known(filed, items, is_reread)
-        weighed = weigh(unknown, sitting, night.reviewer)
-        weighed = replace(weighed, verdicts=(*known, *weighed.verdicts))
+        reviewed = review_candidates(unknown, context, night.reviewer)
+        reviewed = replace(reviewed, verdicts=(*known, *reviewed.verdicts))
     with watch.stage("promote"):
-        ties = find_ties([verdict.candidate for verdict in weighed.verdicts], items)
-        promoted = promote(without_recounts(weighed.verdicts, is_reread), catalog, ties)
+        ties = find_ties([verdict.candidate for verdict in reviewed.verdicts], items)
+        promoted = promote(without_recounts(reviewed.verdicts, is_reread), catalog, ties)
         fresh = [entry for day in extracted.read for entry in day.fresh]
         documents, done, claims, archives = _close_and_ask(
             night, snapshot, promoted, fresh, gate.word_of, captured.logs
@@ -236,9 +236,10 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     written: dict[str, bytes | None] = {**captured.logs, **partials, **dict.fromkeys(captured.folded)}
     if names_of(night.root) is not None:
         redacted, written = {}, {}  # the logs are a person's own files, and keep what they hold
+    meaning = same_meaning.name if extracted.read else ""
     return _Decided(
-        captured, redacted, private, reconciled, answered, extracted, weighed, alike.name if extracted.read else "",
-        promoted, done, claims, archives, pruned, written, state,
+        captured, redacted, private, reconciled, answered, extracted, reviewed, meaning, promoted, done, claims,
+        archives, pruned, written, state,
     )  # fmt: skip
 
 
@@ -293,7 +294,7 @@ def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
 
 def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> RunReport:
     """Return a report that says what was decided, all but what writing it comes to."""
-    extracted, weighed, promoted, shown = decided.extracted, decided.weighed, decided.promoted, snapshot.shown
+    extracted, reviewed, promoted, shown = decided.extracted, decided.reviewed, decided.promoted, snapshot.shown
     documents, left = decided.pruned.documents, [str(warned) for warned in snapshot.warnings if warned.pending]
     asked_about = (
         decided.reconciled.asked, promoted.questions, promoted.held, decided.archives, decided.claims
@@ -310,13 +311,13 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
         entries_pending=sum(len(day.fresh) for day in extracted.pending),
         candidates=len(extracted.candidates),
         ungrounded=extracted.ungrounded,
-        spent=total(extracted.spent, weighed.spent),
-        failures=all_failures(extracted.failures, weighed.failures),
+        spent=total(extracted.spent, reviewed.spent),
+        failures=all_failures(extracted.failures, reviewed.failures),
         fallback=extracted.fallback,
         reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
-        replies=(*extracted.replies, *weighed.replies),
-        review=weighed.to_json(),
-        verdicts=dict(Counter(str(verdict.kind) for verdict in weighed.verdicts)),
+        replies=(*extracted.replies, *reviewed.replies),
+        review=reviewed.to_json(),
+        verdicts=dict(Counter(str(verdict.kind) for verdict in reviewed.verdicts)),
         pending_days=tuple(day.day for day in extracted.pending if day.asked),
         failure=veil(extracted.failure),
         over_budget=extracted.over_budget,
@@ -376,7 +377,7 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
     if archives := [snapshot.shown(path) for path in decided.archives]:
         notes.append(f"{' and '.join(archives)} may be over; {review} asks whether to archive.")
     notes += [told(root, note) for note in decided.answered.notes]
-    return notes + [veil(told(root, note)) for note in (*decided.extracted.notes, *decided.weighed.notes)]
+    return notes + [veil(told(root, note)) for note in (*decided.extracted.notes, *decided.reviewed.notes)]
 
 
 def _with_secret_in_git(git: Git, paths: Collection[str]) -> set[str]:

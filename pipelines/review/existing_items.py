@@ -99,7 +99,7 @@ class Known:
         self._all: list[Belief] = []
         self._same: dict[ItemType, dict[str, list[Belief]]] = {}
         self._words: dict[str, list[int]] | None = None
-        self._meaning: Nearness | None = None
+        self._meaning: NearestSentences | None = None
         self._ids: dict[str, Belief] | None = None
         self._removed: Counter[str] = Counter()
         self._closed: set[str] = set()
@@ -185,7 +185,7 @@ class Known:
         if not self._vectors.are_there():
             return []
         if self._meaning is None:
-            self._meaning = Nearness(self._vectors, [_meant(one) for one in self._all])
+            self._meaning = NearestSentences(self._vectors, [_meant(one) for one in self._all])
         return list(self._meaning.nearest(sentence_of(candidate.type, candidate.text, candidate.entry.day)))
 
     def _enter(self, at: int, one: Belief) -> None:
@@ -275,14 +275,6 @@ def kept_in(root: Path) -> Kept:
     return find
 
 
-def where_there_is_one(choose: Callable[[], Embedder | None]) -> Embedder | None:
-    """Return the local model, or None where it cannot be had: who reads the logs by it says why."""
-    try:
-        return choose()
-    except CurateError:
-        return None
-
-
 class Vectors:
     """Vectors of sentences, each looked up or embedded once.
 
@@ -305,7 +297,15 @@ class Vectors:
 
     @cached_property
     def _embedder(self) -> Embedder | None:
-        return where_there_is_one(self._choose)
+        try:
+            return self._choose()
+        except CurateError:
+            return None  # who reads the logs by it says why
+
+    @property
+    def model(self) -> str:
+        """The name of the local model; empty where there is none."""
+        return self._embedder.name if self._embedder else ""
 
     def are_there(self) -> bool:
         """Whether there is a model at all: without one, nothing need be put into words for it."""
@@ -346,7 +346,7 @@ class Vectors:
         return True
 
 
-class Nearness:
+class NearestSentences:
     """The sentences of one look at the memory, to be asked which of them are nearest; more may be added.
 
     Args:

@@ -10,8 +10,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extract_days import evidence_lines
-from pipelines.extract.extraction import MOST_LINKS, ShownItem
+from pipelines.extract.extraction import MOST_LINKS
 from pipelines.review.judging.sentence import read_sentence
 from pipelines.review.judging.stems import stem
 from pipelines.review.judging.values import same_value
@@ -64,10 +63,10 @@ class Tie:
     target: str | Candidate
 
 
-def linkable(items: Iterable[tuple[str, Item]]) -> list[ShownItem]:
+def linkable(items: Iterable[tuple[str, Item]]) -> list[Item]:
     """Return the items that are believed and stand in a curated document; what is marked as private is left out."""
     return [
-        ShownItem(item.id, item.type, item.text)
+        item
         for path, item in items
         if item.id
         and item.active
@@ -95,7 +94,7 @@ def find_ties(candidates: Sequence[Candidate], items: Iterable[tuple[str, Item]]
     alone = Counter((one.entry.path, one.entry.key) for one in candidates)
     ties = []
     for one in candidates:
-        text = one.entry.text if alone[one.entry.path, one.entry.key] == 1 else "\n".join(evidence_lines(one))
+        text = one.entry.text if alone[one.entry.path, one.entry.key] == 1 else "\n".join(one.lines)
         mine = dict.fromkeys([*_by_ids(one, text, ids), *_by_reasons(one, statements)])
         ties += list(mine)[: max(0, MOST_LINKS - len(one.links))]
     return tuple(ties)
@@ -126,7 +125,7 @@ def _by_reasons(candidate: Candidate, statements: _Statements) -> Iterator[Tie]:
 class _Statements:
     """What items and candidates state, each without the reason that it gives itself."""
 
-    def __init__(self, items: Sequence[ShownItem], candidates: Sequence[Candidate]) -> None:
+    def __init__(self, items: Sequence[Item], candidates: Sequence[Candidate]) -> None:
         self._who: list[str | Candidate] = [*(one.id for one in items), *candidates]
         self._texts = [*(one.text for one in items), *(one.text for one in candidates)]
         self._places: Mapping[str, list[int]] | None = None

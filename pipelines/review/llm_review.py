@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS, shown_text
-from pipelines.extract.llm.operations import Neighbour, OperationKind, Posed, ReviewRequest
+from pipelines.extract.llm.model_reviewer import Neighbour, OperationKind, Posed
 from pipelines.review.existing_items import Known, repeats_there, speaks_for
 from pipelines.review.judging.repeats import same_guards
 from pipelines.review.judging.sentence import read_sentence
 from pipelines.review.review import (
     ASKED_ABOUT,
-    Alike,
+    SameMeaning,
     Verdict,
     VerdictKind,
     against,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.extract.extraction import Candidate, DocumentChoice, Failure
-    from pipelines.extract.llm.operations import Operation, Reviewed, Reviewer
+    from pipelines.extract.llm.model_reviewer import Operation, Reviewed, Reviewer
     from pipelines.review.existing_items import Belief
     from pipelines.review.review import Filed, Found
     from pipelines.store.item import Item
@@ -47,7 +47,7 @@ _SHARED: Final = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
+class ReviewContext:
     """What a night's review goes by.
 
     Args:
@@ -62,11 +62,11 @@ class Sitting:
     buried: Callable[[Candidate], bool]
     file: Callable[[Candidate], Filed]
     documents: tuple[DocumentChoice, ...]
-    alike: Alike = field(default_factory=Alike)
+    alike: SameMeaning = field(default_factory=SameMeaning)
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class ReviewResult:
     """What a review came to.
 
     Args:
@@ -109,7 +109,7 @@ class Weighed:
         return told
 
 
-def weigh(filed: Sequence[Filed], sitting: Sitting, reviewer: Reviewer | None) -> Weighed:
+def review_candidates(filed: Sequence[Filed], sitting: ReviewContext, reviewer: Reviewer | None) -> ReviewResult:
     """Return a verdict on each candidate: the checked model's where there is one, else that of the rules.
 
     Args:
@@ -119,12 +119,12 @@ def weigh(filed: Sequence[Filed], sitting: Sitting, reviewer: Reviewer | None) -
     """
     asked = _Asking(filed, sitting) if reviewer else None
     if reviewer is None or asked is None or not asked.posed:
-        return Weighed(review(filed, sitting.items, sitting.buried, sitting.alike))
-    reviewed = reviewer.review(ReviewRequest(asked.posed, sitting.documents, asked.broken_rule))
+        return ReviewResult(review(filed, sitting.items, sitting.buried, sitting.alike))
+    reviewed = reviewer.review(asked.posed, sitting.documents, asked.broken_rule)
     return _decided(filed, sitting, reviewed, len(asked.posed))
 
 
-def _decided(filed: Sequence[Filed], sitting: Sitting, reviewed: Reviewed, asked: int) -> Weighed:
+def _decided(filed: Sequence[Filed], sitting: ReviewContext, reviewed: Reviewed, asked: int) -> ReviewResult:
     operations = {number - 1: one for number, one in reviewed.operations.items()}
     taken: set[int] = set()
 
@@ -135,7 +135,7 @@ def _decided(filed: Sequence[Filed], sitting: Sitting, reviewed: Reviewed, asked
 
     placed = [_placed(one, operations.get(at), sitting) for at, one in enumerate(filed)]
     verdicts = review(placed, sitting.items, sitting.buried, sitting.alike, second)
-    return Weighed(
+    return ReviewResult(
         verdicts,
         asked=asked,
         by_model=len(taken),
@@ -149,7 +149,7 @@ def _decided(filed: Sequence[Filed], sitting: Sitting, reviewed: Reviewed, asked
     )
 
 
-def _placed(one: Filed, operation: Operation | None, sitting: Sitting) -> Filed:
+def _placed(one: Filed, operation: Operation | None, sitting: ReviewContext) -> Filed:
     """Return a candidate in the document, and with the links, that an operation gives it."""
     if operation is None or not (operation.document or operation.links):
         return one
@@ -175,10 +175,8 @@ def _said(one: Filed, operation: Operation, known: Known, found: Found) -> Found
         is_outdated = verdict.kind is VerdictKind.NOISE
         return None if unseen or is_outdated else (Verdict(VerdictKind.ADD, one.candidate, one.document), None)
     belief = known.find(operation.id)
-    return None if belief is None or known.closed_tonight(belief) else _about(one, operation, belief, known)
-
-
-def _about(one: Filed, operation: Operation, belief: Belief, known: Known) -> Found:
+    if belief is None or known.closed_tonight(belief):
+        return None
     if operation.kind is OperationKind.DUPLICATE:
         return confirming(one, belief, "a model finds that it says the same")
     if operation.kind is OperationKind.SUPERSEDE:
@@ -189,7 +187,7 @@ def _about(one: Filed, operation: Operation, belief: Belief, known: Known) -> Fo
 class _Asking:
     """The candidates that are not certain, each with its neighbours, and the rules that an answer must keep."""
 
-    def __init__(self, filed: Sequence[Filed], sitting: Sitting) -> None:
+    def __init__(self, filed: Sequence[Filed], sitting: ReviewContext) -> None:
         self._sitting, self._filed = sitting, filed
         self._known = Known(sitting.items, sitting.alike.vectors)
         unsure = [at for at, one in enumerate(filed) if certain(one, self._known, sitting.buried) is None]

@@ -38,25 +38,25 @@ _TITLE, _QUOTE = 60, 300
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A new item that speaks against one that stands.
+    """A new item that waits for a person: it speaks against one that stands, or nobody vouches for it.
 
     Args:
         item: the new one, as it would stand.
         home: the document where it would stand.
-        rival: the one that stands meanwhile.
-        why: why both cannot hold, as the end of a sentence.
+        why: why both cannot hold, as the end of a sentence; or why it is held, after *it*.
+        rival: the one that stands meanwhile; None where nobody vouches for the new one.
     """
 
     item: Item
     home: str
-    rival: Item
     why: str
+    rival: Item | None = None
 
     @property
     def waiting(self) -> Item:
         """The new item as it waits."""
         told = waiting(self.item, self.home)
-        return replace(told, extra=(*told.extra, (AGAINST, self.rival.id)))
+        return replace(told, extra=(*told.extra, (AGAINST, self.rival.id))) if self.rival else told
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +72,7 @@ class Telling:
     shown: Callable[[str], str] = str
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A new item that nobody vouches for.
-
-    Args:
-        item: the item, as it would stand.
-        home: the document where it would stand.
-        why: why it is held, as the end of a sentence that begins with *it*.
-    """
-
-    item: Item
-    home: str
-    why: str
-
-
-def held(queue: Document | None, items: Iterable[Held], telling: Telling, today: str) -> Document:
+def held(queue: Document | None, items: Iterable[Question], telling: Telling, today: str) -> Document:
     """Return Review.md with an entry for each item that waits because nobody vouches for it.
 
     Args:
@@ -100,12 +85,12 @@ def held(queue: Document | None, items: Iterable[Held], telling: Telling, today:
     for one in items:
         title = f"{QUARANTINE}: {plain(one.item.text, _TITLE)}"
         why = f"It {one.why}. What was read{grounds(one.item, telling)}. It is believed by nobody until you keep it."
-        queue = with_entry(queue, QUARANTINE, today, title, why, KEEP_OR_DROP, [waiting(one.item, one.home)])
+        queue = with_entry(queue, QUARANTINE, today, title, why, KEEP_OR_DROP, [one.waiting])
     return queue
 
 
 def asked(queue: Document | None, questions: Iterable[Question], telling: Telling, today: str) -> Document:
-    """Return Review.md with an entry for each question.
+    """Return Review.md with an entry for each question about an item that stands.
 
     Args:
         queue: Review.md, or None where there is none.
@@ -115,17 +100,14 @@ def asked(queue: Document | None, questions: Iterable[Question], telling: Tellin
     """
     queue = queue or Document(REVIEW, "# Review\n")
     for one in questions:
+        if (rival := one.rival) is None:
+            continue
+        old = f"What stands is {rival.id} of {rival.since or 'no day'}: “{plain(rival.text)}”{grounds(rival, telling)}."
+        new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”{grounds(one.item, telling)}."
+        why = f"{one.why[:1].upper()}{one.why[1:]}. {old} {new} Until you tick a box, the older one stands."
         title = f"{CONTRADICT}: {plain(one.item.text, _TITLE)}"
-        queue = with_entry(queue, CONTRADICT, today, title, _why(one, telling), CHOICES, [one.waiting])
+        queue = with_entry(queue, CONTRADICT, today, title, why, CHOICES, [one.waiting])
     return queue
-
-
-def _why(one: Question, telling: Telling) -> str:
-    old = f"What stands is {one.rival.id} of {one.rival.since or 'no day'}: “{plain(one.rival.text)}”"
-    new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”"
-    why = one.why[:1].upper() + one.why[1:]
-    told = [f"{why}.", f"{old}{grounds(one.rival, telling)}.", f"{new}{grounds(one.item, telling)}."]
-    return f"{' '.join(told)} Until you tick a box, the older one stands."
 
 
 def grounds(item: Item, telling: Telling) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import CurateError
-from pipelines.review.existing_items import Belief, Known, Vectors, repeats_there, speaks_for, where_there_is_one
+from pipelines.review.existing_items import Belief, Known, Vectors, repeats_there, speaks_for
 from pipelines.review.judging import Relation, judge
 from pipelines.review.judging.opposites import are_opposite
 from pipelines.review.judging.repeats import same_guards, same_order
@@ -18,13 +16,10 @@ from pipelines.store.item import Confidence, ItemType, Status, folded
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from pipelines.extract.extraction import Candidate
     from pipelines.review.judging import Judgement
     from pipelines.search.embedders.embedder import Embedder
-    from pipelines.store.item import Item, Trust
+    from pipelines.store.item import Item
 
 
 class VerdictKind(StrEnum):
@@ -52,7 +47,7 @@ class Filed:
     """
 
     candidate: Candidate
-    document: str
+    document: str = ""
     home: str = ""
     doubt: str = ""
     echo: bool = False
@@ -89,11 +84,6 @@ ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
 """What is barely believed corrects nothing, and no person is asked about it."""
 
 
-def trust_of(candidate: Candidate) -> Trust:
-    """Return whose word a candidate rests on."""
-    return candidate.trust
-
-
 Found = tuple[Verdict, Belief | None]
 """A verdict, and the item that it is about."""
 
@@ -102,7 +92,7 @@ def review(
     filed: Iterable[Filed],
     items: Iterable[tuple[str, Item]],
     buried: Callable[[Candidate], bool],
-    alike: Alike | None = None,
+    alike: SameMeaning | None = None,
     second: Callable[[int, Filed, Known, Found], Found] | None = None,
 ) -> tuple[Verdict, ...]:
     """Judge the candidates in order: what is new is added, what is known confirms the item that says it.
@@ -119,7 +109,7 @@ def review(
         alike: who tells that two sentences with other words mean the same; nobody does where none is given.
         second: who has the last word where the verdict is not certain, by place among the candidates; None for nobody.
     """
-    alike = alike or Alike()
+    alike = alike or SameMeaning()
     known = Known(items, alike.vectors)
     verdicts = []
     for at, one in enumerate(filed):
@@ -175,23 +165,24 @@ def _doubted(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> F
     return Verdict(VerdictKind.QUARANTINE, candidate, one.document, reason=one.doubt), None
 
 
-def _by_neighbours(one: Filed, known: Known, alike: Alike) -> Found:
+def _by_neighbours(one: Filed, known: Known, alike: SameMeaning) -> Found:
     """Judge a candidate that no current item says word for word; a closed one may."""
     candidate = one.candidate
     same = known.same(candidate.type, candidate.text, one.document)
     judged = [(belief, _judged(belief, candidate)) for belief in known.near(candidate)]
-    repeated = _repeated(one, judged)
+    repeated = _current_first(_like(one, judged, Relation.DUPLICATE))
     if repeated and repeated.current:
         return confirming(one, repeated, "it says the same in other words")
     is_sure = candidate.confidence in ASKED_ABOUT
-    if is_sure and (found := _corrected(one, judged, known)):
-        return found
+    if is_sure and (outdated := _first(Relation.SUPERSEDE, one, judged)):
+        return corrected(one, *outdated, known)
     if said := same or repeated:
         return against(VerdictKind.DUPLICATE, one, said, "it says what was closed")
-    clash = _first(Relation.CONTRADICT, one, judged) if is_sure else None
-    if clash:
+    if is_sure and (clash := _first(Relation.CONTRADICT, one, judged)):
         return against(VerdictKind.CONTRADICT, one, *clash)
-    if meant := _meant(one, judged, alike):
+    others = _like(one, judged, Relation.DISTINCT)
+    told = alike.repeated(candidate.text, [belief.text for belief in others])
+    if meant := _current_first(belief for belief, is_same in zip(others, told, strict=True) if is_same):
         return confirming(one, meant, "it means the same, by the local model")
     return Verdict(VerdictKind.ADD, candidate, one.document), None
 
@@ -204,30 +195,20 @@ def _judged(belief: Belief, candidate: Candidate) -> Judgement:
     return judge(belief.text, candidate.text, kind)
 
 
-def _repeated(one: Filed, judged: Sequence[tuple[Belief, Judgement]]) -> Belief | None:
-    """Return the item that says the same in other words, what is closed last; or None."""
-    found = [
+def _like(one: Filed, judged: Iterable[tuple[Belief, Judgement]], relation: Relation) -> list[Belief]:
+    """Return the items of a candidate's type that stand so to it, where it would say them again."""
+    return [
         belief
         for belief, judgement in judged
-        if judgement.relation is Relation.DUPLICATE
+        if judgement.relation is relation
         and belief.type is one.candidate.type
         and repeats_there(belief.document, one.document)
     ]
-    return min(found, key=lambda belief: not belief.current, default=None)
 
 
-def _meant(one: Filed, judged: Sequence[tuple[Belief, Judgement]], alike: Alike) -> Belief | None:
-    """Return the nearest item that means the same, by the vectors of both; what is closed last; or None."""
-    others = [
-        belief
-        for belief, judgement in judged
-        if judgement.relation is Relation.DISTINCT
-        and belief.type is one.candidate.type
-        and repeats_there(belief.document, one.document)
-    ]
-    told = alike.repeated(one.candidate.text, [belief.text for belief in others])
-    found = [belief for belief, is_same in zip(others, told, strict=True) if is_same]
-    return min(found, key=lambda belief: not belief.current, default=None)
+def _current_first(beliefs: Iterable[Belief]) -> Belief | None:
+    """Return the nearest item, what is closed last; or None."""
+    return min(beliefs, key=lambda belief: not belief.current, default=None)
 
 
 def _first(relation: Relation, one: Filed, judged: Sequence[tuple[Belief, Judgement]]) -> tuple[Belief, str] | None:
@@ -239,12 +220,6 @@ def _first(relation: Relation, one: Filed, judged: Sequence[tuple[Belief, Judgem
     return None
 
 
-def _corrected(one: Filed, judged: Sequence[tuple[Belief, Judgement]], known: Known) -> Found | None:
-    """Return the verdict on a candidate that corrects an item, or None where it corrects none."""
-    found = _first(Relation.SUPERSEDE, one, judged)
-    return corrected(one, *found, known) if found else None
-
-
 def corrected(one: Filed, belief: Belief, why: str, known: Known) -> Found:
     """Return the verdict on a candidate that corrects an item, or that a later item corrected already.
 
@@ -252,7 +227,7 @@ def corrected(one: Filed, belief: Belief, why: str, known: Known) -> Found:
     """
     if belief.since > one.candidate.entry.day:
         return against(VerdictKind.NOISE, one, belief, "a later entry corrected it already")
-    if not trust_of(one.candidate).reaches(belief.trust):
+    if not one.candidate.trust.reaches(belief.trust):
         return against(VerdictKind.CONTRADICT, one, belief, f"{why}, but what stands is trusted more")
     if not known.may_close(belief):
         return against(
@@ -279,7 +254,7 @@ def _take(verdict: Verdict, one: Filed, known: Known, other: Belief | None) -> N
         return
     if candidate.type is ItemType.TODO and status is Status.LIVE:
         status = Status.DONE if candidate.closed else Status.OPEN
-    known.add(Belief(candidate.type, candidate.text, place, trust_of(candidate), day, status, born=candidate))
+    known.add(Belief(candidate.type, candidate.text, place, candidate.trust, day, status, born=candidate))
 
 
 # ---------------------------------------- alike: whether two sentences mean the same
@@ -294,7 +269,7 @@ _SHARED: Final = 0.3
 """The share of the shorter one's words that both must have: what shares less never came near in meaning."""
 
 
-class Alike:
+class SameMeaning:
     """Tells which sentences say the same in other words, as far as an embedder is there.
 
     Args:
@@ -303,18 +278,13 @@ class Alike:
     """
 
     def __init__(self, embedder: Callable[[], Embedder | None] = lambda: None, vectors: Vectors | None = None) -> None:
-        self._choose = embedder
         self.vectors = vectors or Vectors()
-        self._vectors: dict[str, NDArray[np.float32]] = {}
-
-    @cached_property
-    def _embedder(self) -> Embedder | None:
-        return where_there_is_one(self._choose)
+        self._own = Vectors(embedder)
 
     @property
     def name(self) -> str:
         """Which model compares; empty where none does."""
-        return self._embedder.name if self._embedder else ""
+        return self._own.model
 
     def repeated(self, text: str, others: Sequence[str]) -> list[bool]:
         """Return, for each of some sentences, whether it says what `text` says.
@@ -322,24 +292,12 @@ class Alike:
         What differs in a number, a date, a name or a negation never does, nor what says the opposite or turns the
         words round, however near the vectors are.
         """
-        told = [False] * len(others)
         asked = [at for at, other in enumerate(others) if _may_be_same(other, text)]
-        if not asked or self._embedder is None:
-            return told
-        try:
-            vectors = self._embed([text, *(others[at] for at in asked)])
-        except CurateError:
-            self._embedder = None
-            return told
-        for at, vector in zip(asked, vectors[1:], strict=True):
-            told[at] = float(vector @ vectors[0]) >= SAME
-        return told
-
-    def _embed(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new and self._embedder:
-            self._vectors |= dict(zip(new, self._embedder.embed_documents(new), strict=True))
-        return [self._vectors[text] for text in texts]
+        rows = self._own.new([text, *(others[at] for at in asked)]) if asked else None
+        if rows is None:
+            return [False] * len(others)
+        near = {at for at, row in zip(asked, rows[1:], strict=True) if float(row @ rows[0]) >= SAME}
+        return [at in near for at in range(len(others))]
 
 
 def _may_be_same(old: str, new: str) -> bool:

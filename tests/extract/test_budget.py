@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.budget import Budget, Capped, Cost, Ledger, OverBudget
+from pipelines.extract.llm.budget import Budget, BudgetedModel, Cost, Ledger, OverBudget
 from pipelines.extract.llm.call import Answer, Call
-from pipelines.extract.llm.concurrency import abreast
+from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import Caps, Price
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Usage
@@ -34,7 +34,7 @@ def budget(**caps: float) -> Budget:
     return Budget(Caps(**caps), NONE)  # type: ignore[arg-type]  # whole numbers where they must be
 
 
-def kinds(model: Capped, count: int) -> list[Kind | None]:
+def kinds(model: BudgetedModel, count: int) -> list[Kind | None]:
     found: list[Kind | None] = []
     for number in range(count):
         try:
@@ -47,14 +47,14 @@ def kinds(model: Capped, count: int) -> list[Kind | None]:
 
 def test_what_is_spent_is_what_calls_really_cost() -> None:
     # Each call may cost 2 bytes of text and 2 of schema as 2 tokens, and 10 of output: 12; and costs 110.
-    model = Capped(Scripted("a:1", ["yes"], output_tokens=10), budget(max_tokens=230), PRICE)
+    model = BudgetedModel(Scripted("a:1", ["yes"], output_tokens=10), budget(max_tokens=230), PRICE)
     assert kinds(model, 3) == [None, None, Kind.OVER_BUDGET]
-    dear = Capped(Scripted("a:1", ["yes"], output_tokens=10), budget(max_usd=3.0), PRICE)
+    dear = BudgetedModel(Scripted("a:1", ["yes"], output_tokens=10), budget(max_usd=3.0), PRICE)
     assert kinds(dear, 3) == [None, Kind.OVER_BUDGET, Kind.OVER_BUDGET], "$2 a call, and $1.02 at the most before it"
 
 
 def test_a_call_that_can_never_fit_says_so() -> None:
-    model = Capped(Scripted("a:1", ["yes"], output_tokens=500), budget(max_tokens=400), PRICE)
+    model = BudgetedModel(Scripted("a:1", ["yes"], output_tokens=500), budget(max_tokens=400), PRICE)
     with pytest.raises(ModelFailed, match="more than max_tokens = 400 of a whole night; raise it"):
         model.ask(CALL)
 
@@ -72,7 +72,7 @@ def test_a_call_that_can_never_fit_says_so() -> None:
 def test_failed_calls_count_too(kind: Kind, usage: Usage | None, spent: int) -> None:
     fault = ModelFailed("a", "failed", kind, usage=usage)
     kept = Noted()
-    model = Capped(Scripted("a:1", [fault], output_tokens=10), Budget(Caps(max_tokens=10_000), kept), PRICE)
+    model = BudgetedModel(Scripted("a:1", [fault], output_tokens=10), Budget(Caps(max_tokens=10_000), kept), PRICE)
     assert kinds(model, 1) == [kind]
     assert kept.noted[-1].tokens == spent
 
@@ -83,7 +83,7 @@ def test_who_tells_no_tokens_counts_as_its_most_unless_it_has_none(longest: int,
     model = Scripted("a:1", ["yes"], output_tokens=longest)
     said = Answer("yes", "a:1")
     model.ask = lambda _: said  # type: ignore[method-assign,assignment]  # an answer without usage
-    Capped(model, Budget(Caps(max_tokens=10_000), kept), PRICE).ask(CALL)
+    BudgetedModel(model, Budget(Caps(max_tokens=10_000), kept), PRICE).ask(CALL)
     assert kept.noted[-1].tokens == spent
 
 
@@ -120,7 +120,7 @@ def test_no_number_of_threads_exceeds_a_cap_and_none_refuses_what_fits(at_once: 
         return "yes"
 
     # A call may cost 202 and costs 110: of 1200 nine fit one after the other, and as many with any number at once.
-    model = Capped(Scripted("a:1", answers=answer, output_tokens=200), budget(max_tokens=1200), None)
+    model = BudgetedModel(Scripted("a:1", answers=answer, output_tokens=200), budget(max_tokens=1200), None)
     answered: list[int] = []
 
     def ask(number: int) -> bool:
@@ -132,7 +132,7 @@ def test_no_number_of_threads_exceeds_a_cap_and_none_refuses_what_fits(at_once: 
         return True
 
     work = [lambda number=number: ask(number) for number in range(40)]
-    told = list(abreast(work, at_once, lambda _: False))
+    told = list(ordered_map(work, at_once, lambda _: False))
     assert (paid, sum(told)) == (1100 if at_once == 1 else paid, len(answered))
     assert 1200 - 202 - 110 < paid <= 1200
     assert 0 in answered
@@ -166,7 +166,7 @@ def test_what_is_set_aside_for_others_is_waited_for(cost: int, fits: bool) -> No
 def test_nothing_is_begun_after_the_end_of_the_night() -> None:
     now = [0.0]
     caps = Budget(Caps(max_minutes=10), NONE, lambda: now[0])
-    model = Capped(Scripted("a:1", ["yes"]), caps, PRICE)
+    model = BudgetedModel(Scripted("a:1", ["yes"]), caps, PRICE)
     assert kinds(model, 1) == [None]
     now[0] = 600.0
     with pytest.raises(ModelFailed, match="max_minutes = 10 of a night are over"):
@@ -180,7 +180,7 @@ def test_what_is_under_way_at_the_end_is_left_and_counts_as_its_most() -> None:
         held.wait(30)
         return "late"
 
-    model = Capped(Scripted("a:1", answers=answer), Budget(Caps(max_minutes=0.0005), kept), None)
+    model = BudgetedModel(Scripted("a:1", answers=answer), Budget(Caps(max_minutes=0.0005), kept), None)
     with pytest.raises(ModelFailed) as caught:
         model.ask(CALL)
     held.set()
@@ -222,6 +222,6 @@ def test_a_ledger_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
 
 
 def test_a_model_under_caps_answers_as_the_model_does() -> None:
-    model = Capped(Scripted("a:1", ["yes"]), budget(max_usd=1e9), PRICE)
+    model = BudgetedModel(Scripted("a:1", ["yes"]), budget(max_usd=1e9), PRICE)
     assert model.ask(CALL) == Answer("yes", "a:1", USAGE)
     assert (model.name, model.source, model.input_tokens, model.retries) == ("a:1", "a:1 here", 24_000, 0)

@@ -39,7 +39,7 @@ def fails(chain: Chain) -> ModelFailed:
 def test_the_next_is_asked_when_one_fails_in_any_way(kind: Kind) -> None:
     first, second = Scripted("a:1", [kind]), Scripted("b:2", ["yes"])
     tally = Tally()
-    assert ask(Chain([first, second], patience=Still().patience), tally) == ("yes", "b:2")
+    assert ask(Chain([first, second], retry=Still().retry), tally) == ("yes", "b:2")
     assert tally.failures == {("a", kind): 1}
     assert total(tuple(tally.spent)) == (Spent("a:1", 1, USAGE), Spent("b:2", 1, USAGE))
 
@@ -63,14 +63,14 @@ def test_a_piece_fits_every_model_of_the_chain() -> None:
     assert Chain([Scripted("a:1", input_tokens=9000), Scripted("b:2", input_tokens=500)]).input_tokens == 500
 
 
-# ---------------------------------------------------------------- patience
+# ---------------------------------------------------------------- retries
 
 
 @pytest.mark.parametrize("kind", [Kind.DOWN, Kind.TIMED_OUT, Kind.CUT_OFF, Kind.RATE_LIMITED])
 def test_what_may_pass_is_tried_again_with_growing_pauses(kind: Kind) -> None:
     still, model = Still(), Scripted("a:1", [kind, kind, "yes"], retries=2)
     tally = Tally()
-    assert ask(Chain([model], patience=still.patience), tally)[0] == "yes"
+    assert ask(Chain([model], retry=still.retry), tally)[0] == "yes"
     assert still.pauses == [1.0, 2.0]
     assert tally.failures == {("a", kind): 2}
     assert total(tuple(tally.spent)) == (Spent("a:1", 3, Usage(300, 30)),)
@@ -79,18 +79,18 @@ def test_what_may_pass_is_tried_again_with_growing_pauses(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", [Kind.REFUSED, Kind.BAD_REQUEST, Kind.UNAUTHORISED, Kind.OVER_QUOTA, Kind.TRUNCATED])
 def test_what_does_not_pass_is_not_tried_again(kind: Kind) -> None:
     still, model = Still(), Scripted("a:1", [kind], retries=2)
-    fails(Chain([model], patience=still.patience))
+    fails(Chain([model], retry=still.retry))
     assert (len(model.calls), still.pauses) == (1, [])
 
 
 def test_retry_after_is_honoured_up_to_a_bound() -> None:
     still = Still()
     soon = ModelFailed("a", "was busy", Kind.RATE_LIMITED, retry_after=42)
-    assert ask(Chain([Scripted("a:1", [soon, "yes"], retries=2)], patience=still.patience))[0] == "yes"
+    assert ask(Chain([Scripted("a:1", [soon, "yes"], retries=2)], retry=still.retry))[0] == "yes"
     assert still.pauses == [42]
     late = ModelFailed("a", "was busy", Kind.RATE_LIMITED, retry_after=86_400)
     first, second = Scripted("a:1", [late], retries=2), Scripted("b:2", ["yes"])
-    chain = Chain([first, second], patience=still.patience)
+    chain = Chain([first, second], retry=still.retry)
     assert [ask(chain)[1], ask(chain)[1]] == ["b:2", "b:2"]
     assert (len(first.calls), still.pauses) == (1, [42]), "nobody waits for a day, and it is not asked again"
 

@@ -19,7 +19,7 @@ def faults(
 ) -> list[str]:
     lines = line.split("\n")
     entry = Entry("Logs/2026-03-12.md", 1, len(lines), line, headings, project)
-    return [one.what for one in ungrounded(text, quote or line, lines, entry, day)]
+    return [what for what, _ in ungrounded(text, quote or line, lines, entry, day)]
 
 
 SAID = [
@@ -126,7 +126,7 @@ def test_a_name_may_stand_above_and_a_number_may_not() -> None:
 
 def test_the_words_are_told_to_the_model() -> None:
     [one] = ungrounded("Ask Bob.", "ask Anna", ["ask Anna"], Entry("Logs/2026-03-12.md", 1, 1, "ask Anna"), DAY)
-    assert (one.what, one.words) == ("a name", "Bob")
+    assert one == ("a name", "Bob")
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=120)

@@ -8,7 +8,7 @@ import pytest
 
 from pipelines import templating as resources
 from pipelines.errors import BadFile
-from pipelines.extract.llm.prompts import load_prompt
+from pipelines.extract.llm.call import load_prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,13 +33,13 @@ def write(folder: Path, text: str) -> Path:
 def test_a_prompt_has_an_id_a_version_and_two_blocks(tmp_path: Path) -> None:
     prompt = load_prompt("t", write(tmp_path, FRONT + BLOCKS))
     assert prompt.tag == "t/3"
-    rendered = prompt.render({"x": "<&> {{ y }}"})
+    rendered = prompt.call({"x": "<&> {{ y }}"}, {})
     assert (rendered.system, rendered.user) == ("S\n", "<&> {{ y }} & <b>\n")
 
 
 def test_the_extraction_prompt_says_what_it_must() -> None:
     prompt = load_prompt("extract")
-    rendered = prompt.render(VALUES)
+    rendered = prompt.call(VALUES, {})
     assert prompt.tag == "extract/3"
     assert "2 to 5 items, an idle one none" in rendered.system
     for name in ("Decision", "Fact", "Rule", "Todo", "Risk"):
@@ -48,7 +48,7 @@ def test_the_extraction_prompt_says_what_it_must() -> None:
     assert "BEGIN LOG c0de\n1| {{ day }} {% raw %}\nEND LOG c0de\n" in rendered.user
     assert "2026-03-12" not in rendered.system
     assert rendered.user.endswith("Return the items of this day.\n")
-    again = prompt.render({**VALUES, "faulty": ['{"item": {}}']})
+    again = prompt.call({**VALUES, "faulty": ['{"item": {}}']}, {})
     assert again.system == rendered.system
     assert again.user.startswith(rendered.user.removesuffix("Return the items of this day.\n"))
     assert '\n{"item": {}}\n' in again.user
@@ -58,7 +58,7 @@ def test_the_extraction_prompt_says_what_it_must() -> None:
 def test_a_missing_value_is_named(missing: str) -> None:
     values = {key: value for key, value in VALUES.items() if key != missing}
     with pytest.raises(BadFile, match=f"'{missing}' is undefined"):
-        load_prompt("extract").render(values)
+        load_prompt("extract").call(values, {})
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_all_faults_of_a_front_matter_are_named(tmp_path: Path, text: str, fault
 )
 def test_a_broken_template_is_a_sentence(tmp_path: Path, body: str, why: str) -> None:
     with pytest.raises(BadFile, match=why):
-        load_prompt("t", write(tmp_path, FRONT + body)).render({"x": 1})
+        load_prompt("t", write(tmp_path, FRONT + body)).call({"x": 1}, {})
 
 
 def test_a_prompt_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:

@@ -124,9 +124,9 @@ def test_a_server_that_knows_no_schema_is_given_it_in_words(formats: tuple[str, 
 
 
 @pytest.mark.parametrize("provider", WIRES)
-def test_a_call_may_name_its_own_longest_answer(provider: str) -> None:
+def test_the_settings_name_the_longest_answer(provider: str) -> None:
     with WIRES[provider][0]() as wire:
-        model(provider, wire).ask(replace(CALL, max_output_tokens=300))
+        model(provider, wire, max_tokens=300).ask(CALL)
         assert 300 in [*wire.requests[0].values(), *wire.requests[0].get("generationConfig", {}).values()]
 
 

@@ -31,7 +31,7 @@ WRONG = reply_item(text="Harbour is built with Pulumi 7.")
 
 
 def extractor(*models: Model, last: bool = False) -> ModelExtractor:
-    return ModelExtractor(Chain(models, patience=Still().patience), RulesExtractor() if last else None)
+    return ModelExtractor(Chain(models, retry=Still().retry), RulesExtractor() if last else None)
 
 
 def scripted(*said: Any, **changes: Any) -> Scripted:
@@ -180,7 +180,7 @@ def test_over_the_wire_the_next_provider_stands_in(monkeypatch: pytest.MonkeyPat
         gemini.answers = [gemini_error(503, "UNAVAILABLE")] * 3
         claude.answers = [anthropic_error(529, "overloaded_error", retry_after="5"), message(GOOD)]
         still = Still()
-        extraction = ModelExtractor(Chain([first, second], patience=still.patience)).extract(DAY)
+        extraction = ModelExtractor(Chain([first, second], retry=still.retry)).extract(DAY)
     assert [one.by for one in extraction.candidates] == ["anthropic:c@extract/3"]
     assert still.pauses == [1.0, 2.0, 5.0]
     assert extraction.failures == (Failure("anthropic", Kind.DOWN), Failure("gemini", Kind.DOWN, 3))

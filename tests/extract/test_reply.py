@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,27 +12,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.extract.llm.call import BadReply
-from pipelines.extract.llm.reply_schema import Asked, candidates_of, read_items, reply_schema
+from pipelines.extract.llm.reply_schema import candidates_of, read_items, reply_schema
 from pipelines.store.item import ItemType, parse_item
 from pipelines.store.log import Entry
-from tests.extract.days import DOCUMENTS, ENTRIES, reply_item, reply_text
+from tests.extract.days import DAY, DOCUMENTS, ENTRIES, reply_item, reply_text
 
 if TYPE_CHECKING:
     from pipelines.extract.extraction import Candidate
 
 IDS = tuple(choice.id for choice in DOCUMENTS)
-ASKED = Asked(ENTRIES, IDS, "2026-03-12")
 BY = "anthropic:m@extract/1"
 
 
 def one(**changes: Any) -> Candidate:
-    (candidate,), faulty = candidates_of([reply_item(**changes)], ASKED, BY)
+    (candidate,), faulty = candidates_of([reply_item(**changes)], DAY, BY)
     assert not faulty
     return candidate
 
 
 def why_dropped(**changes: Any) -> str:
-    candidates, (faulty,) = candidates_of([reply_item(**changes)], ASKED, BY)
+    candidates, (faulty,) = candidates_of([reply_item(**changes)], DAY, BY)
     assert candidates == ()
     return faulty.why
 
@@ -147,7 +147,7 @@ def test_text_is_one_line_without_hidden_marks() -> None:
 
 def test_logs_that_share_line_numbers_are_told_apart_by_the_quote() -> None:
     other = Entry("Logs/2026-03-12b.md", 3, 3, "- 10:00 Something else.")
-    (candidate,), _ = candidates_of([reply_item()], Asked((other, *ENTRIES), IDS, "2026-03-12"), BY)
+    (candidate,), _ = candidates_of([reply_item()], replace(DAY, entries=(other, *ENTRIES)), BY)
     assert candidate.entry is ENTRIES[0]
 
 
@@ -168,7 +168,7 @@ def test_what_the_log_does_not_say_is_dropped(changes: dict[str, str], why: str)
 
 def test_a_reply_names_few_new_projects() -> None:
     items = [reply_item(document="", new_project=f"Project {at}") for at in (1, 2, 3, 4, 1)]
-    candidates, _ = candidates_of(items, ASKED, BY)
+    candidates, _ = candidates_of(items, DAY, BY)
     assert [one.new_project for one in candidates] == ["Project 1", "Project 2", "Project 3", "", "Project 1"]
 
 
@@ -199,7 +199,7 @@ def test_no_mutated_reply_leaves_its_bounds(mutations: list[dict[str, Any]]) -> 
         read = read_items(json.dumps({"items": items}))
     except BadReply:
         return
-    candidates, faulty = candidates_of(read, ASKED, BY)
+    candidates, faulty = candidates_of(read, DAY, BY)
     assert len(candidates) + len(faulty) == len(items)
     assert all(one.why.isascii() and len(one.why) < 80 for one in faulty)
     for candidate in candidates:
@@ -215,4 +215,4 @@ def test_no_mutated_reply_leaves_its_bounds(mutations: list[dict[str, Any]]) -> 
 @given(st.text(max_size=200) | ANY_JSON.map(json.dumps))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with contextlib.suppress(BadReply):
-        candidates_of(read_items(text), ASKED, BY)
+        candidates_of(read_items(text), DAY, BY)

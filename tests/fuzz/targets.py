@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BadSettings, CurateError
-from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.extract.llm.call import BadReply
 from pipelines.extract.llm.images import read_description
-from pipelines.extract.llm.operations import Neighbour, Posed, operations_on, read_operations
-from pipelines.extract.llm.reply_schema import Asked, candidates_of, read_items
-from pipelines.extract.rules.rules_extractor import RulesExtractor
+from pipelines.extract.llm.model_reviewer import Neighbour, Posed, operations_on, read_operations
+from pipelines.extract.llm.reply_schema import candidates_of, read_items
+from pipelines.extract.rules import RulesExtractor
 from pipelines.night.answers import apply_answers
 from pipelines.night.import_items import read_export
 from pipelines.review.trust.attacks import attack_in
@@ -150,10 +150,10 @@ def _review(data: bytes, _folder: Path) -> None:
 
 def _reply(data: bytes, _folder: Path) -> None:
     text = _text(data)
-    asked = Asked(_ENTRIES, ("Projects/harbour",), _DAY, ("k7f3a9c2b10",))
+    asked = ExtractionRequest(_DAY, _ENTRIES, (DocumentChoice("Projects/harbour", "Harbour", "project"),))
     refused = 0
     for read in (
-        lambda: candidates_of(read_items(text), asked, "x@1"),
+        lambda: candidates_of(read_items(text), asked, "x@1", ("k7f3a9c2b10",)),
         lambda: _operations(text),
         lambda: read_description(text),
     ):

@@ -27,7 +27,7 @@ def drive() -> None:
     _tables()
     _files()
     dates.told_dates("tomorrow, next Friday, on 3 March 2026, the 15th, by the end of May, at noon", _DAY)
-    dates._weekday("Friday")
+    dates._place_in(dates._WEEKDAYS, "Friday")
     dates.unproven_dates("on 3 March 2026 and 4 May", dates.told_dates("on Friday, 3 May", _DAY), _DAY)
     figures.told_figures("5 GB and 3 days at noon")
     names._is_known("Kubernetes", frozenset(), "about Helm")

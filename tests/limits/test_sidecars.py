@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.extract.llm.call import Description, Limits
-from pipelines.extract.llm.images import describe_images
+from pipelines.extract.llm.images import Limits, describe_images
 from pipelines.store.layout import sidecar_names
+from pipelines.store.sidecars import Described
+from pipelines.usage import Usage
 from tests.extract.images import PNG
 from tests.limits.test_paths import Watched
 
@@ -36,10 +37,10 @@ class Seer:
     limits = Limits(frozenset({"image/png"}), 1 << 20)
     asked = 0
 
-    def describe(self, picture: Picture) -> Description:
+    def describe(self, picture: Picture) -> tuple[Described, Usage]:
         assert picture.data
         self.asked += 1
-        return Description("A red boat at the quay.", "Boat", "seer@describe/1")
+        return Described("A red boat at the quay.", "Boat", by="seer@describe/1"), Usage()
 
 
 def told(**more: object) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.review.review import Alike, Filed, VerdictKind, review
+from pipelines.review.review import Filed, SameMeaning, VerdictKind, review
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.store.item import Item, ItemType
 from tests.making import candidate
@@ -44,7 +44,7 @@ class Near:
 
 def verdict(held: str, said: str, embedder: Near | None, kind: ItemType = ItemType.DECISION) -> VerdictKind:
     items = [("Areas/general.md", Item(kind, held, id="k1111111111"))]
-    return review([Filed(candidate(said), "")], items, lambda _: False, Alike(lambda: embedder))[0].kind
+    return review([Filed(candidate(said), "")], items, lambda _: False, SameMeaning(lambda: embedder))[0].kind
 
 
 def test_what_means_the_same_confirms_what_stands() -> None:
@@ -79,7 +79,7 @@ def test_words_turned_round_are_not_the_same() -> None:
 
 def test_each_sentence_is_embedded_once_and_a_failing_model_costs_nothing() -> None:
     near = Near(0.95)
-    alike = Alike(lambda: near)
+    alike = SameMeaning(lambda: near)
     assert alike.repeated(SAID, [HELD]) == alike.repeated(SAID, [HELD]) == [True]
     assert sorted(near.asked) == sorted([HELD, SAID])
 
@@ -87,7 +87,7 @@ def test_each_sentence_is_embedded_once_and_a_failing_model_costs_nothing() -> N
         def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
             raise ModelFailed("local", f"cannot embed {len(texts)}")
 
-    broken = Alike(lambda: Failing(1.0))
+    broken = SameMeaning(lambda: Failing(1.0))
     assert broken.repeated(SAID, [HELD]) == [False]
     assert not broken.name
 

@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.operations import Operation, OperationKind, Reviewed
+from pipelines.extract.llm.model_reviewer import Operation, OperationKind, Reviewed
 from pipelines.review import existing_items as nearness
-from pipelines.review.existing_items import Known, Nearness, Vectors, kept_in
-from pipelines.review.llm_review import Sitting, weigh
-from pipelines.review.review import Alike, Filed
+from pipelines.review.existing_items import Known, NearestSentences, Vectors, kept_in
+from pipelines.review.llm_review import ReviewContext, review_candidates
+from pipelines.review.review import Filed, SameMeaning
 from pipelines.search.embed import embed_index
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.search.vectors import VECTORS
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import pytest
     from numpy.typing import NDArray
 
-    from pipelines.extract.extraction import Candidate
-    from pipelines.extract.llm.operations import ReviewRequest
+    from pipelines.extract.extraction import Candidate, DocumentChoice
+    from pipelines.extract.llm.model_reviewer import Check, Posed
     from tests.conftest import Memory
 
 PLACE = "Areas/general.md"
@@ -53,7 +53,7 @@ def test_an_item_without_a_common_word_is_a_neighbour_where_there_are_vectors(mo
 
 def test_what_is_let_in_tonight_is_a_neighbour_of_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearness, "LEAST", 0.2)
-    near = Nearness(Vectors(Bag), ["we bought a vessel"])
+    near = NearestSentences(Vectors(Bag), ["we bought a vessel"])
     for at in range(200):
         near.add(f"{at} words of nothing")
     near.add("a boat")
@@ -65,16 +65,20 @@ def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = list[str]()
 
     class Adds:
-        def review(self, request: ReviewRequest) -> Reviewed:
-            shown.extend(one.id for posed in request.posed for one in posed.neighbours)
-            return Reviewed({posed.number: Operation(OperationKind.ADD, "") for posed in request.posed})
+        def review(self, posed: Sequence[Posed], _: Sequence[DocumentChoice], __: Check) -> Reviewed:
+            shown.extend(one.id for asked in posed for one in asked.neighbours)
+            return Reviewed({asked.number: Operation(OperationKind.ADD, "") for asked in posed})
 
     def file(one: Candidate) -> Filed:
         return Filed(one, PLACE)
 
     for vectors in (Vectors(), Vectors(Bag)):
         shown.clear()
-        weigh([file(SAID)], Sitting([(PLACE, HELD)], lambda _: False, file, (), Alike(vectors=vectors)), Adds())
+        review_candidates(
+            [file(SAID)],
+            ReviewContext([(PLACE, HELD)], lambda _: False, file, (), SameMeaning(vectors=vectors)),
+            Adds(),
+        )
         assert shown == ([HELD.id] if vectors.used else [])
 
 
@@ -83,7 +87,7 @@ def test_too_many_items_without_a_vector_are_left_to_the_index() -> None:
     vectors = Vectors(lambda: bag)
     assert vectors.held(texts) is None
     assert not bag.asked
-    assert list(Nearness(vectors, texts[:1]).nearest("sentence 0")) == []
+    assert list(NearestSentences(vectors, texts[:1]).nearest("sentence 0")) == []
     assert not vectors.used
     whole = Vectors(lambda: bag, most=None).held(texts)
     assert whole is not None

@@ -23,8 +23,8 @@ from pipelines.store.session_state import Seals
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
+    from pipelines.review.review import Filed
     from pipelines.review.trust.attacks import Attack
-    from pipelines.review.trust.gate import Gated
     from pipelines.store.log import Entry
 
 LOG = "Logs/2026-03-10.md"
@@ -44,7 +44,7 @@ def candidate(entry: Entry, kind: ItemType = ItemType.RULE, text: str = "") -> C
     return Candidate(kind, told, entry, line, line, told, Confidence.HIGH, "", "test@1")
 
 
-def weighed(log: str, at: int = -1, kind: ItemType = ItemType.RULE, rules_from: str = "self") -> Gated:
+def weighed(log: str, at: int = -1, kind: ItemType = ItemType.RULE, rules_from: str = "self") -> Filed:
     entries = parse_entries(LOG, "2026-03-10", log)
     day = DayToRead(LOG, "2026-03-10", "", entries, entries)
     return Gate([day], SEALS, rules_from, frozenset({"k0123456789"})).look(candidate(entries[at], kind))

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.extract.llm.operations import Operation, OperationKind, Reviewed
-from pipelines.review.llm_review import Sitting, weigh
+from pipelines.extract.llm.model_reviewer import Operation, OperationKind, Reviewed
+from pipelines.review.llm_review import ReviewContext, review_candidates
 from pipelines.review.review import Filed, VerdictKind
 from pipelines.store.item import Item, ItemType, Status, Trust
 from tests.making import candidate, entry
 
 if TYPE_CHECKING:
-    from pipelines.extract.extraction import Candidate
-    from pipelines.extract.llm.operations import ReviewRequest
-    from pipelines.review.llm_review import Weighed
+    from collections.abc import Sequence
+
+    from pipelines.extract.extraction import Candidate, DocumentChoice
+    from pipelines.extract.llm.model_reviewer import Check, Posed
+    from pipelines.review.llm_review import ReviewResult
 
 ALPHA, BETA = "Projects/alpha.md", "Projects/beta.md"
 FACT = ItemType.FACT
@@ -32,18 +34,18 @@ class Says:
     broken: list[str] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
 
-    def review(self, request: ReviewRequest) -> Reviewed:
-        self.shown = [one.id for posed in request.posed for one in posed.neighbours]
-        faults = {one.number: request.check(one, self.operation) for one in request.posed}
+    def review(self, posed: Sequence[Posed], _: Sequence[DocumentChoice], check: Check) -> Reviewed:
+        self.shown = [one.id for asked in posed for one in asked.neighbours]
+        faults = {one.number: check(one, self.operation) for one in posed}
         self.broken = [fault for fault in faults.values() if fault]
         return Reviewed({number: self.operation for number, fault in faults.items() if not fault})
 
 
-def weighed(says: Says, held: list[tuple[str, Item]], *found: Candidate) -> Weighed:
+def weighed(says: Says, held: list[tuple[str, Item]], *found: Candidate) -> ReviewResult:
     def file(one: Candidate) -> Filed:
         return Filed(one, ALPHA)
 
-    return weigh([file(one) for one in found], Sitting(held, lambda _: False, file, ()), says)
+    return review_candidates([file(one) for one in found], ReviewContext(held, lambda _: False, file, ()), says)
 
 
 def doing(kind: str, ident: str = HOST.id) -> Says:

@@ -3,64 +3,79 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Answer
-from pipelines.extract.llm.provider import SettledModel, as_failure, within
+from pipelines.extract.llm.provider import GARBLED, TRUNCATED, ProviderModel, as_count
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anthropic import Anthropic
 
     from pipelines.extract.llm.call import Call
 
 
-PROVIDER: Final = "anthropic"
+_STOPS: Final = {
+    "max_tokens": (FailureKind.TRUNCATED, TRUNCATED.format("anthropic")),
+    "model_context_window_exceeded": (FailureKind.TOO_LONG, "found the {} too long for its context"),
+    "refusal": (FailureKind.REFUSED, "refused to read this {}"),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class AnthropicModel(SettledModel):
-    """Asks Claude. The SDK is imported by the first call and by nothing before it."""
+class AnthropicModel(ProviderModel):
+    """Asks Claude. The SDK is imported by the first call and by nothing before it; it makes a call once.
 
-    provider: ClassVar[str] = PROVIDER
+    The SDK itself would obey a Retry-After of any length.
+    """
 
-    def ask(self, call: Call) -> Answer:
-        """Make the call, once: the SDK would obey a Retry-After of any length.
+    provider = "anthropic"
 
-        Raises:
-            ModelFailed: no usable answer came.
-        """
-        try:
-            message = within(self.settings.timeout_seconds, lambda: self._create(call))
-        except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
-            raise as_failure(PROVIDER, fault, call.subject) from None
-        return _answer(message, self.name, call.subject)
-
-    def _create(self, call: Call) -> object:
-        """Make the call.
+    def _reply(self, call: Call) -> object:
+        """Make the call; the stable part is marked for the cache.
 
         `create`, not `parse`: `parse` throws a paid message away, with its usage and stop reason, when its JSON is cut
         off or breaks a constraint.
         """
-        with self.client() as client:
-            return client.messages.create(**self._params(call))
-
-    def _params(self, call: Call) -> dict[str, Any]:
-        """Return the request as the SDK takes it. The stable part is marked for the cache."""
         from anthropic import transform_schema  # noqa: PLC0415  takes a second; only a run that asks pays for it
 
-        return {
-            "model": self.settings.model,
-            "max_tokens": call.max_output_tokens or self.settings.max_tokens,
-            "system": [{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
-            "messages": [{"role": "user", "content": _content(call)}],
-            "output_config": {"format": {"type": "json_schema", "schema": transform_schema(dict(call.schema))}},
-        }
+        with self._client() as client:
+            return client.messages.create(
+                model=self.settings.model,
+                max_tokens=self.settings.max_tokens,
+                system=[{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
+                messages=[{"role": "user", "content": _content(call)}],
+                output_config={"format": {"type": "json_schema", "schema": transform_schema(dict(call.schema))}},
+            )
 
-    def client(self) -> Anthropic:
-        """Return a client of the SDK, to be closed by who asked for it."""
+    def _answer(self, reply: object, subject: str) -> Answer:
+        """Return the text blocks of a message; the SDK does not check messages, so nothing of it is taken for granted.
+
+        Raises:
+            ModelFailed: it is a refusal, was cut off, or is no message.
+        """
+        usage, content = _usage(getattr(reply, "usage", None)), getattr(reply, "content", None)
+        if stopped := _STOPS.get(str(getattr(reply, "stop_reason", None))):
+            raise ModelFailed(self.provider, stopped[1].format(subject), stopped[0], usage=usage)
+        if not isinstance(content, list):
+            raise ModelFailed(self.provider, GARBLED, FailureKind.GARBLED, usage=usage)
+        texts = [one.text for one in content if getattr(one, "type", "") == "text" and isinstance(one.text, str)]
+        return Answer("".join(texts), self.name, usage)
+
+    def model_list(self) -> Callable[[], object]:
+        """Return what asks for the list of models; the SDK is imported before it is called."""
+        client = self._client()
+        models = client.models
+
+        def ask() -> None:
+            with client:
+                models.list(limit=1)
+
+        return ask
+
+    def _client(self) -> Anthropic:
         import anthropic  # noqa: PLC0415  as above
 
         return anthropic.Anthropic(
@@ -72,7 +87,7 @@ class AnthropicModel(SettledModel):
         )
 
 
-def _content(call: Call) -> str | list[dict[str, Any]]:
+def _content(call: Call) -> Any:  # noqa: ANN401  as the SDK's types have it, or a plain text
     if call.image is None:
         return call.user
     data = base64.b64encode(call.image.data).decode()
@@ -80,39 +95,7 @@ def _content(call: Call) -> str | list[dict[str, Any]]:
     return [{"type": "image", "source": source}, {"type": "text", "text": call.user}]
 
 
-def _answer(message: object, name: str, subject: str) -> Answer:
-    """Return the text blocks of a message; the SDK does not check messages, so nothing of it is taken for granted.
-
-    Raises:
-        ModelFailed: it is a refusal, was cut off, or is no message.
-    """
-    usage = _usage(getattr(message, "usage", None))
-    stop, content = getattr(message, "stop_reason", None), getattr(message, "content", None)
-    if stopped := _STOPS.get(str(stop)):
-        raise ModelFailed(PROVIDER, stopped[1].format(subject), stopped[0], usage=usage)
-    if not isinstance(content, list):
-        why = "answered with something that is not its wire format"
-        raise ModelFailed(PROVIDER, why, FailureKind.GARBLED, usage=usage)
-    texts = [block.text for block in content if getattr(block, "type", "") == "text" and isinstance(block.text, str)]
-    return Answer("".join(texts), name, usage)
-
-
-_STOPS: Final = {
-    "max_tokens": (
-        FailureKind.TRUNCATED,
-        "was cut off at its longest answer; raise anthropic.max_tokens in the user's settings",
-    ),
-    "model_context_window_exceeded": (FailureKind.TOO_LONG, "found the {} too long for its context"),
-    "refusal": (FailureKind.REFUSED, "refused to read this {}"),
-}
-
-
 def _usage(usage: object) -> Usage:
-    written, cached = _count(usage, "cache_creation_input_tokens"), _count(usage, "cache_read_input_tokens")
-    plain = _count(usage, "input_tokens")  # the wire counts the cached ones apart
-    return Usage(plain + written + cached, _count(usage, "output_tokens"), cached, written)
-
-
-def _count(usage: object, name: str) -> int:
-    value = getattr(usage, name, None)
-    return value if isinstance(value, int) and value > 0 else 0
+    names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    plain, output, cached, written = (as_count(getattr(usage, name, None)) for name in names)
+    return Usage(plain + written + cached, output, cached, written)  # the wire counts the cached ones apart

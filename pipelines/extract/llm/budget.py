@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, ModelFailed
-from pipelines.extract.llm.call import provider_of
+from pipelines.extract.llm.call import WrappedModel, provider_of
 from pipelines.extract.llm.provider import within
 from pipelines.store.files import making, read_bytes
 from pipelines.usage import FailureKind, Usage
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 
 
 LEDGER: Final = ".curate/ledger.jsonl"
+# More than any ordinary text needs, in any script: what is set aside must not turn out to be too little.
+WORST_BYTES_A_TOKEN: Final = 2
+_MAY_BE_PAID: Final = frozenset(
+    {FailureKind.TIMED_OUT, FailureKind.CUT_OFF, FailureKind.GARBLED, FailureKind.FAILED, FailureKind.OVER_BUDGET}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,62 @@ class Cost:
 
 class OverBudget(Exception):
     """Raised where a call does not fit the caps; its text ends a sentence that begins with the provider."""
+
+
+class BudgetedModel(WrappedModel):
+    """A model that is asked only while its calls fit the caps, and left alone at once when the night's time is over.
+
+    A call counts as what the provider says it cost, whether it failed or not; where that is not said, and the call may
+    have been answered, as the most that it may have cost.
+
+    Args:
+        model: who is asked.
+        budget: what is left of the night.
+        price: what the model costs, or None where that is not known; then it counts as free.
+    """
+
+    def __init__(self, model: Model, budget: Budget, price: Price | None) -> None:
+        super().__init__(model)
+        self._budget, self._price = budget, price
+
+    def ask(self, call: Call) -> Answer:
+        """Make the call, once.
+
+        Raises:
+            ModelFailed: no usable answer came; of the kind `OVER_BUDGET` where the caps are in the way.
+        """
+        sent, received = -(-call.bytes // WORST_BYTES_A_TOKEN), self.output_tokens
+        cost = worst = Cost(sent + received, self._price.worst(sent, received) if self._price else 0.0)
+        try:
+            held = self._budget.hold(self.name, call.place, worst)
+        except OverBudget as fault:
+            raise ModelFailed(provider_of(self.name), str(fault), FailureKind.OVER_BUDGET) from None
+        try:
+            answer = self._in_time(call)
+            if answer.usage != Usage() or not self.output_tokens:  # a program has no tokens to tell
+                cost = self._cost(answer.usage)
+        except ModelFailed as fault:
+            if fault.usage and fault.usage != Usage():
+                cost = self._cost(fault.usage)
+            elif fault.kind not in _MAY_BE_PAID:
+                cost = Cost()
+            raise
+        finally:
+            self._budget.settle(held, cost)
+        return answer
+
+    def _in_time(self, call: Call) -> Answer:
+        left = self._budget.seconds_left()
+        if left is None:
+            return self._model.ask(call)
+        try:
+            return within(left, lambda: self._model.ask(call))
+        except TimeoutError:
+            why = "was still answering when the max_minutes of the night were over"
+            raise ModelFailed(provider_of(self.name), why, FailureKind.OVER_BUDGET, usage=Usage()) from None
+
+    def _cost(self, usage: Usage) -> Cost:
+        return Cost(usage.input_tokens + usage.output_tokens, self._price.cost(usage) if self._price else 0.0)
 
 
 class Budget:
@@ -65,11 +126,6 @@ class Budget:
         self._waiting: list[Place] = []
         self._refused: dict[str, Place] = {}
         self._changed = threading.Condition()
-
-    @property
-    def day(self) -> str:
-        """The memory's day, whose calls count."""
-        return self._ledger.day
 
     def seconds_left(self) -> float | None:
         """Return the seconds until the night's time is over, or None where it has no end."""
@@ -127,17 +183,16 @@ class Budget:
         held = sum(self._held.values(), Cost())
         usd, tokens = self._caps.max_usd, self._caps.max_tokens
         if usd is not None and self._spent.usd + held.usd + worst.usd > usd:
-            return _why(f"max_usd = {usd:g}", f"${self._spent.usd:.4f}", f"${worst.usd:.4f}", fits=worst.usd <= usd)
-        if tokens is not None and self._spent.tokens + held.tokens + worst.tokens > tokens:
+            cap, spent, most = f"max_usd = {usd:g}", f"${self._spent.usd:.4f}", f"${worst.usd:.4f}"
+            fits = worst.usd <= usd
+        elif tokens is not None and self._spent.tokens + held.tokens + worst.tokens > tokens:
+            cap, spent, most = f"max_tokens = {tokens}", f"{self._spent.tokens:,}", f"{worst.tokens:,} tokens"
             fits = worst.tokens <= tokens
-            return _why(f"max_tokens = {tokens}", f"{self._spent.tokens:,}", f"{worst.tokens:,} tokens", fits=fits)
-        return ""
-
-
-def _why(cap: str, spent: str, worst: str, *, fits: bool) -> str:
-    if not fits:
-        return f"was not asked: a call may come to {worst}, which is more than {cap} of a whole night; raise it"
-    return f"was not asked any more: of {cap} of a night {spent} is spent, and a call may come to {worst}"
+        else:
+            return ""
+        if not fits:
+            return f"was not asked: a call may come to {most}, which is more than {cap} of a whole night; raise it"
+        return f"was not asked any more: of {cap} of a night {spent} is spent, and a call may come to {most}"
 
 
 class Ledger:
@@ -149,34 +204,31 @@ class Ledger:
     """
 
     def __init__(self, file: Path | None, day: str) -> None:
-        self._file, self.day = file, day
+        self._file, self._day = file, day
         self._below = f"{file.parent.name}/{file.name}" if file else ""
         self._is_stale = False
         self._lock = threading.Lock()
 
     def total(self) -> Cost:
         """Return what was spent on the day so far. A ledger that cannot be read counts as none."""
-        calls: dict[str, Cost] = {}
-        for row in self._rows():
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                told = json.loads(row)
-                if told["day"] == self.day:
-                    calls[str(told["call"])] = Cost(int(told["tokens"]), float(told["usd"]))
-        self._is_stale = not calls
-        return sum(calls.values(), Cost())
-
-    def _rows(self) -> list[str]:
         try:
             data = read_bytes(self._file.parents[1], self._below) if self._file else None
         except Exception:  # noqa: BLE001  derived: whatever is wrong with it, the night goes on
-            return []
-        return (data or b"").decode(errors="replace").splitlines()
+            data = None
+        calls: dict[str, Cost] = {}
+        for row in (data or b"").decode(errors="replace").splitlines():
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                told = json.loads(row)
+                if told["day"] == self._day:
+                    calls[str(told["call"])] = Cost(int(told["tokens"]), float(told["usd"]))
+        self._is_stale = not calls
+        return sum(calls.values(), Cost())
 
     def note(self, call: str, cost: Cost) -> None:
         """Write down what a call may cost, or did. Where the disk refuses, the run goes on without."""
         if self._file is None:
             return
-        row = json.dumps({"day": self.day, "call": call, "tokens": cost.tokens, "usd": cost.usd}) + "\n"
+        row = json.dumps({"day": self._day, "call": call, "tokens": cost.tokens, "usd": cost.usd}) + "\n"
         above = self._below.rpartition("/")[0]
         with self._lock, contextlib.suppress(CurateError, OSError), making(self._file.parents[1], above) as folder:
             how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if self._is_stale else 0)
@@ -184,75 +236,3 @@ class Ledger:
             self._is_stale = False
             with os.fdopen(descriptor, "wb") as file:
                 file.write(row.encode())
-
-
-# ---------------------------------------- A model under the caps of a night
-
-
-# More than any ordinary text needs, in any script: what is set aside must not turn out to be too little.
-WORST_BYTES_A_TOKEN: Final = 2
-_MAY_BE_PAID: Final = frozenset(
-    {FailureKind.TIMED_OUT, FailureKind.CUT_OFF, FailureKind.GARBLED, FailureKind.FAILED, FailureKind.OVER_BUDGET}
-)
-
-
-class Capped:
-    """A model that is asked only while its calls fit the caps, and left alone at once when the night's time is over.
-
-    A call counts as what the provider says it cost, whether it failed or not; where that is not said, and the call may
-    have been answered, as the most that it may have cost.
-
-    Args:
-        model: who is asked.
-        budget: what is left of the night.
-        price: what the model costs, or None where that is not known; then it counts as free.
-    """
-
-    def __init__(self, model: Model, budget: Budget, price: Price | None) -> None:
-        self._model, self._budget, self._price = model, budget, price
-        self.name, self.source = model.name, model.source
-        self.input_tokens, self.output_tokens, self.retries = model.input_tokens, model.output_tokens, model.retries
-
-    def ask(self, call: Call) -> Answer:
-        """Make the call, once.
-
-        Raises:
-            ModelFailed: no usable answer came; of the kind `OVER_BUDGET` where the caps are in the way.
-        """
-        worst = self._worst(call)
-        try:
-            held = self._budget.hold(self.name, call.place, worst)
-        except OverBudget as fault:
-            raise ModelFailed(provider_of(self.name), str(fault), FailureKind.OVER_BUDGET) from None
-        cost = worst
-        try:
-            answer = self._in_time(call)
-            if answer.usage != Usage() or not self.output_tokens:  # a program has no tokens to tell
-                cost = self._cost(answer.usage)
-        except ModelFailed as fault:
-            if fault.usage and fault.usage != Usage():
-                cost = self._cost(fault.usage)
-            elif fault.kind not in _MAY_BE_PAID:
-                cost = Cost()
-            raise
-        finally:
-            self._budget.settle(held, cost)
-        return answer
-
-    def _in_time(self, call: Call) -> Answer:
-        left = self._budget.seconds_left()
-        if left is None:
-            return self._model.ask(call)
-        try:
-            return within(left, lambda: self._model.ask(call))
-        except TimeoutError:
-            why = "was still answering when the max_minutes of the night were over"
-            raise ModelFailed(provider_of(self.name), why, FailureKind.OVER_BUDGET, usage=Usage()) from None
-
-    def _cost(self, usage: Usage) -> Cost:
-        return Cost(usage.input_tokens + usage.output_tokens, self._price.cost(usage) if self._price else 0.0)
-
-    def _worst(self, call: Call) -> Cost:
-        sent = -(-call.bytes // WORST_BYTES_A_TOKEN)
-        received = call.max_output_tokens or self.output_tokens
-        return Cost(sent + received, self._price.worst(sent, received) if self._price else 0.0)

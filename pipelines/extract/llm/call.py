@@ -1,23 +1,50 @@
-"""How a language model is asked, whoever it is: a `Call` goes in, an `Answer` or `ModelFailed` comes out.
+"""How a language model is asked, whoever it is: a prompt makes a `Call`, an `Answer` or `ModelFailed` comes out.
 
-Everything that stands around a model (patience, a chain, a budget, replies kept) is built on this one protocol.
+Everything that stands around a model (retries, a chain, a budget, replies kept) is built on the one protocol `Model`.
+The prompts are Jinja2 templates under `prompts/`, each with a strict front matter and two blocks:
+
+    ---
+    id: extract
+    version: 1
+    schema: extraction
+    ---
+    {% block system %}…{% endblock %}{% block user %}…{% endblock %}
+
+The version names what an item was extracted with, so it goes up with every change of the words.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from pipelines.errors import BadFile
+from pipelines.store.secrets import veil
+from pipelines.templating import resource
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 
+KEYS: Final = ("id", "version", "schema")
+SCHEMAS: Final = frozenset({"extraction", "description", "review"})
+_ADVICE: Final = "Mend the prompt, or install memcurate anew."
+_FRONT = re.compile(r"---\n(?P<front>.*?)\n---\n(?P<body>.*)", re.DOTALL)
 Place = tuple[str, int]
 """A day, and which piece of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image as it is sent: its bytes, and what they are by their own beginning, as `image/png`."""
+
+    media_type: str
+    data: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +58,6 @@ class Call:
         system: the part that is the same every night, and may be cached by the provider.
         user: the part that holds the day.
         schema: the JSON schema of the reply.
-        max_output_tokens: the most that the reply may hold, thinking included; 0 for what the user's settings say.
         image: what is to be looked at, or None.
         place: which part of the run's work it belongs to; calls are made in this order, or judged as if they were.
     """
@@ -42,7 +68,6 @@ class Call:
     system: str
     user: str
     schema: Mapping[str, Any]
-    max_output_tokens: int = 0
     image: Picture | None = None
     place: Place = ("", 0)
 
@@ -89,7 +114,7 @@ class Model(Protocol):
 
     @property
     def output_tokens(self) -> int:
-        """The most that an answer may hold, thinking included, where the call does not say."""
+        """The most that an answer may hold, thinking included."""
 
     @property
     def retries(self) -> int:
@@ -101,6 +126,15 @@ class Model(Protocol):
         Raises:
             ModelFailed: no usable answer came; its kind says how, its usage what that cost.
         """
+
+
+class WrappedModel:
+    """A model that stands before another one and looks like it."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.name, self.source = model.name, model.source
+        self.input_tokens, self.output_tokens, self.retries = model.input_tokens, model.output_tokens, model.retries
 
 
 class BadReply(ValueError):
@@ -116,66 +150,93 @@ def provider_of(model: str) -> str:
     return model.partition(":")[0]
 
 
-# ---------------------------------------- what goes to who describes images and what comes back
-# the one interface that every provider that can see fills.
+# ---------------------------------------- the prompts
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """An image as it is sent: its bytes, and what they are by their own beginning, as `image/png`."""
+class Prompt:
+    """One prompt: its front matter and its template."""
 
-    media_type: str
-    data: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a provider takes.
-
-    Args:
-        media_types: the kinds of images.
-        most_bytes: the size of the file.
-        most_pixels: the longer side, where the provider has such a limit; 0 where it has none.
-    """
-
-    media_types: frozenset[str]
-    most_bytes: int
-    most_pixels: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """What a model saw.
-
-    Args:
-        description: one paragraph, at most `pipelines.extract.llm.images.LONGEST` characters; not empty.
-        title: what the image is called; may be empty.
-        by: who described it, as the sidecar records it (`anthropic:claude-haiku-5-5@describe/1`).
-        input_tokens: what the provider counted.
-        output_tokens: likewise.
-    """
-
-    description: str
-    title: str
-    by: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-
-class Describer(Protocol):
-    """Who looks at an image and says what it shows."""
+    path: Path
+    id: str
+    version: int
+    body: str
 
     @property
-    def name(self) -> str:
-        """Who it is, with its model and the version of its prompt."""
+    def tag(self) -> str:
+        """What items extracted with it record: `extract/1`."""
+        return f"{self.id}/{self.version}"
 
-    @property
-    def limits(self) -> Limits:
-        """What it takes; whoever calls keeps to it."""
+    def call(
+        self,
+        values: Mapping[str, object],
+        schema: Mapping[str, Any],
+        *,
+        place: Place = ("", 0),
+        image: Picture | None = None,
+    ) -> Call:
+        """Return the call that asks this prompt, with `values` filled in; data that holds template marks stays data.
 
-    def describe(self, picture: Picture) -> Description:
-        """Return what an image shows.
+        Args:
+            values: what the template names.
+            schema: the JSON schema of the reply.
+            place: which part of the run's work it belongs to.
+            image: what is to be looked at, or None.
 
         Raises:
-            DescribingFailed: no usable answer came.
+            BadFile: the template is no template, lacks a block, or names a value that is not in `values`.
         """
+        import jinja2  # noqa: PLC0415  only a run that asks a model pays for it
+
+        environment = jinja2.Environment(
+            undefined=jinja2.StrictUndefined,
+            autoescape=False,  # noqa: S701  it is Markdown for a model: escaping would change the words it must quote
+            keep_trailing_newline=True,
+            trim_blocks=True,
+        )
+        try:
+            template = environment.from_string(self.body)
+            blocks = ["".join(template.blocks[name](template.new_context(dict(values)))) for name in ("system", "user")]
+        except KeyError as fault:
+            raise BadFile(self.path, f"has no block {fault}", _ADVICE) from None
+        except jinja2.TemplateError as fault:
+            raise BadFile(self.path, f"cannot be filled in: {fault.message}", _ADVICE) from None
+        # The last net: no secret of a log, a document or a title leaves the machine, whoever rendered it.
+        system, user = (veil(block.strip()) + "\n" for block in blocks)
+        return Call(self.id, self.id, self.version, system, user, schema, image, place)
+
+
+def load_prompt(name: str, folder: Path | None = None) -> Prompt:
+    """Return the prompt `NAME.md.j2` of this installation, or of another folder.
+
+    Raises:
+        BadFile: it is missing, or its front matter has an unknown, missing, repeated or wrong key; all are named.
+    """
+    path = (folder or resource("prompts")) / f"{name}.md.j2"
+    try:
+        found = _FRONT.fullmatch(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as fault:
+        raise BadFile(path, f"cannot be read ({type(fault).__name__})", _ADVICE) from fault
+    if not found:
+        raise BadFile(path, "has no front matter between two lines of three dashes", _ADVICE)
+    rows = [line.partition(":") for line in found["front"].split("\n")]
+    pairs = [(key.strip(), value.strip()) for key, _, value in rows]
+    if faults := _faults(name, pairs):
+        raise BadFile(path, f"has a front matter that cannot be used: {'; '.join(faults)}", _ADVICE)
+    front = dict(pairs)
+    return Prompt(path, front["id"], int(front["version"]), found["body"])
+
+
+def _faults(name: str, pairs: list[tuple[str, str]]) -> list[str]:
+    front = dict(pairs)
+    faults = [f"the key {key!r} is unknown" for key in front if key not in KEYS]
+    faults += [f"the key {key!r} is missing" for key in KEYS if key not in front]
+    if len(front) < len(pairs):
+        faults.append("a key stands there twice")
+    if front.get("id", name) != name:
+        faults.append(f"id is {front['id']!r}, and the file is called {name!r}")
+    if not re.fullmatch(r"[1-9]\d{0,5}", front.get("version", "1")):
+        faults.append(f"version is {front['version']!r}, not a whole number from 1")
+    if front.get("schema", "extraction") not in SCHEMAS:
+        faults.append(f"schema is {front['schema']!r}, not one of {', '.join(sorted(SCHEMAS))}")
+    return faults

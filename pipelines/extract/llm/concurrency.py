@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from pipelines.extract.llm.call import WrappedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from pipelines.extract.llm.call import Answer, Call, Model
 
@@ -14,7 +17,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def abreast(work: Sequence[Callable[[], Result]], most: int, is_enough: Callable[[Result], bool]) -> Iterator[Result]:
+def ordered_map(
+    work: Sequence[Callable[[], Result]], most: int, is_enough: Callable[[Result], bool]
+) -> Iterator[Result]:
     """Do the work and yield its results, in the order of the work.
 
     The work is begun in order, so that what stands before a piece was begun before it. Once any result is enough,
@@ -26,81 +31,67 @@ def abreast(work: Sequence[Callable[[], Result]], most: int, is_enough: Callable
         most: how many threads; with one, everything happens in the caller's.
         is_enough: whether a result makes the rest needless.
     """
-    if most > 1 and len(work) > 1:
-        yield from _Crew(work, is_enough).results(min(most, len(work)))
+    if most <= 1 or len(work) <= 1:
+        for one in work:
+            result = one()
+            yield result
+            if is_enough(result):
+                return
         return
-    for one in work:
-        result = one()
-        yield result
-        if is_enough(result):
-            return
+    from concurrent.futures import CancelledError  # noqa: PLC0415  only several threads need it
 
-
-class _Crew(Generic[Result]):
-    """Threads that take the next piece of work until there is none, or enough."""
-
-    def __init__(self, work: Sequence[Callable[[], Result]], is_enough: Callable[[Result], bool]) -> None:
-        self._work, self._is_enough = work, is_enough
-        self._changed = threading.Condition()
-        self._begun = 0
-        self._over = False
-        self._results: dict[int, Result] = {}
-        self._raised: dict[int, BaseException] = {}
-
-    def results(self, threads: int) -> Iterator[Result]:
-        try:
-            for _ in range(threads):
-                threading.Thread(target=self._run, name="reading", daemon=True).start()
-            for at in range(len(self._work)):
-                with self._changed:
-                    self._changed.wait_for(lambda at=at: self._is_settled(at))  # type: ignore[misc]  # a default binds
-                    if at in self._raised:
-                        raise self._raised[at]
-                    if at not in self._results:
-                        return
-                    result = self._results.pop(at)
-                yield result
-        finally:
-            with self._changed:
-                self._over = True
-
-    def _is_settled(self, at: int) -> bool:
-        return at in self._results or at in self._raised or (self._over and at >= self._begun)
-
-    def _run(self) -> None:
-        while (at := self._next()) is not None:
+    futures, run, begin_no_more = _shared(work, is_enough)
+    try:
+        for _ in range(min(most, len(work))):
+            threading.Thread(target=run, name="reading", daemon=True).start()
+        for future in futures:
             try:
-                result = self._work[at]()
+                result = future.result()
+            except CancelledError:
+                return  # it was never begun, and so were those after it
+            yield result
+    finally:
+        begin_no_more()
+
+
+def _shared(
+    work: Sequence[Callable[[], Result]], is_enough: Callable[[Result], bool]
+) -> tuple[list[Future[Result]], Callable[[], None], Callable[[], None]]:
+    """Return the results to come, what each thread does to bring them about, and what cancels those not yet begun."""
+    from concurrent.futures import Future  # noqa: PLC0415  as above
+
+    futures = [Future[Result]() for _ in work]
+    turns = iter(zip(futures, work, strict=True))
+    lock = threading.Lock()
+
+    def next_turn() -> tuple[Future[Result], Callable[[], Result]] | None:
+        with lock:
+            return next(turns, None)
+
+    def run() -> None:
+        for future, one in iter(next_turn, None):
+            try:
+                result = one()
+                if is_enough(result):
+                    begin_no_more()
+                future.set_result(result)
             except BaseException as fault:  # noqa: BLE001  it is raised in the caller's thread
-                self._note(self._raised, at, fault, over=True)
-            else:
-                self._note(self._results, at, result, over=self._is_enough(result))
+                begin_no_more()
+                future.set_exception(fault)
 
-    def _next(self) -> int | None:
-        with self._changed:
-            if self._over or self._begun == len(self._work):
-                return None
-            self._begun += 1
-            return self._begun - 1
+    def begin_no_more() -> None:
+        for future, _ in iter(next_turn, None):
+            future.cancel()
 
-    def _note(self, where: dict[int, Result] | dict[int, BaseException], at: int, what: object, *, over: bool) -> None:
-        with self._changed:
-            where[at] = what  # type: ignore[assignment]  # of the dictionary's kind
-            self._over = self._over or over
-            self._changed.notify_all()
+    return futures, run, begin_no_more
 
 
-# ---------------------------------------- so many calls of one provider at the same time
-# and no more.
-
-
-class Slots:
+class ThrottledModel(WrappedModel):
     """A model that is asked by at most `most` threads at once; the others wait for their turn."""
 
     def __init__(self, model: Model, most: int) -> None:
-        self._model, self._free = model, threading.BoundedSemaphore(most)
-        self.name, self.source = model.name, model.source
-        self.input_tokens, self.output_tokens, self.retries = model.input_tokens, model.output_tokens, model.retries
+        super().__init__(model)
+        self._free = threading.BoundedSemaphore(most)
 
     def ask(self, call: Call) -> Answer:
         """Make the call, once, when it is its turn.

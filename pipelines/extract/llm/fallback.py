@@ -1,7 +1,7 @@
 """A chain of models: the next is asked when one is down, refuses, or is over its limit.
 
-A model that keeps failing is left alone for the rest of the run: its circuit opens. A reply that was kept is used
-before anybody is asked, whosever it is.
+A failure that may pass is waited for. A model that keeps failing is left alone for the rest of the run: its circuit
+opens. A reply that was kept is used before anybody is asked, whosever it is.
 """
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 
 Read = TypeVar("Read")
+OPENS_AFTER: Final = 3
+FIRST_PAUSE: Final = 1.0
+"""Seconds before the first repetition, doubled each time, where the provider names none."""
+LONGEST_PAUSE: Final = 60.0
+"""The longest pause that is made. A provider that wants more is left alone instead."""
 
 
 class Chain:
@@ -36,15 +41,15 @@ class Chain:
     Args:
         models: who is asked, in order; at least one.
         replies: where replies are kept, or None to keep none.
-        patience: how a model is asked again.
+        retry: how a model is asked again.
     """
 
     def __init__(
-        self, models: Sequence[Model], replies: Replies | None = None, patience: Patience | None = None
+        self, models: Sequence[Model], replies: Replies | None = None, retry: RetryPolicy | None = None
     ) -> None:
         self.models = tuple(models)
-        self._replies, self._patience = replies, patience or Patience()
-        self._circuits = [Circuit(provider_of(model.name), self._patience) for model in self.models]
+        self._replies, self._retry = replies, retry or RetryPolicy()
+        self._circuits = [Circuit(provider_of(model.name)) for model in self.models]
 
     @property
     def input_tokens(self) -> int:
@@ -63,7 +68,7 @@ class Chain:
             ModelFailed: no model gave a usable reply. It names all of them, and it is of a kind that concerns the day
                 where for one of them it may be the day; `OVER_BUDGET` where nothing but the caps was in the way.
         """
-        for model in self.models:
+        for model in self.models if self._replies else ():
             if found := self._kept(model, call, read, tally):
                 return found
         faults = []
@@ -72,7 +77,10 @@ class Chain:
                 return self._asked(model, circuit, call, read, tally)
             except ModelFailed as fault:
                 faults.append(fault)
-        raise _all_failed(faults)
+        own = [fault for fault in faults if not fault.kind.concerns_provider]
+        failed = [fault for fault in faults if fault.kind is not FailureKind.OVER_BUDGET]
+        why = "; ".join([faults[0].why, *(f"{fault.provider} {fault.why}" for fault in faults[1:])])
+        raise ModelFailed(faults[0].provider, why, (own or failed or faults)[0].kind)
 
     def _kept(self, model: Model, call: Call, read: Callable[[str], Read], tally: Tally) -> tuple[Read, str] | None:
         kept = self._replies.find(model, call) if self._replies else None
@@ -90,7 +98,7 @@ class Chain:
     ) -> tuple[Read, str]:
         ticket = circuit.enter(call.place, tally)
         try:
-            answer = self._patience.ask(model, call, tally)
+            answer = self._retry.ask(model, call, tally)
             try:
                 found = read(answer.text)
             except BadReply as bad:
@@ -105,35 +113,19 @@ class Chain:
         return found, answer.model
 
 
-def _all_failed(faults: Sequence[ModelFailed]) -> ModelFailed:
-    first, *others = faults
-    own = [fault for fault in faults if not fault.kind.concerns_provider]
-    failed = [fault for fault in faults if fault.kind is not FailureKind.OVER_BUDGET]
-    telling = (own or failed or faults)[0]
-    why = "; ".join([first.why, *(f"{fault.provider} {fault.why}" for fault in others)])
-    return ModelFailed(first.provider, why, telling.kind)
-
-
-# ---------------------------------------- whether a model is still asked in this run
-# Calls are judged in the order of the days that they are about.
-#
-# Several days are asked about at once, and their calls end in any order. Judged in the order of the days, a failure
-# concerns only the days after it, so that what becomes of a day does not hang on how fast a later one failed.
-
-
-OPENS_AFTER: Final = 3
-
-
 class Circuit:
     """Closed while a model is asked, open once it is left alone.
 
     It opens after `OPENS_AFTER` failures in a row, retries not counted, and at once where no other call can succeed: a
     wrong key, a used-up quota, a pause that nobody waits for. What was wrong with a day's content does not count. A
     call that is under way counts as a success until it ends.
+
+    Several days are asked about at once, and their calls end in any order. They are judged in the order of the days: a
+    failure concerns only the days after it, so that what becomes of a day does not hang on how fast a later one failed.
     """
 
-    def __init__(self, provider: str, patience: Patience) -> None:
-        self._provider, self._patience = provider, patience
+    def __init__(self, provider: str) -> None:
+        self._provider = provider
         self._faults: dict[Ticket, ModelFailed | None] = {}
         self._begun: Counter[Place] = Counter()
         self._opened: tuple[Ticket, ModelFailed] | None = None
@@ -154,9 +146,8 @@ class Circuit:
                 return ticket
         last = opened[1]
         kind = FailureKind.OVER_BUDGET if last.kind is FailureKind.OVER_BUDGET else FailureKind.NOT_ASKED
-        fault = ModelFailed(self._provider, f"{last.why}, and is left alone in this run", kind)
-        tally.failed(fault.provider, fault.kind)
-        raise fault
+        tally.failed(self._provider, kind)
+        raise ModelFailed(self._provider, f"{last.why}, and is left alone in this run", kind)
 
     def failed(self, ticket: Ticket, fault: ModelFailed) -> None:
         """Note a failure, and open where it is one too many."""
@@ -165,41 +156,31 @@ class Circuit:
                 del self._faults[ticket]
             else:
                 self._faults[ticket] = fault
-            if fault.kind.is_final or self._patience.is_exceeded(fault):
+            if fault.kind.is_final or (fault.retry_after or 0.0) > LONGEST_PAUSE:
                 self._open(ticket, fault)
-            elif (last := self._third_in_a_row()) and (third := self._faults[last]):
-                self._open(last, third)
-
-    def _third_in_a_row(self) -> Ticket | None:
-        count = 0
-        for ticket in sorted(self._faults):
-            count = count + 1 if self._faults[ticket] else 0
-            if count == OPENS_AFTER:
-                return ticket
-        return None
+                return
+            in_a_row = 0
+            for one in sorted(self._faults):
+                noted = self._faults[one]
+                in_a_row = in_a_row + 1 if noted else 0
+                if noted and in_a_row == OPENS_AFTER:
+                    self._open(one, noted)
+                    return
 
     def _open(self, ticket: Ticket, fault: ModelFailed) -> None:
         if self._opened is None or ticket < self._opened[0]:
             self._opened = ticket, fault
 
 
-# ---------------------------------------- asking again
-# a failure that may pass is waited for, as long as the provider wants it and no longer than a bound.
-
-
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How a model is asked again.
+class RetryPolicy:
+    """How a model is asked again: a failure that may pass is waited for, no longer than `LONGEST_PAUSE`.
 
     Args:
-        first_pause: seconds before the first repetition, doubled each time, where the provider names none.
-        longest_pause: the longest pause that is made. A provider that wants more is left alone instead.
         sleep: what pauses.
         jitter: a number in [0, 1) that spreads the pauses of several callers.
     """
 
-    first_pause: float = 1.0
-    longest_pause: float = 60.0
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
 
@@ -218,21 +199,13 @@ class Patience:
                 if fault.usage is not None or fault.kind is not FailureKind.OVER_BUDGET:  # else no call was made
                     tally.paid(model.name, fault.usage)
                 tally.failed(fault.provider, fault.kind)
-                pause = self.pause(fault, tried)
-                if tried == model.retries or not fault.kind.may_pass or pause > self.longest_pause:
+                pause = fault.retry_after
+                if pause is None:
+                    pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**tried * (1 + self.jitter() / 4))
+                if tried == model.retries or not fault.kind.may_pass or pause > LONGEST_PAUSE:
                     raise
                 self.sleep(pause)
             else:
                 tally.paid(model.name, answer.usage)
                 return answer
         raise AssertionError  # the last try returns or raises
-
-    def pause(self, fault: ModelFailed, tried: int) -> float:
-        """Return the seconds to wait before a call is made again that failed `tried` times before."""
-        if fault.retry_after is not None:
-            return fault.retry_after
-        return min(self.longest_pause, self.first_pause * 2.0**tried * (1 + self.jitter() / 4))
-
-    def is_exceeded(self, fault: ModelFailed) -> bool:
-        """Whether a provider wants to be left alone for longer than anybody waits here."""
-        return fault.retry_after is not None and fault.retry_after > self.longest_pause

@@ -2,84 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Answer
-from pipelines.extract.llm.provider import SettledModel, as_failure, within
+from pipelines.extract.llm.provider import TRUNCATED, ProviderModel
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from google.genai import Client
-    from google.genai.types import (
-        Content,
-        GenerateContentConfig,
-        GenerateContentResponse,
-        GenerateContentResponseUsageMetadata,
-        HttpOptions,
-    )
+    from google.genai.types import Content, GenerateContentResponse
 
     from pipelines.extract.llm.call import Call
 
 
-PROVIDER: Final = "gemini"
+_BLOCKS: Final = frozenset(
+    "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY MODEL_ARMOR IMAGE_PROHIBITED_CONTENT".split()
+)
 
 
-@dataclass(frozen=True, slots=True)
-class GeminiModel(SettledModel):
-    """Asks Gemini. The SDK is imported by the first call and by nothing before it."""
+class GeminiModel(ProviderModel):
+    """Asks Gemini. The SDK is imported by the first call and by nothing before it; it retries nothing."""
 
-    provider: ClassVar[str] = PROVIDER
+    provider = "gemini"
 
-    def ask(self, call: Call) -> Answer:
-        """Make the call, once: the SDK retries nothing unless it is told to.
+    def _reply(self, call: Call) -> GenerateContentResponse:
+        from google.genai import types  # noqa: PLC0415  takes half a second; only a run that asks pays for it
+
+        config = types.GenerateContentConfig(
+            system_instruction=call.system,
+            max_output_tokens=self.settings.max_tokens,
+            response_mime_type="application/json",
+            response_json_schema=dict(call.schema),
+        )
+        # The client is held by a name until the answer is there: its connections close with the last reference.
+        with self._client() as client:
+            return client.models.generate_content(model=self.settings.model, contents=_contents(call), config=config)
+
+    def _answer(self, reply: GenerateContentResponse, subject: str) -> Answer:
+        """Return the text of the first candidate, without its thoughts.
 
         Raises:
-            ModelFailed: no usable answer came.
+            ModelFailed: it was blocked, cut off, or holds no candidate.
         """
-        try:
-            response = within(self.settings.timeout_seconds, lambda: self._generate(call))
-        except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
-            raise as_failure(PROVIDER, fault, call.subject) from None
-        return _answer(response, self.name, call.subject)
+        usage = _usage(reply)
+        if not reply.candidates:
+            if blocked := reply.prompt_feedback and reply.prompt_feedback.block_reason:
+                why = f"does not let this {subject} be read ({_word(blocked)})"
+                raise ModelFailed(self.provider, why, FailureKind.BLOCKED, usage=usage)
+            raise ModelFailed(self.provider, "gave an empty answer", FailureKind.EMPTY, usage=usage)
+        candidate = reply.candidates[0]
+        finish = _word(candidate.finish_reason)
+        if finish == "MAX_TOKENS":
+            raise ModelFailed(self.provider, TRUNCATED.format("gemini"), FailureKind.TRUNCATED, usage=usage)
+        if finish not in {"STOP", ""}:
+            kind = FailureKind.BLOCKED if finish in _BLOCKS else FailureKind.FAILED
+            raise ModelFailed(self.provider, f"stopped without an answer ({finish})", kind, usage=usage)
+        parts = (candidate.content and candidate.content.parts) or []
+        return Answer("".join(part.text for part in parts if part.text and not part.thought), self.name, usage)
 
-    def _generate(self, call: Call) -> GenerateContentResponse:
-        # The client is held by a name until the answer is there: its connections close with the last reference.
-        with self.client() as client:
-            return client.models.generate_content(
-                model=self.settings.model, contents=_contents(call), config=self._config(call)
-            )
+    def model_list(self) -> Callable[[], object]:
+        """Return what asks for the list of models; the SDK is imported before it is called."""
+        client = self._client()
+        models = client.models
 
-    def client(self) -> Client:
-        """Return a client of the SDK, to be held by a name and closed by who asked for it."""
-        from google import genai  # noqa: PLC0415  takes half a second; only a run that asks pays for it
+        def ask() -> None:
+            with client:
+                models.list(config={"page_size": 1})
 
-        return genai.Client(api_key=self.settings.api_key, enterprise=False, http_options=self._http_options())
+        return ask
 
-    def _http_options(self) -> HttpOptions:
+    def _client(self) -> Client:
+        from google import genai  # noqa: PLC0415  as above
         from google.genai import types  # noqa: PLC0415  as above
 
-        return types.HttpOptions(
+        options = types.HttpOptions(
             base_url=self.settings.base_url or None,
             timeout=round(self.settings.timeout_seconds * 1000),  # this SDK counts milliseconds
             client_args={"follow_redirects": False},
         )
-
-    def _config(self, call: Call) -> GenerateContentConfig:
-        """Return all of the request but its contents, as the SDK takes it."""
-        from google.genai import types  # noqa: PLC0415  as above
-
-        return types.GenerateContentConfig(
-            system_instruction=call.system,
-            max_output_tokens=call.max_output_tokens or self.settings.max_tokens,
-            response_mime_type="application/json",
-            response_json_schema=dict(call.schema),
-        )
+        return genai.Client(api_key=self.settings.api_key, enterprise=False, http_options=options)
 
 
 def _contents(call: Call) -> str | Content:
-    """Return what a request is about, as the SDK takes it."""
     if call.image is None:
         return call.user
     from google.genai import types  # noqa: PLC0415  as above
@@ -88,42 +95,8 @@ def _contents(call: Call) -> str | Content:
     return types.Content(role="user", parts=[image, types.Part(text=call.user)])
 
 
-def _answer(response: GenerateContentResponse, name: str, subject: str) -> Answer:
-    """Return the text of the first candidate, without its thoughts.
-
-    Raises:
-        ModelFailed: it was blocked, cut off, or holds no candidate.
-    """
-    usage = _usage(response.usage_metadata)
-    if not response.candidates:
-        feedback = response.prompt_feedback
-        blocked = feedback and feedback.block_reason
-        if blocked:
-            why = f"does not let this {subject} be read ({_word(blocked)})"
-            raise ModelFailed(PROVIDER, why, FailureKind.BLOCKED, usage=usage)
-        raise ModelFailed(PROVIDER, "gave an empty answer", FailureKind.EMPTY, usage=usage)
-    candidate = response.candidates[0]
-    finish = _word(candidate.finish_reason)
-    if finish not in {"STOP", ""}:
-        raise _stopped(finish, usage)
-    parts = (candidate.content and candidate.content.parts) or []
-    return Answer("".join(part.text for part in parts if part.text and not part.thought), name, usage)
-
-
-_BLOCKS: Final = frozenset(
-    "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY MODEL_ARMOR IMAGE_PROHIBITED_CONTENT".split()
-)
-
-
-def _stopped(finish: str, usage: Usage) -> ModelFailed:
-    if finish == "MAX_TOKENS":
-        why = "was cut off at its longest answer; raise gemini.max_tokens in the user's settings"
-        return ModelFailed(PROVIDER, why, FailureKind.TRUNCATED, usage=usage)
-    kind = FailureKind.BLOCKED if finish in _BLOCKS else FailureKind.FAILED
-    return ModelFailed(PROVIDER, f"stopped without an answer ({finish})", kind, usage=usage)
-
-
-def _usage(usage: GenerateContentResponseUsageMetadata | None) -> Usage:
+def _usage(reply: GenerateContentResponse) -> Usage:
+    usage = reply.usage_metadata
     if usage is None:
         return Usage()
     output = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)

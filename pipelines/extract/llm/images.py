@@ -1,20 +1,19 @@
-"""Models that can see: they describe images, so that these can be found by words."""
+"""Models that can see: they describe the images that have no description, so that these can be found by words."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.errors import BadFile, DescribingFailed, ModelFailed, NoVision
-from pipelines.extract.llm.call import BadReply, Call, Description, Limits, Picture, provider_of
-from pipelines.extract.llm.fallback import Patience
-from pipelines.extract.llm.prompts import load_prompt
-from pipelines.extract.llm.reply_schema import objects_in, single_line, without_thinking
+from pipelines.extract.llm.call import BadReply, Picture, load_prompt, provider_of
+from pipelines.extract.llm.fallback import RetryPolicy
+from pipelines.extract.llm.reply_schema import last_object, single_line
 from pipelines.search.indexed_files import UNDESCRIBED, scan
 from pipelines.store.files import read_bytes
 from pipelines.store.secrets import load_redactor
@@ -26,157 +25,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pipelines.extract.llm.call import Describer, Model
-    from pipelines.extract.llm.prompts import Prompt
+    from pipelines.extract.llm.call import Model
+    from pipelines.usage import Usage
     from pipelines.user_settings import UserSettings
-
-
-# ---------------------------------------- how a model describes an image
-# whoever it is: the prompt, the question, the checked answer.
-
-
-TASK: Final = "describe"
-
-
-@dataclass(frozen=True, slots=True)
-class SeeingModel:
-    """A model that can see, as a describer of images.
-
-    Args:
-        model: who is asked.
-        limits: what its provider takes.
-        prompt: the prompt for describing.
-    """
-
-    model: Model
-    limits: Limits
-    prompt: Prompt = field(default_factory=lambda: load_prompt("describe"))
-
-    @property
-    def name(self) -> str:
-        """Provider, model and prompt version, as a sidecar's `by` records them."""
-        return f"{self.model.name}@{self.prompt.tag}"
-
-    def describe(self, picture: Picture) -> Description:
-        """Return what an image shows.
-
-        Raises:
-            DescribingFailed: the call failed or its answer cannot be used.
-        """
-        words, tally = self.prompt.render({}), Tally()
-        call = Call(
-            TASK, self.prompt.id, self.prompt.version, words.system, words.user, description_schema(), image=picture
-        )
-        try:
-            answer = Patience().ask(self.model, call, tally)
-            title, description = read_description(answer.text)
-        except ModelFailed as fault:
-            raise DescribingFailed(fault.provider, fault.why) from None
-        except BadReply as fault:
-            raise DescribingFailed(provider_of(self.model.name), str(fault)) from None
-        [spent] = total(tuple(tally.spent))
-        return Description(description, title, self.name, spent.usage.input_tokens, spent.usage.output_tokens)
-
-
-# ---------------------------------------- what a model may say of an image
-# the schema it is given, and the check of what came back.
 
 
 LONGEST: Final = 2000
 TITLE_LENGTH: Final = 120
 _TOLERATED: Final = 4 * LONGEST
 _SENTENCE_END: Final = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
-
-
-class DescriptionReply(BaseModel):
-    """The whole reply about one image."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    title: Annotated[str, Field(max_length=_TOLERATED, description="At most eight words.")]
-    description: Annotated[str, Field(min_length=1, max_length=_TOLERATED, description="Two to six sentences.")]
-
-
-def description_schema() -> dict[str, Any]:
-    """Return the JSON schema that is sent to a provider; a fresh one, for the caller to change."""
-    return DescriptionReply.model_json_schema()
-
-
-def read_description(text: str) -> tuple[str, str]:
-    """Return the title and the description of a reply's text, each one line; what is too long is cut at a sentence.
-
-    Raises:
-        BadReply: no object of the schema is in it.
-    """
-    if not text.strip():
-        raise BadReply("gave an empty answer")
-    found = [value for value in objects_in(without_thinking(text)) if "description" in value]
-    if not found:
-        raise BadReply("answered with something that is not the JSON it was asked for")
-    try:
-        reply = DescriptionReply.model_validate(found[-1])
-    except ValidationError:
-        raise BadReply("answered outside the schema") from None
-    description = _cut(single_line(reply.description))
-    if not description:
-        raise BadReply("gave an empty description")
-    return single_line(reply.title)[:TITLE_LENGTH].strip(), description
-
-
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST:
-        return text
-    ends = [found.end() for found in _SENTENCE_END.finditer(text, 0, LONGEST)]
-    return text[: ends[-1]] if ends and ends[-1] > LONGEST // 2 else f"{text[: LONGEST - 1]}…"
-
-
-# ---------------------------------------- what an image is by its first bytes
-# its name may say otherwise, and a provider refuses what it is misled about.
-
-
+HOPELESS_AFTER: Final = 5
+"""So many failures in a row for one reason are the provider's, and to ask on would only cost time."""
 _JPEG_SIZES: Final = frozenset({*range(0xC0, 0xC4), *range(0xC5, 0xC8), *range(0xC9, 0xCC), *range(0xCD, 0xD0)})
 _JPEG_BARE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
-def media_type(data: bytes) -> str:
-    """Return `image/png`, `image/jpeg`, `image/gif` or `image/webp`, or an empty string for anything else."""
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if data.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if data.startswith((b"GIF87a", b"GIF89a")):
-        return "image/gif"
-    return "image/webp" if data.startswith(b"RIFF") and data[8:12] == b"WEBP" else ""
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a provider takes.
 
+    Args:
+        media_types: the kinds of images.
+        most_bytes: the size of the file.
+        most_pixels: the longer side, where the provider has such a limit; 0 where it has none.
+    """
 
-def longer_side(data: bytes) -> int:
-    """Return the longer side in pixels, as the file states it; 0 where it does not, or not in a way that is known."""
-    kind = media_type(data)
-    if kind == "image/png":
-        return max(_number(data[16:20]), _number(data[20:24]))
-    if kind == "image/gif":
-        return max(_number(data[6:8][::-1]), _number(data[8:10][::-1]))
-    if kind == "image/webp" and data[12:16] == b"VP8X":
-        return 1 + max(_number(data[24:27][::-1]), _number(data[27:30][::-1]))
-    return _jpeg_side(data) if kind == "image/jpeg" else 0
-
-
-def _jpeg_side(data: bytes) -> int:
-    """Walk the segments of a JPEG to the one that states its size."""
-    at = 2
-    while at + 9 <= len(data) and data[at] == 0xFF:  # noqa: PLR2004  how every segment begins
-        marker = data[at + 1]
-        if marker in _JPEG_SIZES:
-            return max(_number(data[at + 5 : at + 7]), _number(data[at + 7 : at + 9]))
-        at += 1 if marker == 0xFF else 2 if marker in _JPEG_BARE else 2 + _number(data[at + 2 : at + 4])  # noqa: PLR2004
-    return 0
-
-
-def _number(data: bytes) -> int:
-    return int.from_bytes(data, "big")
-
-
-# ---------------------------------------- who looks at images
+    media_types: frozenset[str]
+    most_bytes: int
+    most_pixels: int = 0
 
 
 # 5 MB once it is base64, which makes four bytes of three; 8000 pixels a side.
@@ -185,32 +61,6 @@ CLAUDE: Final = Limits(
 )
 # A whole request may have 20 MB, of which base64 takes a third and the instructions next to nothing.
 GEMINI: Final = Limits(frozenset({"image/png", "image/jpeg", "image/webp"}), 14 * 1024 * 1024)
-
-
-def choose_describer(user: UserSettings) -> Describer:
-    """Return the first of the user's providers that can see. No SDK is imported here.
-
-    Raises:
-        NoVision: none can: no key is set, or the user's `providers` leave those out.
-    """
-    for provider in user.providers:
-        if provider == "anthropic" and user.anthropic:
-            from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only what is used
-
-            return SeeingModel(AnthropicModel(user.anthropic), CLAUDE)
-        if provider == "gemini" and user.gemini:
-            from pipelines.extract.llm.gemini import GeminiModel  # noqa: PLC0415  as above
-
-            return SeeingModel(GeminiModel(user.gemini), GEMINI)
-    raise NoVision
-
-
-# ---------------------------------------- describe: images that have no description are looked at by a model
-# and what it saw is written beside them.
-
-
-ALIKE: Final = 5
-"""So many failures in a row for one reason are the provider's, and to ask on would only cost time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +109,41 @@ class DescribeReport:
         }
 
 
-def undescribed(root: Path) -> list[str]:
-    """Return the images that have no description, in order of paths."""
-    return [one.path for one in scan(root).skipped if one.reason == UNDESCRIBED]
+class Describer(Protocol):
+    """Who looks at an image and says what it shows."""
+
+    @property
+    def name(self) -> str:
+        """Who it is, with its model and the version of its prompt."""
+
+    @property
+    def limits(self) -> Limits:
+        """What it takes; whoever calls keeps to it."""
+
+    def describe(self, picture: Picture) -> tuple[Described, Usage]:
+        """Return what an image shows, and what it cost to be told.
+
+        Raises:
+            DescribingFailed: no usable answer came.
+        """
+
+
+def choose_describer(user: UserSettings) -> Describer:
+    """Return the first of the user's providers that can see. No SDK is imported here.
+
+    Raises:
+        NoVision: none can: no key is set, or the user's `providers` leave those out.
+    """
+    for provider in user.providers:
+        if provider == "anthropic" and user.anthropic:
+            from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only what is used
+
+            return SeeingModel(AnthropicModel(user.anthropic), CLAUDE)
+        if provider == "gemini" and user.gemini:
+            from pipelines.extract.llm.gemini import GeminiModel  # noqa: PLC0415  as above
+
+            return SeeingModel(GeminiModel(user.gemini), GEMINI)
+    raise NoVision
 
 
 def describe_images(root: Path, describer: Describer, say: Callable[[Looked], None]) -> DescribeReport:
@@ -275,35 +157,34 @@ def describe_images(root: Path, describer: Describer, say: Callable[[Looked], No
     Raises:
         NotWritable: the disk refused a description.
     """
-    images = undescribed(root)
+    images = [one.path for one in scan(root).skipped if one.reason == UNDESCRIBED]
     looked: list[Looked] = []
     for path in images:
-        if _hopeless(looked[-ALIKE:]):
+        last = looked[-HOPELESS_AFTER:]
+        if len(last) == HOPELESS_AFTER and {(one.outcome, one.told) for one in last} == {("failed", last[0].told)}:
             break
         looked.append(replace(_look(root, path, describer), path=real_path(root, path)))
         say(looked[-1])
     return DescribeReport(describer.name, tuple(looked), len(images) - len(looked))
 
 
-def _hopeless(last: list[Looked]) -> bool:
-    return len(last) == ALIKE and {(one.outcome, one.told) for one in last} == {("failed", last[0].told)}
-
-
 def _look(root: Path, path: str, describer: Describer) -> Looked:
+    """Have one image described, and write what was seen beside it."""
     picture = _picture(root, path, describer.limits)
     if isinstance(picture, str):
         return Looked(path, "skipped", picture)
     try:
-        seen = describer.describe(picture)
+        seen, usage = describer.describe(picture)
     except DescribingFailed as fault:
         return Looked(path, "failed", f"has no description yet: {fault.provider} {fault.why}")
     try:
-        told = [load_redactor(root).redact(text).text for text in (seen.description, seen.title)]
-        written = write_sidecar(root, path, Described(told[0], title=told[1], by=seen.by))
+        redact = load_redactor(root).redact
+        seen = replace(seen, description=redact(seen.description).text, title=redact(seen.title).text)
+        written = write_sidecar(root, path, seen)
     except BadFile as fault:
         return Looked(path, "skipped", f"cannot be given a description: {fault.sentence}")
-    outcome = "is described" if written else "was described by somebody else meanwhile"
-    return Looked(path, "described" if written else "skipped", outcome, seen.input_tokens, seen.output_tokens)
+    told = "is described" if written else "was described by somebody else meanwhile"
+    return Looked(path, "described" if written else "skipped", told, usage.input_tokens, usage.output_tokens)
 
 
 def _picture(root: Path, path: str, limits: Limits) -> Picture | str:
@@ -325,3 +206,97 @@ def _picture(root: Path, path: str, limits: Limits) -> Picture | str:
     if limits.most_pixels and (side := longer_side(data)) > limits.most_pixels:
         return f"has {side:,} pixels on a side, and the provider takes {limits.most_pixels:,}"
     return most if len(data) > limits.most_bytes else Picture(kind, data)
+
+
+# ---------------------------------------- what a model is asked of an image, and what it may say
+
+
+class SeeingModel:
+    """A model that can see, as a describer of images.
+
+    Args:
+        model: who is asked.
+        limits: what its provider takes.
+    """
+
+    def __init__(self, model: Model, limits: Limits) -> None:
+        self._model, self.limits, self._prompt = model, limits, load_prompt("describe")
+        self.name = f"{model.name}@{self._prompt.tag}"
+
+    def describe(self, picture: Picture) -> tuple[Described, Usage]:
+        """Return what an image shows, and what it cost to be told.
+
+        Raises:
+            DescribingFailed: the call failed or its answer cannot be used.
+        """
+        tally = Tally()
+        call = self._prompt.call({}, DescriptionReply.model_json_schema(), image=picture)
+        try:
+            title, description = read_description(RetryPolicy().ask(self._model, call, tally).text)
+        except ModelFailed as fault:
+            raise DescribingFailed(fault.provider, fault.why) from None
+        except BadReply as fault:
+            raise DescribingFailed(provider_of(self._model.name), str(fault)) from None
+        [spent] = total(tuple(tally.spent))
+        return Described(description, title, by=self.name), spent.usage
+
+
+class DescriptionReply(BaseModel):
+    """The whole reply about one image."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    title: Annotated[str, Field(max_length=_TOLERATED, description="At most eight words.")]
+    description: Annotated[str, Field(min_length=1, max_length=_TOLERATED, description="Two to six sentences.")]
+
+
+def read_description(text: str) -> tuple[str, str]:
+    """Return the title and the description of a reply's text, each one line; what is too long is cut at a sentence.
+
+    Raises:
+        BadReply: no object of the schema is in it.
+    """
+    try:
+        reply = DescriptionReply.model_validate(last_object(text, "description"))
+    except ValidationError:
+        raise BadReply("answered outside the schema") from None
+    description = single_line(reply.description)
+    if not description:
+        raise BadReply("gave an empty description")
+    if len(description) > LONGEST:
+        ends = [found.end() for found in _SENTENCE_END.finditer(description, 0, LONGEST)]
+        whole = ends and ends[-1] > LONGEST // 2
+        description = description[: ends[-1]] if whole else f"{description[: LONGEST - 1]}…"
+    return single_line(reply.title)[:TITLE_LENGTH].strip(), description
+
+
+# ---------------------------------------- what an image is by its first bytes: a provider refuses what its name made up
+
+
+def media_type(data: bytes) -> str:
+    """Return `image/png`, `image/jpeg`, `image/gif` or `image/webp`, or an empty string for anything else."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    return "image/webp" if data.startswith(b"RIFF") and data[8:12] == b"WEBP" else ""
+
+
+def longer_side(data: bytes) -> int:
+    """Return the longer side in pixels, as the file states it; 0 where it does not, or not in a way that is known."""
+    kind, number = media_type(data), int.from_bytes
+    if kind == "image/png":
+        return max(number(data[16:20]), number(data[20:24]))
+    if kind == "image/gif":
+        return max(number(data[6:8], "little"), number(data[8:10], "little"))
+    if kind == "image/webp" and data[12:16] == b"VP8X":
+        return 1 + max(number(data[24:27], "little"), number(data[27:30], "little"))
+    at = 2 if kind == "image/jpeg" else len(data)  # its segments lead to the one that states the size
+    while at + 9 <= len(data) and data[at] == 0xFF:  # noqa: PLR2004  how every segment begins
+        marker = data[at + 1]
+        if marker in _JPEG_SIZES:
+            return max(number(data[at + 5 : at + 7]), number(data[at + 7 : at + 9]))
+        at += 1 if marker == 0xFF else 2 if marker in _JPEG_BARE else 2 + number(data[at + 2 : at + 4])  # noqa: PLR2004
+    return 0

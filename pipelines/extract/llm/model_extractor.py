@@ -1,4 +1,4 @@
-"""How a language model reads a day, whoever it is: the pieces, the prompt, the question, the checked answer."""
+"""How language models read a day, whoever they are: the pieces, the question, the checked answer, and what it costs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import Extraction, failures_of
-from pipelines.extract.llm.call import Call
-from pipelines.extract.llm.concurrency import abreast
-from pipelines.extract.llm.prompts import load_prompt
+from pipelines.extract.llm.call import load_prompt
+from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import price_of
 from pipelines.store.item import fold, folded
 from pipelines.usage import FailureKind, Tally, Usage, total
@@ -21,115 +21,25 @@ from pipelines.usage import FailureKind, Tally, Usage, total
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pipelines.extract.extraction import Candidate, DocumentChoice, ExtractionRequest, Extractor, ShownItem
-    from pipelines.extract.llm.call import Model, Place
+    from pipelines.extract.extraction import Candidate, DocumentChoice, ExtractionRequest, Extractor
+    from pipelines.extract.llm.call import Call, Model, Prompt
     from pipelines.extract.llm.fallback import Chain
-    from pipelines.extract.llm.prompts import Prompt
     from pipelines.extract.llm.replies import Replies
-    from pipelines.extract.llm.reply_schema import Asked, Faulty
+    from pipelines.extract.llm.reply_schema import Faulty
     from pipelines.provider_settings import Prices
+    from pipelines.store.item import Item
     from pipelines.store.log import Entry
 
-
-# ---------------------------------------- A day's entries as a model reads them
-# numbered lines under their headings, cut into pieces that fit a call.
+    Outcome = tuple[Sequence[Candidate], Sequence[Faulty], Tally, ModelFailed | None]
 
 
 BYTES_A_TOKEN: Final = 4
 HEADING_LENGTH: Final = 200
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Some entries of a day, in order, and the text that shows them; `shortened` counts entries shown only in part."""
-
-    entries: tuple[Entry, ...]
-    text: str
-    shortened: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    entry: Entry
-    context: str
-    text: str
-    shortened: bool
-
-
-def cut(entries: Sequence[Entry], tokens: int) -> tuple[Piece, ...]:
-    """Return the entries in pieces of at most `tokens`, cut between entries, each with the headings it stands under.
-
-    Args:
-        entries: one day's, in order.
-        tokens: the most that a piece may hold, counted as four bytes a token.
-
-    Returns:
-        Every entry in exactly one piece. One that is too long for a piece is shown by its first lines.
-    """
-    room = tokens * BYTES_A_TOKEN
-    pieces: list[list[_Shown]] = []
-    size = 0
-    for entry in entries:
-        shown = _show(entry, room)
-        if not pieces or size + _size(shown) > room:
-            pieces.append([])
-            size = 0
-        pieces[-1].append(shown)
-        size += _size(shown)
-    return tuple(_piece(shown) for shown in pieces)
-
-
-def _show(entry: Entry, room: int) -> _Shown:
-    context = _context(entry)
-    lines = (f"{number}| {_plain(line)}" for number, line in enumerate(entry.text.split("\n"), entry.start_line))
-    kept, whole = _within(lines, room - _bytes(context) - 1)
-    return _Shown(entry, context, "\n".join(kept), not whole)
-
-
-def _context(entry: Entry) -> str:
-    parts = [fold(" > ".join(entry.headings))[:HEADING_LENGTH]] if entry.headings else []
-    parts += [f"project: {fold(entry.project)[:HEADING_LENGTH]}"] if entry.project else []
-    return f"## {' / '.join(parts)}" if parts else "##"
-
-
-def _plain(line: str) -> str:
-    return _CONTROLS.sub(" ", line)
-
-
-def _within(lines: Iterable[str], room: int) -> tuple[list[str], bool]:
-    """Return the first lines that fit, the last of them cut short where not even one does, and whether all did."""
-    kept: list[str] = []
-    for line in lines:
-        room -= _bytes(line) + 1
-        if room < 0:
-            return kept or [line.encode()[: room + _bytes(line) + 1].decode(errors="ignore")], False
-        kept.append(line)
-    return kept, True
-
-
-def _size(shown: _Shown) -> int:
-    return _bytes(shown.context) + 1 + _bytes(shown.text) + 1
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode())
-
-
-def _piece(shown: Sequence[_Shown]) -> Piece:
-    lines: list[str] = []
-    context = "##"
-    for one in shown:
-        if one.context != context:
-            context = one.context
-            lines.append(context)
-        lines.append(one.text)
-    return Piece(tuple(one.entry for one in shown), "\n".join(lines), sum(one.shortened for one in shown))
-
-
-TASK: Final = "extract"
 MOST_FAULTY: Final = 20
+USUAL_OUTPUT: Final = 700
+"""The tokens of a usual reply: two to five items of some 150 tokens each. What a model thinks comes on top."""
 _FAULTY_LENGTH: Final = 1500
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,121 +73,94 @@ class ModelExtractor:
                 was in the way. Nothing of the day is returned then: it stays pending as a whole. The failure's `tally`
                 says what was spent.
         """
+        pieces = cut(request.entries, self.chain.input_tokens)
+        work = [partial(self._read, request, number, piece) for number, piece in enumerate(pieces)]
+        outcomes = list(ordered_map(work, self.at_once, lambda outcome: outcome[-1] is not None))
         tally = Tally()
-        try:
-            read = self._read(request, tally)
-        except ModelFailed as fault:
-            if self.last is None or fault.kind is FailureKind.OVER_BUDGET:
-                fault.tally = tally
-                raise
-            read = _fallen_back(self.last.extract(request), fault)
+        for _, _, spent, _ in outcomes:
+            tally.add(spent)
+        fault = next((one for *_, one in outcomes if one), None)
+        if fault is None:
+            candidates = [one for found, *_ in outcomes for one in found]
+            dropped = [one for _, lost, *_ in outcomes for one in lost]
+            read = Extraction(
+                tuple(sorted(candidates, key=lambda one: (one.entry.path, one.start_line, one.end_line))),
+                dropped=sum(one.ungrounded for one in dropped),
+                notes=_notes(pieces, dropped, sum(one.unlinked for one in candidates)),
+            )
+        elif self.last is None or fault.kind is FailureKind.OVER_BUDGET:
+            fault.tally = tally
+            raise fault
+        else:
+            read = self.last.extract(request)
+            read = replace(read, fallback=True, notes=(*read.notes, f"read by the rules alone, for {fault.sentence}"))
         return replace(read, spent=total(tuple(tally.spent)), failures=failures_of(tally), replies=tuple(tally.replies))
 
     def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
         """Return the calls that reading a day begins with, one a piece; an item without ground may add one to each."""
-        return tuple(one.call(()) for one in self._pieces(request))
-
-    def _pieces(self, request: ExtractionRequest) -> list[_Piece]:
         pieces = enumerate(cut(request.entries, self.chain.input_tokens))
-        return [_Piece(self, request, piece, Tally(cost=self._cost), (request.day, number)) for number, piece in pieces]
+        return tuple(self._call(request, number, piece, _nearest(request, piece), ()) for number, piece in pieces)
 
-    def _cost(self, model: str, usage: Usage) -> float | None:
-        price = price_of(model, self.prices)
-        return price.cost(usage) if price else None
+    def _read(self, request: ExtractionRequest, number: int, piece: Piece) -> Outcome:
+        """Return a piece's candidates, the items that stay without ground, what was spent, and why it failed, if so.
 
-    def _read(self, request: ExtractionRequest, tally: Tally) -> Extraction:
-        pieces = self._pieces(request)
-        read = list(abreast([one.read for one in pieces], self.at_once, lambda one: one.fault is not None))
-        for piece in pieces:
-            tally.add(piece.tally)
-        if fault := next((one.fault for one in read if one.fault), None):
-            raise fault
-        candidates = [one for answer in read for one in answer.found]
-        dropped = [one for answer in read for one in answer.lost]
-        return Extraction(
-            tuple(sorted(candidates, key=lambda one: (one.entry.path, one.start_line, one.end_line))),
-            dropped=sum(one.ungrounded for one in dropped),
-            notes=_notes([one.piece for one in pieces], dropped, sum(one.unlinked for one in candidates)),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What came of a piece: its candidates and the items that stay without ground, or why it could not be read."""
-
-    found: Sequence[Candidate] = ()
-    lost: Sequence[Faulty] = ()
-    fault: ModelFailed | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """One piece of a day, and how it is asked about."""
-
-    extractor: ModelExtractor
-    request: ExtractionRequest
-    piece: Piece
-    tally: Tally
-    place: Place
-
-    def read(self) -> _Read:
-        """Return the piece's candidates, and the items that stay without ground after they were asked for once more."""
-        try:
-            found, faulty = self._ask(())
-        except ModelFailed as fault:
-            return _Read(fault=fault)
-        if not faulty:
-            return _Read(found)
-        try:
-            mended, still = self._ask(faulty)
-        except ModelFailed:
-            return _Read(found, faulty)  # what is right stays right
-        said = {(one.type, folded(one.text)) for one in found}
-        mended = [one for one in mended if (one.type, folded(one.text)) not in said]
-        lost = max(0, len(faulty) - len(mended))
-        return _Read(found + mended, (still + faulty)[:lost])
-
-    def _ask(self, faulty: Sequence[Faulty]) -> tuple[list[Candidate], list[Faulty]]:
+        What cannot be used is asked for once more.
+        """
         from pipelines.extract.llm.reply_schema import candidates_of, read_items  # noqa: PLC0415  brings in pydantic
 
-        items, model = self.extractor.chain.ask(self.call(faulty), read_items, self.tally)
-        found, wrong = candidates_of(items, self._asked(), f"{model}@{self.extractor.prompt.tag}")
-        return list(found), list(wrong)
+        tally, shown = new_tally(self.prices), _nearest(request, piece)
+        held, ids = replace(request, entries=piece.entries), frozenset(one.id for one in shown)
 
-    def _asked(self) -> Asked:
-        from pipelines.extract.llm.reply_schema import Asked  # noqa: PLC0415  as above
+        def ask(faulty: Sequence[Faulty]) -> tuple[tuple[Candidate, ...], tuple[Faulty, ...]]:
+            items, model = self.chain.ask(self._call(request, number, piece, shown, faulty), read_items, tally)
+            return candidates_of(items, held, f"{model}@{self.prompt.tag}", ids)
 
-        documents = tuple(choice.id for choice in self.request.documents)
-        return Asked(self.piece.entries, documents, self.request.day, tuple(one.id for one in self._shown()))
+        try:
+            found, faulty = ask(())
+        except ModelFailed as fault:
+            return (), (), tally, fault
+        if not faulty:
+            return found, (), tally, None
+        try:
+            mended, still = ask(faulty)
+        except ModelFailed:
+            return found, faulty, tally, None  # what is right stays right
+        said = {(one.type, folded(one.text)) for one in found}
+        mended = tuple(one for one in mended if (one.type, folded(one.text)) not in said)
+        lost = max(0, len(faulty) - len(mended))
+        return found + mended, (still + faulty)[:lost], tally, None
 
-    def _shown(self) -> tuple[ShownItem, ...]:
-        """Return the items of the memory nearest to this piece."""
-        return self.request.nearby.nearest(self.piece.text) if self.request.nearby else ()
+    def _call(
+        self, request: ExtractionRequest, number: int, piece: Piece, shown: Sequence[Item], faulty: Sequence[Faulty]
+    ) -> Call:
+        """Return the question about a piece, or about what was faulty in the answer to it."""
+        from pipelines.extract.llm.reply_schema import reply_schema  # noqa: PLC0415  as above
 
-    def call(self, faulty: Sequence[Faulty]) -> Call:
-        """Return the question about this piece, or about what was faulty in the answer to it."""
-        prompt, request = self.extractor.prompt, self.request
-        items = [json.dumps([one.id, one.type, one.text], ensure_ascii=False) for one in self._shown()]
+        items = [json.dumps([one.id, one.type, one.text], ensure_ascii=False) for one in shown]
         values = {
             "day": request.day,
-            "documents": [{"id": one.id, "kind": one.kind, "title": fold(one.title)} for one in request.documents],
-            "log": self.piece.text,
+            "documents": shown_documents(request.documents),
+            "log": piece.text,
             "items": items,
-            "nonce": nonce("\n".join([*items, self.piece.text]), request.day, request.documents),
-            "faulty": [_told(one) for one in faulty[:MOST_FAULTY]],
+            "nonce": nonce("\n".join([*items, piece.text]), request.day, request.documents),
+            "faulty": [_faulty_line(one) for one in faulty[:MOST_FAULTY]],
         }
-        rendered = prompt.render(values)
-        return Call(TASK, prompt.id, prompt.version, rendered.system, rendered.user, _schema(), place=self.place)
+        return self.prompt.call(values, reply_schema(), place=(request.day, number))
 
 
-def _told(faulty: Faulty) -> str:
-    """Return a faulty item and what is wrong with it as JSON on one line: it can hold no line of its own."""
-    item = json.dumps(faulty.item)
-    return json.dumps({"item": faulty.item if len(item) <= _FAULTY_LENGTH else item[:500], "wrong": faulty.detail})
+def new_tally(prices: Prices) -> Tally:
+    """Return a tally that counts what calls cost; the user's own prices come before those of the table."""
+
+    def cost(model: str, usage: Usage) -> float | None:
+        price = price_of(model, prices)
+        return price.cost(usage) if price else None
+
+    return Tally(cost=cost)
 
 
-def _fallen_back(read: Extraction, fault: ModelFailed) -> Extraction:
-    return replace(read, fallback=True, notes=(*read.notes, f"read by the rules alone, for {fault.sentence}"))
+def shown_documents(documents: Iterable[DocumentChoice]) -> list[dict[str, str]]:
+    """Return the closed list of documents as a prompt shows it."""
+    return [{"id": one.id, "kind": one.kind, "title": fold(one.title)} for one in documents]
 
 
 def nonce(log: str, day: str, documents: Sequence[DocumentChoice]) -> str:
@@ -290,34 +173,100 @@ def nonce(log: str, day: str, documents: Sequence[DocumentChoice]) -> str:
     return hashlib.sha256(f"{day}\x1d{titles}\x1d{log}".encode(errors="surrogatepass")).hexdigest()[:20]
 
 
-def _schema() -> dict[str, Any]:
-    from pipelines.extract.llm.reply_schema import reply_schema  # noqa: PLC0415  brings in pydantic
+def _nearest(request: ExtractionRequest, piece: Piece) -> Sequence[Item]:
+    """Return the items of the memory nearest to a piece."""
+    return request.nearby.nearest(piece.text) if request.nearby else ()
 
-    return reply_schema()
+
+def _faulty_line(faulty: Faulty) -> str:
+    """Return a faulty item and what is wrong with it as JSON on one line: it can hold no line of its own."""
+    item = json.dumps(faulty.item)
+    return json.dumps({"item": faulty.item if len(item) <= _FAULTY_LENGTH else item[:500], "wrong": faulty.detail})
 
 
 def _notes(pieces: Sequence[Piece], dropped: Sequence[Faulty], unlinked: int) -> tuple[str, ...]:
     counted = Counter(one.why for one in dropped)
-    notes = [f"{count} proposed {_items(count)} dropped: {why}" for why, count in sorted(counted.items())]
+    notes = [
+        f"{count} proposed {'item was' if count == 1 else 'items were'} dropped: {why}"
+        for why, count in sorted(counted.items())
+    ]
     if unlinked:
-        notes.append(
-            f"{unlinked} proposed {'link was' if unlinked == 1 else 'links were'} left out: not among those shown"
-        )
+        links = "link was" if unlinked == 1 else "links were"
+        notes.append(f"{unlinked} proposed {links} left out: not among those shown")
     if shortened := sum(piece.shortened for piece in pieces):
         notes.append(f"{shortened} overlong {'entry was' if shortened == 1 else 'entries were'} read in part")
     return tuple(notes)
 
 
-def _items(count: int) -> str:
-    return "item was" if count == 1 else "items were"
+# ---------------------------------------- a day's entries as a model reads them: numbered lines under their headings
 
 
-# ---------------------------------------- what a night would cost
-# its calls are made up as the night would make them, counted, and not made.
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some entries of a day, in order, and the text that shows them; `shortened` counts entries shown only in part."""
+
+    entries: tuple[Entry, ...]
+    text: str
+    shortened: int = 0
 
 
-USUAL_OUTPUT: Final = 700
-"""The tokens of a usual reply: two to five items of some 150 tokens each. What a model thinks comes on top."""
+def cut(entries: Iterable[Entry], tokens: int) -> tuple[Piece, ...]:
+    """Return the entries in pieces of at most `tokens`, cut between entries, each with the headings it stands under.
+
+    Args:
+        entries: one day's, in order.
+        tokens: the most that a piece may hold, counted as four bytes a token.
+
+    Returns:
+        Every entry in exactly one piece. One that is too long for a piece is shown by its first lines.
+    """
+    room = tokens * BYTES_A_TOKEN
+    pieces: list[list[tuple[Entry, str, str, bool]]] = []
+    size = 0
+    for entry in entries:
+        context = _context(entry)
+        text, is_whole = _shown(entry, room - _bytes(context) - 1)
+        needed = _bytes(context) + 1 + _bytes(text) + 1
+        if not pieces or size + needed > room:
+            pieces.append([])
+            size = 0
+        pieces[-1].append((entry, context, text, is_whole))
+        size += needed
+    return tuple(map(_joined, pieces))
+
+
+def _context(entry: Entry) -> str:
+    parts = [fold(" > ".join(entry.headings))[:HEADING_LENGTH]] if entry.headings else []
+    parts += [f"project: {fold(entry.project)[:HEADING_LENGTH]}"] if entry.project else []
+    return f"## {' / '.join(parts)}" if parts else "##"
+
+
+def _shown(entry: Entry, room: int) -> tuple[str, bool]:
+    """Return the first lines that fit, the last of them cut short where not even one does, and whether all did."""
+    kept: list[str] = []
+    for number, words in enumerate(entry.text.split("\n"), entry.start_line):
+        line = f"{number}| {_CONTROLS.sub(' ', words)}"
+        if _bytes(line) + 1 > room:
+            return "\n".join(kept or [line.encode()[:room].decode(errors="ignore")]), False
+        room -= _bytes(line) + 1
+        kept.append(line)
+    return "\n".join(kept), True
+
+
+def _joined(shown: Sequence[tuple[Entry, str, str, bool]]) -> Piece:
+    lines: list[str] = []
+    above = "##"
+    for _, context, text, _ in shown:
+        lines += [text] if context == above else [context, text]
+        above = context
+    return Piece(tuple(entry for entry, *_ in shown), "\n".join(lines), sum(not whole for *_, whole in shown))
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode())
+
+
+# ---------------------------------------- what a night would cost: its calls are made up, counted, and not made
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,22 +10,22 @@ import base64
 import json
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Answer
-from pipelines.extract.llm.provider import SettledModel, as_failure, status_of, within
+from pipelines.extract.llm.provider import GARBLED, TRUNCATED, ProviderModel, as_count, as_failure, status_of, within
 from pipelines.search.embedders.remote import opened, with_path
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pipelines.extract.llm.call import Call
+    from pipelines.provider_settings import ProviderSettings
 
 
-PROVIDER: Final = "openai"
 ADDRESS: Final = "https://api.openai.com/v1"
 _ANSWER_BYTES: Final = 16_000_000
 _ERROR_BYTES: Final = 20_000
@@ -44,19 +44,14 @@ class _Refused(Exception):
         self.status_code, self.headers, self.body = status, headers, body
 
 
-@dataclass(slots=True)
-class _Learned:
-    """Which of `_FORMATS` a server understands, as far as its answers told."""
-
-    at: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class OpenAIModel(SettledModel):
+class OpenAIModel(ProviderModel):
     """Asks an OpenAI-compatible address. How far it understands schemas is learned by the first call and kept to."""
 
-    provider: ClassVar[str] = PROVIDER
-    _learned: _Learned = field(default_factory=_Learned, init=False)
+    provider = "openai"
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        super().__init__(settings)
+        self._formats: tuple[str, ...] = _FORMATS
 
     def ask(self, call: Call) -> Answer:
         """Make the call, once for each way of asking for JSON that the server refuses.
@@ -64,28 +59,22 @@ class OpenAIModel(SettledModel):
         Raises:
             ModelFailed: no usable answer came.
         """
-        for at in range(self._learned.at, len(_FORMATS)):
+        for at, form in enumerate(formats := self._formats):
             try:
-                reply = within(self.settings.timeout_seconds, lambda at=at: self._post(call, _FORMATS[at]))  # type: ignore[misc]  # mypy knows no default of a lambda
+                body = json.dumps(self._body(call, form)).encode()
+                reply = within(self.settings.timeout_seconds, partial(self._send, "/chat/completions", body))
             except Exception as fault:  # noqa: BLE001  whatever goes wrong on the way, the night must go on
-                failure = as_failure(PROVIDER, fault, call.subject)
-                if failure.kind is FailureKind.BAD_REQUEST and _FORMATS[at] and status_of(fault) in _REFUSALS:
+                failure = as_failure(self.provider, fault, call.subject)
+                if failure.kind is FailureKind.BAD_REQUEST and form and status_of(fault) in _REFUSALS:
                     continue
                 raise failure from None
-            self._learned.at = at
-            return _answer(reply, self.name, call.subject)
+            self._formats = formats[at:]
+            return self._answer(reply, call.subject)
         raise AssertionError  # the last way returns or raises
 
-    def list_models(self) -> object:
-        """Return what the server says of its models: whether it is there and takes the key, at no cost.
-
-        Raises:
-            Exception: whatever HTTP raises; `as_failure` says what it means.
-        """
-        return self._send("/models", None)
-
-    def _post(self, call: Call, way: str) -> Any:  # noqa: ANN401  JSON, checked by the caller
-        return self._send("/chat/completions", json.dumps(self._body(call, way)).encode())
+    def model_list(self) -> Callable[[], object]:
+        """Return what asks for the list of models: whether the server is there and takes the key, at no cost."""
+        return partial(self._send, "/models", None)
 
     def _send(self, path: str, body: bytes | None) -> Any:  # noqa: ANN401  JSON, checked by the caller
         url = (with_path(self.settings.base_url) if self.settings.base_url else ADDRESS) + path
@@ -107,62 +96,54 @@ class OpenAIModel(SettledModel):
             raise ValueError(len(said))
         return json.loads(said)
 
-    def _body(self, call: Call, way: str) -> dict[str, Any]:
-        most = call.max_output_tokens or self.settings.max_tokens
+    def _body(self, call: Call, form: str) -> dict[str, Any]:
         schema, system = _bare(call.schema), call.system
-        if way != "json_schema":
+        if form != "json_schema":
             system += f"\nAnswer with one JSON object of this schema and nothing else:\n{json.dumps(schema)}\n"
+        content: str | list[dict[str, Any]] = call.user
+        if call.image:
+            address = f"data:{call.image.media_type};base64,{base64.b64encode(call.image.data).decode()}"
+            content = [{"type": "image_url", "image_url": {"url": address}}, {"type": "text", "text": call.user}]
         body: dict[str, Any] = {
             "model": self.settings.model,
-            "messages": [{"role": "system", "content": system}, {"role": "user", "content": _content(call)}],
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": content}],
             # OpenAI's own models know the one name, most other servers only the other.
-            "max_tokens" if self.settings.base_url else "max_completion_tokens": most,
+            "max_tokens" if self.settings.base_url else "max_completion_tokens": self.settings.max_tokens,
         }
-        if way == "json_schema":
-            named = {"name": "reply", "strict": True, "schema": schema}
-            body["response_format"] = {"type": way, "json_schema": named}
-        elif way:
-            body["response_format"] = {"type": way}
+        if form:
+            body["response_format"] = {"type": form}
+        if form == "json_schema":
+            body["response_format"]["json_schema"] = {"name": "reply", "strict": True, "schema": schema}
         return body
 
-
-def _content(call: Call) -> str | list[dict[str, Any]]:
-    if call.image is None:
-        return call.user
-    address = f"data:{call.image.media_type};base64,{base64.b64encode(call.image.data).decode()}"
-    return [{"type": "image_url", "image_url": {"url": address}}, {"type": "text", "text": call.user}]
+    def _answer(self, reply: Any, subject: str) -> Answer:  # noqa: ANN401  JSON from somebody's server
+        usage = _usage(reply)
+        try:
+            choice = reply["choices"][0]
+            message, finish = choice["message"], choice.get("finish_reason")
+            content, refusal = message.get("content"), message.get("refusal")
+        except (LookupError, TypeError, AttributeError):
+            raise ModelFailed(self.provider, GARBLED, FailureKind.GARBLED, usage=usage) from None
+        if refusal:
+            raise ModelFailed(self.provider, f"refused to read this {subject}", FailureKind.REFUSED, usage=usage)
+        if finish == "length":
+            raise ModelFailed(self.provider, TRUNCATED.format("openai"), FailureKind.TRUNCATED, usage=usage)
+        if finish == "content_filter":
+            raise ModelFailed(self.provider, f"does not let this {subject} be read", FailureKind.BLOCKED, usage=usage)
+        return Answer(content if isinstance(content, str) else "", self.name, usage)
 
 
 def _bare(schema: Any) -> Any:  # noqa: ANN401  JSON
     """Return a schema without the keywords that strict servers refuse; a property of such a name stays."""
     if isinstance(schema, list):
         return [_bare(part) for part in schema]
-    if not isinstance(schema, dict) and not hasattr(schema, "items"):
+    if not isinstance(schema, dict):
         return schema
-    kept = {key: value for key, value in schema.items() if key not in _BOUNDS}
     return {
         key: {name: _bare(one) for name, one in value.items()} if key in {"properties", "$defs"} else _bare(value)
-        for key, value in kept.items()
+        for key, value in schema.items()
+        if key not in _BOUNDS
     }
-
-
-def _answer(reply: Any, name: str, subject: str) -> Answer:  # noqa: ANN401  JSON from somebody's server
-    usage = _usage(reply)
-    try:
-        choice = reply["choices"][0]
-        message, finish = choice["message"], choice.get("finish_reason")
-        content, refusal = message.get("content"), message.get("refusal")
-    except (LookupError, TypeError, AttributeError):
-        why = "answered with something that is not its wire format"
-        raise ModelFailed(PROVIDER, why, FailureKind.GARBLED, usage=usage) from None
-    if refusal:
-        raise ModelFailed(PROVIDER, f"refused to read this {subject}", FailureKind.REFUSED, usage=usage)
-    if finish == "length":
-        why = "was cut off at its longest answer; raise openai.max_tokens in the user's settings"
-        raise ModelFailed(PROVIDER, why, FailureKind.TRUNCATED, usage=usage)
-    if finish == "content_filter":
-        raise ModelFailed(PROVIDER, f"does not let this {subject} be read", FailureKind.BLOCKED, usage=usage)
-    return Answer(content if isinstance(content, str) else "", name, usage)
 
 
 def _usage(reply: Any) -> Usage:  # noqa: ANN401  as above
@@ -170,10 +151,5 @@ def _usage(reply: Any) -> Usage:  # noqa: ANN401  as above
     if not isinstance(told, dict):
         return Usage()
     details = told.get("prompt_tokens_details")
-    cached = _count(details, "cached_tokens") if isinstance(details, dict) else 0
-    return Usage(_count(told, "prompt_tokens"), _count(told, "completion_tokens"), cached)
-
-
-def _count(told: Mapping[str, object], name: str) -> int:
-    value = told.get(name)
-    return value if isinstance(value, int) and value > 0 else 0
+    cached = as_count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+    return Usage(as_count(told.get("prompt_tokens")), as_count(told.get("completion_tokens")), cached)

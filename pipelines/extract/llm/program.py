@@ -18,7 +18,6 @@ import tempfile
 import threading
 import time
 from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Final
 
@@ -62,9 +61,11 @@ def _noted_till_the_end(process: int) -> Iterator[None]:
         _running.discard(process)
 
 
-@dataclass(frozen=True, slots=True)
 class ProgramModel:
     """Runs a program for each call.
+
+    Its name is the program's file name: folder and arguments are in no item and no report, for they may tell secrets.
+    It tells no tokens, and what it does twice is the user's matter.
 
     Args:
         command: the program and its arguments.
@@ -72,29 +73,10 @@ class ProgramModel:
         input_tokens: the most log text in one call.
     """
 
-    command: tuple[str, ...]
-    timeout_seconds: float = SECONDS
-    input_tokens: int = 24_000
-
-    @property
-    def name(self) -> str:
-        """The program's file name. Its folder and arguments are in no item and no report: they may tell secrets."""
-        return f"{PROVIDER}:{PurePath(self.command[0]).name}"
-
-    @property
-    def source(self) -> str:
-        """The whole command."""
-        return PREFIX + shlex.join(self.command)
-
-    @property
-    def output_tokens(self) -> int:
-        """None that is known: a program tells no tokens."""
-        return 0
-
-    @property
-    def retries(self) -> int:
-        """None: what a program of the user's does twice is the user's matter."""
-        return 0
+    def __init__(self, command: tuple[str, ...], timeout_seconds: float = SECONDS, input_tokens: int = 24_000) -> None:
+        self.name, self.source = f"{PROVIDER}:{PurePath(command[0]).name}", PREFIX + shlex.join(command)
+        self.input_tokens, self.output_tokens, self.retries = input_tokens, 0, 0
+        self._command, self._timeout_seconds = command, timeout_seconds
 
     def ask(self, call: Call) -> Answer:
         """Run the program with the request on its standard input and return what it prints.
@@ -106,15 +88,16 @@ class ProgramModel:
             raise ModelFailed(PROVIDER, "cannot be shown an image", FailureKind.BAD_REQUEST)
         # Out of a file, so that a program that never reads its input holds nobody up.
         with tempfile.TemporaryFile() as request:
-            request.write(json.dumps(_request(call)).encode())
+            asked = ("task", "prompt_id", "prompt_version", "system", "user", "schema")
+            request.write(json.dumps({name: getattr(call, name) for name in asked}).encode())
             request.seek(0)
             said = self._run(request).decode(errors="replace")
         return Answer(said, self.name)
 
     def _run(self, request: IO[bytes]) -> bytes:
-        end = time.monotonic() + self.timeout_seconds
+        end = time.monotonic() + self._timeout_seconds
         try:
-            process = _started(self.command, request)
+            process = _started(self._command, request)
         except (OSError, ValueError, RuntimeError) as fault:  # the last where there is no thread to be had
             why = f"could not start its program ({type(fault).__name__})"
             raise ModelFailed(PROVIDER, why, FailureKind.DOWN) from None
@@ -159,17 +142,6 @@ def _started(command: tuple[str, ...], request: IO[bytes]) -> subprocess.Popen[b
             with starting.result() as process, _noted_till_the_end(process.pid):
                 _kill(process.pid)
         raise
-
-
-def _request(call: Call) -> dict[str, object]:
-    return {
-        "task": call.task,
-        "prompt_id": call.prompt_id,
-        "prompt_version": call.prompt_version,
-        "system": call.system,
-        "user": call.user,
-        "schema": dict(call.schema),
-    }
 
 
 def _read(process: subprocess.Popen[bytes], end: float) -> bytes:

@@ -1,13 +1,14 @@
-"""What an exception of an SDK or of HTTP means: which kind of failure it is, by its status, class and error code.
+"""What the models of the SDKs and of HTTP have in common: what they tell of themselves, and what their failures mean.
 
-The words of an error serve to tell the kinds apart and are never repeated: they may quote the request.
+The kind of a failure follows from an exception's status, class and error code. The words of an error serve to tell the
+kinds apart and are never repeated: they may quote the request.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from dataclasses import dataclass
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
@@ -18,7 +19,81 @@ from pipelines.usage import FailureKind, reason
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pipelines.extract.llm.call import Answer, Call
     from pipelines.provider_settings import ProviderSettings
+
+
+Result = TypeVar("Result")
+GARBLED: Final = "answered with something that is not its wire format"
+TRUNCATED: Final = "was cut off at its longest answer; raise {}.max_tokens in the user's settings"
+_SLACK: Final = 1.1  # the library's own limit, which says more of what was wrong, comes first where it works
+_GRACE: Final = 0.2
+
+
+class ProviderModel:
+    """A model that is asked as the user's settings say; who inherits says of which provider it is, and asks."""
+
+    provider: ClassVar[str]
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        self.settings = settings
+        self.name = f"{self.provider}:{settings.model}"
+        self.source = f"{self.name} {settings.address}".strip()
+        self.input_tokens, self.output_tokens = settings.input_tokens, settings.max_tokens
+        self.retries = settings.max_retries
+
+    def ask(self, call: Call) -> Answer:
+        """Make the call, once.
+
+        Raises:
+            ModelFailed: no usable answer came.
+        """
+        try:
+            reply = within(self.settings.timeout_seconds, lambda: self._reply(call))
+        except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
+            raise as_failure(self.provider, fault, call.subject) from None
+        return self._answer(reply, call.subject)
+
+    def _reply(self, call: Call) -> object:
+        """Return what the provider's library gives."""
+        raise NotImplementedError
+
+    def _answer(self, reply: Any, subject: str) -> Answer:  # noqa: ANN401  of the library's type
+        """Return the answer in it, or raise why there is none."""
+        raise NotImplementedError
+
+    def model_list(self) -> Callable[[], object]:
+        """Return what asks for the list of models, which costs nothing; whatever it raises, `as_failure` explains."""
+        raise NotImplementedError
+
+
+def within(seconds: float, work: Callable[[], Result]) -> Result:
+    """Return what `work` returns, or raise what it raises.
+
+    It runs in a thread of its own, which is left behind when its time is over: it holds up neither the run nor its end.
+    The libraries' own time limits begin anew with every byte, so a server that drips never reaches them.
+
+    Raises:
+        TimeoutError: it took longer than `seconds`, and a little.
+    """
+    result: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as fault:  # noqa: BLE001  it is raised below, in the thread that asked
+            result.set_exception(fault)
+
+    threading.Thread(target=run, name="model call", daemon=True).start()
+    return result.result(seconds * _SLACK + _GRACE)
+
+
+def as_count(told: object) -> int:
+    """Return a number of tokens that a wire tells; 0 for whatever is none."""
+    return told if isinstance(told, int) and told > 0 else 0
+
+
+# ---------------------------------------- what an exception means
 
 
 _QUOTA: Final = re.compile(
@@ -44,25 +119,30 @@ _KINDS: Final = {
     429: FailureKind.RATE_LIMITED,
     504: FailureKind.TIMED_OUT,
 }
+_BY_CLASS: Final = (
+    ({"ConnectTimeout", "ConnectError", "ConnectionRefusedError", "gaierror"}, FailureKind.DOWN),
+    ({"APITimeoutError", "TimeoutException", "TimeoutError"}, FailureKind.TIMED_OUT),
+    (
+        {"RemoteProtocolError", "ReadError", "IncompleteRead", "ConnectionResetError", "BrokenPipeError"},
+        FailureKind.CUT_OFF,
+    ),
+    ({"DecodingError"}, FailureKind.GARBLED),
+    ({"APIConnectionError", "TransportError", "OSError", "HTTPException"}, FailureKind.DOWN),
+    ({"ValueError", "APIResponseValidationError", "UnknownApiResponseError"}, FailureKind.GARBLED),
+)
 _WHY: Final = {
     FailureKind.OVER_QUOTA: "is over its quota, or its credit is used up",
     FailureKind.TOO_LONG: "found the {} too long for its context",
     FailureKind.UNAUTHORISED: "refused the key; see that it is right and still valid",
 }
-_BY_CLASS: Final = (
-    (frozenset({"ConnectTimeout", "ConnectError", "ConnectionRefusedError", "gaierror"}), FailureKind.DOWN),
-    (frozenset({"APITimeoutError", "TimeoutException", "TimeoutError"}), FailureKind.TIMED_OUT),
-    (
-        frozenset({"RemoteProtocolError", "ReadError", "IncompleteRead", "ConnectionResetError", "BrokenPipeError"}),
-        FailureKind.CUT_OFF,
-    ),
-    (frozenset({"DecodingError"}), FailureKind.GARBLED),
-    (frozenset({"APIConnectionError", "TransportError", "OSError", "HTTPException"}), FailureKind.DOWN),
-    (frozenset({"ValueError", "APIResponseValidationError", "UnknownApiResponseError"}), FailureKind.GARBLED),
-)
+_WHY_WITHOUT_STATUS: Final = {
+    FailureKind.DOWN: "could not be reached",
+    FailureKind.TIMED_OUT: "gave no answer in time",
+    FailureKind.CUT_OFF: "began to answer, and the connection broke",
+    FailureKind.GARBLED: GARBLED,
+}
 _LONGEST_WORDS: Final = 20_000
-_ERRORS_BEGIN: Final = 400
-_REDIRECTS_BEGIN: Final = 300
+_REDIRECTS_BEGIN, _ERRORS_BEGIN, _OWN_FAULTS_BEGIN = 300, 400, 500
 
 
 def as_failure(provider: str, fault: BaseException, subject: str = "day") -> ModelFailed:
@@ -78,17 +158,18 @@ def as_failure(provider: str, fault: BaseException, subject: str = "day") -> Mod
     """
     status = status_of(fault)
     if status is None:
-        kind = _by_class(fault)
-        return ModelFailed(provider, _transport_why(kind, fault), kind)
-    kind = _by_status(status, words_of(fault))
+        # An SDK wraps what the transport raised.
+        behind = fault.__cause__ or getattr(fault, "reason", None)
+        names = {kind.__name__ for one in (fault, behind) for kind in type(one).__mro__}
+        kind = next((kind for known, kind in _BY_CLASS if known & names), FailureKind.FAILED)
+        return ModelFailed(provider, _WHY_WITHOUT_STATUS.get(kind) or reason(fault), kind)
+    kind = _kind_by_status(status, _words_of(fault))
     if status < _ERRORS_BEGIN:
         why = f"sent a redirect, which is not followed (status {status}); name the address that it leads to"
+    elif kind in _WHY and status not in {403, 413}:
+        why = f"{_WHY[kind].format(subject)} (status {status})"
     else:
-        why = (
-            f"{_WHY[kind].format(subject)} (status {status})"
-            if kind in _WHY and status not in {403, 413}
-            else reason(fault)
-        )
+        why = reason(fault)
     return ModelFailed(provider, why, kind, retry_after=_retry_after(fault))
 
 
@@ -98,141 +179,40 @@ def status_of(fault: BaseException) -> int | None:
     return status if isinstance(status, int) and status >= _REDIRECTS_BEGIN else None
 
 
-def words_of(fault: BaseException) -> str:
+def _words_of(fault: BaseException) -> str:
     """Return what an error's body says, for telling kinds apart and for nothing else."""
     parts = (getattr(fault, name, None) for name in ("body", "details", "message"))
     return " ".join(str(part)[:_LONGEST_WORDS] for part in parts if part)
 
 
-def _by_status(status: int, words: str) -> FailureKind:
+def _kind_by_status(status: int, words: str) -> FailureKind:
     if status in {400, 403, 429} and _QUOTA.search(words):
         return FailureKind.OVER_QUOTA
     if status in {400, 422, 500} and _TOO_LONG.search(words):
         return FailureKind.TOO_LONG
     if status == 400 and _BAD_KEY.search(words):  # noqa: PLR2004  Gemini says 400 for a wrong key
         return FailureKind.UNAUTHORISED
-    if status >= 500:  # noqa: PLR2004  where the server's own faults begin
-        return _KINDS.get(status, FailureKind.DOWN)
-    return _KINDS.get(status, FailureKind.BAD_REQUEST)
-
-
-def _by_class(fault: BaseException) -> FailureKind:
-    """Return the kind by the class of a fault, or of what lies behind it: an SDK wraps what the transport raised."""
-    behind = fault.__cause__ or getattr(fault, "reason", None)
-    chain = [behind, fault] if isinstance(behind, BaseException) else [fault]
-    names = [{kind.__name__ for kind in type(one).__mro__} for one in chain]
-    for known, kind in _BY_CLASS:
-        if any(known & found for found in names):
-            return kind
-    return FailureKind.FAILED
-
-
-def _transport_why(kind: FailureKind, fault: BaseException) -> str:
-    whys = {
-        FailureKind.DOWN: "could not be reached",
-        FailureKind.TIMED_OUT: "gave no answer in time",
-        FailureKind.CUT_OFF: "began to answer, and the connection broke",
-        FailureKind.GARBLED: "answered with something that is not its wire format",
-    }
-    return whys.get(kind) or reason(fault)
-
-
-# ---------------------------------------------------------------- Retry-After
+    return _KINDS.get(status, FailureKind.DOWN if status >= _OWN_FAULTS_BEGIN else FailureKind.BAD_REQUEST)
 
 
 def _retry_after(fault: BaseException) -> float | None:
     """Return the seconds that an error asks to be left alone, from its headers or from Gemini's details."""
     headers: Any = getattr(getattr(fault, "response", None), "headers", None) or getattr(fault, "headers", None) or {}
-    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+    if (milliseconds := _seconds(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
     named = headers.get("retry-after")
-    if named is not None:
-        return _number(named) if _number(named) is not None else _until(str(named))
-    found = re.search(r"retryDelay['\"]?\s*:\s*['\"](\d{1,9}(?:\.\d{1,9})?)s", words_of(fault))
-    return float(found[1]) if found else None
-
-
-def _number(text: object) -> float | None:
-    found = re.fullmatch(r"\d{1,9}(\.\d{1,9})?", str(text).strip())
-    return float(found[0]) if found else None
-
-
-def _until(date: str) -> float | None:
+    if named is None:
+        found = re.search(r"retryDelay['\"]?\s*:\s*['\"](\d{1,9}(?:\.\d{1,9})?)s", _words_of(fault))
+        return float(found[1]) if found else None
+    if (seconds := _seconds(named)) is not None:
+        return seconds
     try:
-        then = parsedate_to_datetime(date)
+        then = parsedate_to_datetime(str(named))
     except ValueError:
         return None
     return max(0.0, (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp() - datetime.now(UTC).timestamp())
 
 
-# ---------------------------------------- what the providers' models tell of themselves
-# all of it stands in the user's settings.
-
-
-@dataclass(frozen=True, slots=True)
-class SettledModel:
-    """A model that is asked as the user's settings say; who inherits says of which provider it is, and asks."""
-
-    provider: ClassVar[str]
-    settings: ProviderSettings
-
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return f"{self.provider}:{self.settings.model}"
-
-    @property
-    def source(self) -> str:
-        """The name, and the address where it is not the provider's own."""
-        return f"{self.name} {self.settings.address}".strip()
-
-    @property
-    def input_tokens(self) -> int:
-        """The most log text in one call."""
-        return self.settings.input_tokens
-
-    @property
-    def output_tokens(self) -> int:
-        """The most that an answer may hold."""
-        return self.settings.max_tokens
-
-    @property
-    def retries(self) -> int:
-        """How often a call is worth making again."""
-        return self.settings.max_retries
-
-
-# ---------------------------------------- A whole call within its time
-# The libraries' own time limits begin anew with every byte, so a server that drips never reaches them.
-
-
-Result = TypeVar("Result")
-_SLACK: Final = 1.1  # the library's own limit, which says more of what was wrong, comes first where it works
-_GRACE: Final = 0.2
-
-
-def within(seconds: float, work: Callable[[], Result]) -> Result:
-    """Return what `work` returns, or raise what it raises.
-
-    It runs in a thread of its own, which is left behind when its time is over: it holds up neither the run nor its end.
-
-    Raises:
-        TimeoutError: it took longer than `seconds`, and a little.
-    """
-    returned: list[Result] = []
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            returned.append(work())
-        except BaseException as fault:  # noqa: BLE001  it is raised below, in the thread that asked
-            raised.append(fault)
-
-    thread = threading.Thread(target=run, name="model call", daemon=True)
-    thread.start()
-    thread.join(seconds * _SLACK + _GRACE)
-    if raised:
-        raise raised[0]
-    if returned:
-        return returned[0]
-    raise TimeoutError
+def _seconds(text: object) -> float | None:
+    found = re.fullmatch(r"\d{1,9}(\.\d{1,9})?", str(text).strip())
+    return float(found[0]) if found else None

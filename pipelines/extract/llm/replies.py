@@ -67,13 +67,9 @@ class Replies:
         self._cleared = False
         self._lock = threading.Lock()
 
-    def key(self, model: Model, call: Call) -> str:
-        """Return the name under which a model's first reply to a call is kept."""
-        return hashlib.sha256(f"{model.source}\x1f{call.digest}".encode(errors="surrogatepass")).hexdigest()[:32]
-
     def find(self, model: Model, call: Call) -> Kept | None:
         """Return what a model said to this call before, or None. What is no reply of this form is passed over."""
-        key = self.key(model, call)
+        key = _key(model, call)
         if self._anew and key not in self._own:
             return None
         kept = self.read(self._own.get(key) or self._names(key)[0])
@@ -86,6 +82,30 @@ class Replies:
             return _kept(key, json.loads(data)) if data else None
         except (CurateError, OSError, ValueError, RecursionError):
             return None
+
+    def keep(self, model: Model, call: Call, answer: Answer) -> str:
+        """Keep a reply, whole or not at all, and return its name. Where the disk refuses, the run goes on without."""
+        key = _key(model, call)
+        newest, further = self._names(key)
+        name = self._own.get(key) or (further if self._anew else newest)
+        found = {
+            "form": _FORM,
+            "digest": call.digest,
+            "model": answer.model,
+            "task": call.task,
+            "prompt": f"{call.prompt_id}/{call.prompt_version}",
+            "at": self._now.isoformat(timespec="seconds"),
+            "usage": asdict(answer.usage),
+            "text": answer.text,
+        }
+        file, when = f"{name}.json", self._now.timestamp()
+        with contextlib.suppress(CurateError, OSError, ValueError):
+            with making(self._root, self._below) as folder:
+                replace_synced(folder, file, json.dumps(found, indent=1).encode())
+                os.utime(file, (when, when), dir_fd=folder.descriptor)
+            self._own[key] = name
+        self._clear_once()
+        return name
 
     def _names(self, key: str) -> tuple[str, str]:
         """Return the names of the newest reply to a call, and of the one after it.
@@ -100,52 +120,23 @@ class Replies:
         is_first = not number and not (self._folder / f"{key}.json").exists()
         return newest, key if is_first else f"{key}-{number + 1}"
 
-    def keep(self, model: Model, call: Call, answer: Answer) -> str:
-        """Keep a reply, whole or not at all, and return its name. Where the disk refuses, the run goes on without."""
-        key = self.key(model, call)
-        newest, further = self._names(key)
-        name = self._own.get(key) or (further if self._anew else newest)
-        found = {
-            "form": _FORM,
-            "digest": call.digest,
-            "model": answer.model,
-            "task": call.task,
-            "prompt": f"{call.prompt_id}/{call.prompt_version}",
-            "at": self._now.isoformat(timespec="seconds"),
-            "usage": asdict(answer.usage),
-            "text": answer.text,
-        }
-        with contextlib.suppress(CurateError, OSError, ValueError):
-            self._write(name, json.dumps(found, indent=1).encode())
-            self._own[key] = name
-        self._clear_once()
-        return name
-
-    def _write(self, key: str, data: bytes) -> None:
-        name = f"{key}.json"
-        with making(self._root, self._below) as folder:
-            replace_synced(folder, name, data)
-            os.utime(name, (self._now.timestamp(), self._now.timestamp()), dir_fd=folder.descriptor)
-
     def _clear_once(self) -> None:
-        """Remove what is too old, when this run keeps its first reply; a run that asks nobody does not look."""
+        """Remove what is older than `KEPT_DAYS`, or half written, when this run keeps its first reply."""
         with self._lock:
-            if self._cleared:
-                return
-            self._cleared = True
-        self.clear()
-
-    def clear(self) -> int:
-        """Remove the replies that are older than `KEPT_DAYS`, and what was left half written; return how many."""
+            is_due, self._cleared = not self._cleared, True
+        if not is_due:
+            return
         oldest = (self._now - timedelta(days=KEPT_DAYS)).timestamp()
-        gone = 0
         with contextlib.suppress(CurateError, OSError), holding(self._root, self._below) as folder:
             for name in folder.names():
                 ours = name.endswith(".json") or name.startswith(".")
                 if ours and (there := folder.lstat(name)) and there.st_mtime < oldest:
                     folder.unlink(name)
-                    gone += 1
-        return gone
+
+
+def _key(model: Model, call: Call) -> str:
+    """Return the name under which a model's first reply to a call is kept."""
+    return hashlib.sha256(f"{model.source}\x1f{call.digest}".encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def _kept(key: str, found: Any) -> Kept | None:  # noqa: ANN401  JSON from a file that anybody may have changed

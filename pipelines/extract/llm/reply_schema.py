@@ -1,4 +1,4 @@
-"""What a language model may answer: the schema it is given, and the check of what came back.
+"""What a language model may answer about a day: the schema it is given, and the check of what came back.
 
 A model's reply is data from outside. It is held against the schema again, whatever the provider promised, and item by
 item: a wrong item is dropped and counted, and costs the right ones nothing.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import string
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -22,9 +22,9 @@ from pipelines.store.markdown import without_spans
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
-    from pipelines.store.log import Entry
+    from pipelines.extract.extraction import ExtractionRequest
 
 
 TEXT_LENGTH: Final = 500
@@ -33,6 +33,7 @@ REASON_LENGTH: Final = 200
 MOST_ITEMS: Final = 200
 MOST_OBJECTS: Final = 50
 MOST_NEW_PROJECTS: Final = 3
+_LOWER: Final = {ord(char): char.lower() for char in string.ascii_uppercase}
 
 Line = Annotated[int, Field(ge=1, le=10_000_000)]
 
@@ -72,37 +73,19 @@ class ExtractionReply(BaseModel):
     items: Annotated[list[ReplyItem], Field(max_length=MOST_ITEMS)]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a reply is held against: the entries the model saw, the documents and items it may name, and the day."""
-
-    entries: tuple[Entry, ...]
-    documents: tuple[str, ...]
-    day: str
-    items: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Faulty:
-    """A proposed item that cannot be used.
+class Faulty(ValueError):
+    """Raised for a proposed item that cannot be used.
 
     Args:
         item: what the model gave.
         why: what is wrong, for the report: no word of the log or of the model is in it.
-        detail: what is wrong, for the model that is asked again.
+        detail: what is wrong, for the model that is asked again; the same where nothing else is said.
         ungrounded: whether the log does not say what it says, rather than that its form is wrong.
     """
 
-    item: object
-    why: str
-    detail: str
-    ungrounded: bool
-
-
-class _Wrong(ValueError):
-    def __init__(self, why: str, detail: str = "", *, ungrounded: bool = False) -> None:
+    def __init__(self, item: object, why: str, detail: str = "", *, ungrounded: bool = False) -> None:
         super().__init__(why)
-        self.why, self.detail, self.ungrounded = why, detail or why, ungrounded
+        self.item, self.why, self.detail, self.ungrounded = item, why, detail or why, ungrounded
 
 
 def reply_schema() -> dict[str, Any]:
@@ -116,9 +99,7 @@ def read_items(text: str) -> list[object]:
     Raises:
         BadReply: no object with a list of items is in it, or it has other keys, or more items than are allowed.
     """
-    if not text.strip():
-        raise BadReply("gave an empty answer", FailureKind.EMPTY)
-    reply = _reply_object(without_thinking(text))
+    reply = last_object(text, "items")
     if set(reply) != {"items"} or not isinstance(reply["items"], list):
         raise BadReply("answered outside the schema (the answer must be an object with a list of items)")
     if len(reply["items"]) > MOST_ITEMS:
@@ -126,7 +107,9 @@ def read_items(text: str) -> list[object]:
     return reply["items"]
 
 
-def candidates_of(items: Sequence[object], asked: Asked, by: str) -> tuple[tuple[Candidate, ...], tuple[Faulty, ...]]:
+def candidates_of(
+    items: Sequence[object], request: ExtractionRequest, by: str, shown: Container[str] = ()
+) -> tuple[tuple[Candidate, ...], tuple[Faulty, ...]]:
     """Return the candidates among a reply's items, each grounded in the log, and the items that are none.
 
     A document outside the list is taken for none, and so is a new project when a reply names too many. A link that
@@ -134,46 +117,90 @@ def candidates_of(items: Sequence[object], asked: Asked, by: str) -> tuple[tuple
 
     Args:
         items: what `read_items` returned.
-        asked: what the reply is held against.
+        request: the day, the entries that the model saw, and the documents that it may name.
         by: who gave it, as an item's `by` records it.
+        shown: the ids of the items that it may link to.
     """
     candidates: list[Candidate] = []
     faulty: list[Faulty] = []
     projects: set[str] = set()
     for raw in items:
         try:
-            item = ReplyItem.model_validate({**raw, "links": []} if isinstance(raw, dict) else raw)
-            candidate = _linked(_grounded(_candidate(item, asked, by), asked.day), raw, asked)
-        except ValidationError as fault:
-            faulty.append(Faulty(raw, f"{_field(fault)} breaks the schema", _first_error(fault), ungrounded=False))
-        except _Wrong as fault:
-            faulty.append(Faulty(raw, fault.why, fault.detail, fault.ungrounded))
-        else:
-            projects |= {candidate.new_project} - {""} if len(projects) < MOST_NEW_PROJECTS else set()
-            named = candidate.new_project in projects
-            candidates.append(candidate if named else replace(candidate, new_project=""))
+            candidate = _candidate(raw, request, by, shown)
+        except Faulty as fault:
+            faulty.append(fault)
+            continue
+        if candidate.new_project and len(projects) < MOST_NEW_PROJECTS:
+            projects.add(candidate.new_project)
+        named = candidate.new_project in projects
+        candidates.append(candidate if named else replace(candidate, new_project=""))
     return tuple(candidates), tuple(faulty)
 
 
-_CAPITALS = {ord(char): char.lower() for char in string.ascii_uppercase}
+def _candidate(raw: object, request: ExtractionRequest, by: str, shown: Container[str]) -> Candidate:
+    """Return a candidate whose quote stands in its lines and whose text says nothing that they do not say.
+
+    Raises:
+        Faulty: the item is none.
+    """
+    links = raw.get("links") if isinstance(raw, dict) else None
+    try:
+        item = ReplyItem.model_validate({**raw, "links": []} if isinstance(raw, dict) else raw)
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_input=False, include_context=False)[0]
+        detail = fold(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")[:REASON_LENGTH]
+        raise Faulty(raw, f"{field_of(fault, ReplyItem)} breaks the schema", detail) from None
+    text, kind = single_line(item.text), ItemType(item.type)
+    if not text:
+        raise Faulty(raw, "text is empty")
+    holding = [one for one in request.entries if one.start_line <= item.start_line <= item.end_line <= one.end_line]
+    if not holding:
+        raise Faulty(raw, "its lines are within no entry", ungrounded=True)
+    # Where logs share line numbers, it is the entry that holds the quote.
+    entry = next((one for one in holding if quote_stands(item.quote, one.text.split("\n"))), holding[0])
+    document = item.document if any(item.document == one.id for one in request.documents) else ""
+    kept, lost = proposed_links(links, shown)
+    candidate = Candidate(
+        type=kind,
+        text=text,
+        entry=entry,
+        start_line=item.start_line,
+        end_line=item.end_line,
+        quote=item.quote,
+        confidence=Confidence(item.confidence),
+        reason=single_line(item.reason)[:REASON_LENGTH],
+        by=by,
+        document=document,
+        new_project="" if document else single_line(item.new_project),
+        closed=item.closed and kind is ItemType.TODO,
+        links=kept,
+        unlinked=lost,
+    )
+    if not quote_stands(candidate.quote, candidate.lines):
+        raise Faulty(raw, "its quote does not stand in its lines", ungrounded=True)
+    if found := ungrounded(text, candidate.quote, candidate.lines, entry, request.day):
+        why = f"{found[0][0]} of its text is not in its lines"
+        raise Faulty(raw, why, "; ".join(f"{what}: {words}" for what, words in found), ungrounded=True)
+    return candidate
 
 
-def without_thinking(text: str) -> str:
-    """Return a reply without what the model only thought, and without blanks around it."""
+def last_object(text: str, key: str) -> dict[str, Any]:
+    """Return the last JSON object of a reply that has a key: a model that thinks aloud may show drafts before it.
+
+    Raises:
+        BadReply: there is none.
+    """
+    if not text.strip():
+        raise BadReply("gave an empty answer", FailureKind.EMPTY)
     for tag in ("think", "thinking"):
-        text = without_spans(text, f"<{tag}>", f"</{tag}>", text.translate(_CAPITALS))
-    return text.strip()
-
-
-def _reply_object(text: str) -> dict[str, Any]:
-    """Return the last JSON object with items: a model that thinks aloud may show drafts before it."""
-    found = [value for value in objects_in(text) if "items" in value]
+        text = without_spans(text, f"<{tag}>", f"</{tag}>", text.translate(_LOWER))
+    found = [value for value in _objects_in(text) if key in value]
     if not found:
         raise BadReply("answered with something that is not the JSON it was asked for")
     return found[-1]
 
 
-def objects_in(text: str) -> Iterator[dict[str, Any]]:
+def _objects_in(text: str) -> Iterator[dict[str, Any]]:
     """Yield the outermost JSON objects in `text`, in order; the number of tries is bounded."""
     decoder = json.JSONDecoder()
     at = text.find("{")
@@ -189,63 +216,10 @@ def objects_in(text: str) -> Iterator[dict[str, Any]]:
         at = text.find("{", end)
 
 
-def _field(fault: ValidationError) -> str:
+def field_of(fault: ValidationError, model: type[BaseModel]) -> str:
     """Return the name of the first wrong field; a name that the model made up is not repeated."""
     name = str((fault.errors(include_url=False)[0]["loc"] or ("",))[0])
-    return name if name in ReplyItem.model_fields else "its shape"
-
-
-def _first_error(fault: ValidationError) -> str:
-    """Return the first error with its field, for the model; what the model gave there it has before it."""
-    found = fault.errors(include_url=False, include_input=False, include_context=False)[0]
-    return fold(f"{'.'.join(map(str, found['loc']))}: {found['msg']}")[:REASON_LENGTH]
-
-
-def _candidate(item: ReplyItem, asked: Asked, by: str) -> Candidate:
-    text, kind = single_line(item.text), ItemType(item.type)
-    if not text:
-        raise _Wrong("text is empty")
-    document = item.document if item.document in asked.documents else ""
-    return Candidate(
-        type=kind,
-        text=text,
-        entry=_entry(item, asked.entries),
-        start_line=item.start_line,
-        end_line=item.end_line,
-        quote=item.quote,
-        confidence=Confidence(item.confidence),
-        reason=single_line(item.reason)[:REASON_LENGTH],
-        by=by,
-        document=document,
-        new_project="" if document else single_line(item.new_project),
-        closed=item.closed and kind is ItemType.TODO,
-    )
-
-
-def _entry(item: ReplyItem, entries: Sequence[Entry]) -> Entry:
-    """Return the entry that holds the cited lines; where logs share line numbers, the one that holds the quote."""
-    holding = [entry for entry in entries if entry.start_line <= item.start_line <= item.end_line <= entry.end_line]
-    if not holding:
-        raise _Wrong("its lines are within no entry", ungrounded=True)
-    return next((entry for entry in holding if quote_stands(item.quote, entry.text.split("\n"))), holding[0])
-
-
-def _grounded(candidate: Candidate, day: str) -> Candidate:
-    """Return a candidate whose quote stands in its lines and whose text says nothing that they do not say."""
-    entry = candidate.entry
-    first = candidate.start_line - entry.start_line
-    lines = entry.text.split("\n")[first : candidate.end_line - entry.start_line + 1]
-    if not quote_stands(candidate.quote, lines):
-        raise _Wrong("its quote does not stand in its lines", ungrounded=True)
-    if found := ungrounded(candidate.text, candidate.quote, lines, entry, day):
-        why = f"{found[0].what} of its text is not in its lines"
-        raise _Wrong(why, "; ".join(f"{one.what}: {one.words}" for one in found), ungrounded=True)
-    return candidate
-
-
-def _linked(candidate: Candidate, raw: object, asked: Asked) -> Candidate:
-    links, lost = proposed_links(raw.get("links") if isinstance(raw, dict) else None, asked.items)
-    return replace(candidate, links=links, unlinked=lost)
+    return name if name in model.model_fields else "its shape"
 
 
 def single_line(text: str) -> str:

@@ -125,7 +125,18 @@ def peel(line: str) -> Spoken:
             seen[kind] = kind
         if kind == "nick":
             mark_at = at
-    return _spoken(line, mark_at, at, seen)
+    return Spoken(
+        line=line,
+        mark_at=mark_at,
+        said_at=at,
+        speaker=seen.get("speaker", ""),
+        bullet="bullet" in seen,
+        box=seen.get("bullet", ""),
+        quoted="quote" in seen,
+        chat="nick" in seen or ("stamp" in seen and next(iter(seen)) != "bullet"),
+        dots="dots" in seen,
+        timed="stamp" in seen or "clock" in seen,
+    )
 
 
 _SPEAKERS: Final = frozenset({"nick", "named", "plain"})
@@ -143,21 +154,6 @@ def _may_follow(kind: str, found: re.Match[str], seen: dict[str, str]) -> bool:
     if kind == "heading":
         return not seen
     return kind not in seen or kind == "quote"
-
-
-def _spoken(line: str, mark_at: int, said_at: int, seen: dict[str, str]) -> Spoken:
-    return Spoken(
-        line=line,
-        mark_at=mark_at,
-        said_at=said_at,
-        speaker=seen.get("speaker", ""),
-        bullet="bullet" in seen,
-        box=seen.get("bullet", ""),
-        quoted="quote" in seen,
-        chat="nick" in seen or ("stamp" in seen and next(iter(seen)) != "bullet"),
-        dots="dots" in seen,
-        timed="stamp" in seen or "clock" in seen,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,34 +263,20 @@ def clean(text: str, marks: str = "") -> str:
         text: verbatim words of a log.
         marks: the emphasis marks that were opened before the text began, whose closing ones end it.
     """
-    text = _cut(fold(_PROJECT.sub("", text) if "[" in text else text))
+    text = fold(_PROJECT.sub("", text) if "[" in text else text)
+    if len(text) > LONGEST_TEXT:
+        text = text[:LONGEST_TEXT]
+        text = text[: text.rfind(" ")] if " " in text[LONGEST_TEXT // 2 :] else text
     if marks:
-        text = _unclosed(text, marks)
+        text = text.rstrip(" ")
+        text = text[: -len(marks)].rstrip(" ") if text.endswith(marks) else text.replace(marks, "", 1)
     if "*" in text:
         parts = _CODE.split(text)
         parts[::2] = [_BOLD.sub(r"\2", part) for part in parts[::2]]
         text = "".join(parts)
-    if (
-        len(marks := text[:1])
-        and marks == "_"
-        and text.endswith("_")
-        and text.strip("_")
-        and "_" not in text.strip("_")
-    ):
-        text = text.strip("_")
+    if text.startswith("_") and text.endswith("_") and (inner := text.strip("_")) and "_" not in inner:
+        text = inner
     return _SELF_LINK.sub(r"\1", text).strip()
-
-
-def _unclosed(text: str, marks: str) -> str:
-    text = text.rstrip(" ")
-    return text[: -len(marks)].rstrip(" ") if text.endswith(marks) else text.replace(marks, "", 1)
-
-
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST_TEXT:
-        return text
-    head = text[:LONGEST_TEXT]
-    return head[: head.rfind(" ")] if " " in head[LONGEST_TEXT // 2 :] else head
 
 
 def words(text: str) -> list[str]:

@@ -1,29 +1,33 @@
-"""The extractor that needs no key: labels first, then the few sentences that only sound like items."""
+"""The extractor that needs no key: labels first, then the few sentences that only sound like items.
+
+The latter are proposals that are said again after the votes, and phrases such as `we decided to` or `from now on`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Extraction
-from pipelines.extract.rules.cues import MOST, best, suggest
-from pipelines.extract.rules.label_reader import Found, LabelReader
-from pipelines.extract.rules.labels import is_near_miss
-from pipelines.extract.rules.lines import clean, overlap, same_key, words
-from pipelines.extract.rules.noise import is_bot, is_procedural
+from pipelines.extract.rules.label_reader import NAME, LabelReader, end_of
+from pipelines.extract.rules.labels import is_bot, is_near_miss, is_procedural
+from pipelines.extract.rules.lines import clean, overlap, same_key, sentences, without_filler, words
 from pipelines.store.item import Confidence, ItemType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pipelines.extract.extraction import ExtractionRequest
     from pipelines.extract.rules.lines import Line
     from pipelines.store.log import Entry
 
 
-NAME: Final = "rules@1"
+_MOST: Final = 5  # suggestions of a day that are kept
+_SAME: Final = 0.6
+_MOST_KNOWN, _MOST_LOOKED_AT = 2000, 200  # bounds the comparisons of a day, however long its log
 _FEW: Final = 5  # entries of speech that make a day a meeting, where they are a share of all its entries, too
 _SHARE: Final = 3
 
@@ -40,54 +44,53 @@ class RulesExtractor:
         """Return the day's candidates in log order: what a label says with confidence high, the rest with medium."""
         reader = LabelReader()
         read = [(entry, reader.read(entry)) for entry in request.entries]
-        suggested = repeated(read, reader.taken)
-        if not _is_meeting([lines for _, lines in read]):
-            suggested += [one for entry, lines in read for one in suggest(entry, lines, reader.taken)]
-        labelled = _once(reader.found)
-        sure = [found for found in labelled if found.sure]
-        unsure = [found for found in labelled if not found.sure]
-        kept = [*sure, *best([*unsure, *suggested], sure, MOST)]
-        return Extraction(tuple(_candidate(found) for found in sorted(kept, key=lambda found: found.start_line)))
+        suggested = list(_adopted(read, reader.taken))
+        # Where people speak, in the minutes of a meeting or in a chat, they think aloud.
+        speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in read)
+        if speaking < _FEW or speaking * _SHARE < len(read):
+            suggested += [one for entry, lines in read for one in _suggested(entry, lines, reader.taken)]
+        labelled = _once([*_surest_first(reader.found), *_surest_first(reader.repeated)])
+        sure = [one for one in labelled if one.confidence is Confidence.HIGH]
+        unsure = [one for one in labelled if one.confidence is not Confidence.HIGH]
+        kept = [*sure, *_best([*unsure, *suggested], sure)]
+        return Extraction(tuple(sorted(kept, key=lambda one: one.start_line)))
 
 
-def _is_meeting(entries: Sequence[Sequence[Line]]) -> bool:
-    """Return whether a day's entries are the minutes of a meeting, or a chat: a fair share of them is speech."""
-    speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for lines in entries)
-    return speaking >= _FEW and speaking * _SHARE >= len(entries)
+def _surest_first(found: Iterable[Candidate]) -> list[Candidate]:
+    return sorted(found, key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line))
 
 
-def _once(found: Iterable[Found]) -> list[Found]:
-    """Keep the first real occurrence of what is said more than once in a day, in log order."""
-    first: dict[tuple[str, str], Found] = {}
-    for one in sorted(found, key=lambda one: (one.repeats, not one.sure, one.start_line)):
+def _once(found: Iterable[Candidate]) -> list[Candidate]:
+    """Keep the first of what is said more than once in a day, in log order."""
+    first: dict[tuple[str, str], Candidate] = {}
+    for one in found:
         first.setdefault((one.type, same_key(one.text)), one)
     return sorted(first.values(), key=lambda one: one.start_line)
 
 
-def _candidate(found: Found) -> Candidate:
-    return Candidate(
-        type=found.type,
-        text=found.text,
-        entry=found.entry,
-        start_line=found.start_line,
-        end_line=found.end_line,
-        quote=found.quote,
-        confidence=Confidence.HIGH if found.sure else Confidence.MEDIUM,
-        reason=found.reason,
-        by=NAME,
-        closed=found.closed,
-    )
+def _best(suggested: Iterable[Candidate], labelled: Iterable[Candidate]) -> list[Candidate]:
+    """Return the first suggestions, none of which says what another, or a label, already says."""
+    known = [Counter(words(one.text)) for one in islice(labelled, _MOST_KNOWN)]
+    kept: list[Candidate] = []
+    for one in islice(suggested, _MOST_LOOKED_AT):
+        if len(kept) >= _MOST:
+            break
+        bag = Counter(words(one.text))
+        if all(overlap(bag, other) < _SAME for other in known):
+            known.append(bag)
+            kept.append(one)
+    return kept
 
 
-# ---------------------------------------- A proposal that is said again
-# word for word, after the votes: it was adopted, although no label says so.
+# ---------------------------------------- a proposal that is said again, word for word, after the votes was adopted
 
 
-_VOTE = re.compile(r"\+1(?!\d)")
+_VOTED = re.compile(r"\+1(?!\d)")
 _PROPOSER = re.compile(r"\s\*{1,2}\([^()\n]{1,60}\)\*{1,2}\s*$")
-_SAME: Final = 0.9
-_FEWEST_VOTES, _FEWEST_WORDS = 2, 3
+_SAME_PROPOSAL: Final = 0.9
+_FEWEST_VOTES, _FEWEST_PROPOSED = 2, 3
 _MOST_LINES: Final = 120  # a proposal that was not adopted within so many lines was left
+_MOST_OPEN: Final = 4
 
 
 @dataclass(slots=True)
@@ -97,53 +100,177 @@ class _Proposal:
     votes: int = 0
 
 
-@dataclass(slots=True)
-class _Floor:
-    open: list[_Proposal] = field(default_factory=list)
-
-    def propose(self, text: str, number: int) -> None:
-        bag = Counter(words(_PROPOSER.sub("", text.partition(":")[2])))
-        if bag.total() >= _FEWEST_WORDS:
-            self.open = [*(one for one in self.open if number - one.line <= _MOST_LINES), _Proposal(bag, number)][-4:]
-
-    def vote(self) -> None:
-        for one in self.open:
-            one.votes += 1
-
-    def adopts(self, said: str) -> bool:
-        bag = Counter(words(said))
-        found = next((p for p in self.open if p.votes >= _FEWEST_VOTES and overlap(p.bag, bag) >= _SAME), None)
-        if found:
-            self.open.remove(found)
-        return found is not None
-
-
-def repeated(read: Iterable[tuple[Entry, Sequence[Line]]], taken: set[int]) -> list[Found]:
-    """Return the lines of a day that repeat a proposal after at least two votes for it, as suggested decisions."""
-    floor, result = _Floor(), list[Found]()
-    for entry, lines in read:
-        for line in lines:
-            spoken = line.spoken
-            if spoken is None or is_bot(spoken.speaker):
-                continue
-            said = spoken.said
-            if is_near_miss(spoken):
-                floor.propose(said, line.number)
-            elif floor.open and _VOTE.match(said):
-                floor.vote()
-            elif floor.open and line.number not in taken and floor.adopts(said) and not is_procedural(said):
-                found = Found(
-                    ItemType.DECISION,
-                    clean(said),
-                    entry,
-                    line.number,
-                    line.number,
-                    said.strip(),
-                    sure=False,
-                    reason=_REASON,
-                )
-                result.append(found)
-    return result
+def _adopted(read: Iterable[tuple[Entry, Sequence[Line]]], taken: set[int]) -> Iterator[Candidate]:
+    """Yield the lines of a day that repeat a proposal after at least two votes for it, as suggested decisions."""
+    proposed: list[_Proposal] = []
+    for entry, line in ((entry, line) for entry, lines in read for line in lines):
+        spoken = line.spoken
+        if spoken is None or is_bot(spoken.speaker):
+            continue
+        said = spoken.said
+        if is_near_miss(spoken):
+            bag = Counter(words(_PROPOSER.sub("", said.partition(":")[2])))
+            if bag.total() >= _FEWEST_PROPOSED:
+                proposed = [one for one in proposed if line.number - one.line <= _MOST_LINES]
+                proposed = [*proposed, _Proposal(bag, line.number)][-_MOST_OPEN:]
+        elif proposed and _VOTED.match(said):
+            for one in proposed:
+                one.votes += 1
+        elif proposed and line.number not in taken:
+            bag = Counter(words(said))
+            voted = (one for one in proposed if one.votes >= _FEWEST_VOTES)
+            if found := next((one for one in voted if overlap(one.bag, bag) >= _SAME_PROPOSAL), None):
+                proposed.remove(found)
+                if not is_procedural(said):
+                    why, at = "a proposal repeated after the votes", line.number
+                    yield _suggestion(ItemType.DECISION, clean(said), entry, (at, at), said.strip(), why)
 
 
-_REASON: Final = "a proposal repeated after the votes"
+def _suggestion(kind: ItemType, text: str, entry: Entry, lines: tuple[int, int], quote: str, reason: str) -> Candidate:
+    return Candidate(kind, text, entry, *lines, quote, Confidence.MEDIUM, reason, NAME)
+
+
+# ---------------------------------------- phrases that suggest an item without a label
+# Four families, each right on text that nobody here wrote; `benchmarks/cues.py` counts them. A phrase counts only where
+# it opens a main clause that is stated, not asked, denied, reported or supposed.
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One family of phrases.
+
+    Args:
+        family: its name.
+        type: what it suggests.
+        stems: small-letter pieces, one of which stands in every text that the pattern matches: a quick look first.
+        pattern: the phrase, with the words before it that may belong to it.
+    """
+
+    family: str
+    type: ItemType
+    stems: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def _cue(family: str, kind: ItemType, stems: str, pattern: str) -> Cue:
+    return Cue(family, kind, tuple(stems.split("|")), re.compile(pattern, re.IGNORECASE | re.VERBOSE))
+
+
+_HOUR: Final = r"\d{1,2}(?:[:.]\d\d)?(?:[ ]?[ap]\.?m\b\.?)?"
+_DAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun"
+_NO_NAME: Final = r"(?:s?he|it|they|wh(?:at|o)\w*|that|this|if|when\w*|while|because|since|although|\w+one|\w+body)\b"
+_NAME: Final = rf"(?:the[ ]user|(?!{_NO_NAME})(?-i:[A-Z])[\w'-]{{1,20}}(?:[ ](?-i:[A-Z][a-z])[\w'-]{{1,20}})?)"
+# The verbs that rules are made of: `never confident` and `always visible` lay nothing down.
+_VERBS: Final = "|".join(
+    """accept access add allow alert answer approve archive ask assume attach avoid back backup base block book branch
+    bring build bump buy cache call cancel catch change charge check checkpoint choose clean clear close comment commit
+    compare confirm connect contact copy create debug define delegate delete deploy describe design disable discuss do
+    document double-check download draft drop edit email enable encrypt end ensure escape estimate execute explain
+    export expose fail fetch fill filter fix follow force forget format forward generate get give go guess handle
+    hard-code hardcode hide ignore implement import include inform install invent keep label launch leave let limit
+    link lint list load lock log look make mark measure mention merge message mock modify monitor move name notify
+    open order overwrite pass paste pay perform pin plan post prefer prepare present print profile promise proxy
+    publish pull push put quote read rebase record refer release rely remove rename repeat replace reply report
+    request require respond restart restore retry return reuse reveal reverse review rotate round run sandbox save
+    say schedule search send set share ship show sign skip spawn speak specify stage start state stay stop store
+    submit suggest switch sync tag take talk tell test touch track treat trust try turn update upload use validate
+    verify version wait wash wear work wrap write""".split()
+)
+CUES: Final = (
+    _cue(
+        "decision", ItemType.DECISION, "decided|agreed|chose|going with",
+        r"""\b(?:we|i)(?:['’]ve|[ ]have|[ ]had)?(?:[ ](?:just|all|finally|now|also|both|then))?
+            [ ](?:decided|agreed|chose)[ ](?:to|on|that|not|against)\b(?=.*\w)(?![ ](?:whether|how|what|if)\b)
+          | (?:^|\b(?:we|i)(?:['’]re|['’]m|[ ]are|[ ]am)[ ](?:now[ ])?)going[ ]with\b(?=.*\w)""",
+    ),
+    _cue(
+        "rule", ItemType.RULE, "from now on|always|never",
+        rf"""\bfrom[ ]now[ ]on\b
+          | ^(?:please[ ])?(?:always|never)[ ](?:{_VERBS})\b""",
+    ),
+    _cue(
+        "habit", ItemType.FACT, "prefers|wants|works",
+        rf"""^{_NAME}[ ](?:(?:also|really)[ ])?
+             (?:prefers|wants
+               |works[ ](?:from[ ])?(?:{_HOUR}|{_DAY})[ ]?(?:[-–]|to|until)[ ]?(?:{_HOUR}|{_DAY}))(?!\w)""",
+    ),
+    _cue(
+        "reminder", ItemType.TODO, "remember to|forget to",
+        r"""^(?:(?:please|must|need[ ]to|we[ ]must|i[ ]must)[ ])?
+            (?:remember|don['’]t[ ]forget|do[ ]not[ ]forget)[ ]to\b""",
+    ),
+)  # fmt: skip
+STEMS: Final = tuple(stem for cue in CUES for stem in cue.stems)
+
+_NOT_STATED: Final = re.compile(
+    r"\b(?:if|whether|unless|until|when\w*|because|since|although|though|which|where|why|how|reasons?|maybe|perhaps|"
+    r"would|could|should|might|probably|supposed?|imagine|guess|think|thought|wish|until|once|before|after|not|never|"
+    r"no|nobody|without|said|says|told|asked|wrote|writes|claims?|according|mentioned|page|docs?|documentation|"
+    r"article|post)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_HEDGED: Final = re.compile(r"\b(?:i guess|not sure|no idea|who knows|or not|just kidding|lol)\b", re.IGNORECASE)
+_DANGLING: Final = re.compile(
+    r"\s*(?:to\s)?(?:it|this|that|them|both|so|because|already|earlier|there|something)\b", re.IGNORECASE
+)
+_VOTE: Final = re.compile(r"[+-][01]\b")
+_WORD: Final = re.compile(r"[^\W_][\w'’./@#-]{0,60}")
+_FEWEST_WORDS, _MOST_WORDS = 3, 48
+_LONGEST: Final = 400
+_FARTHEST: Final = 40  # characters before a phrase that opens a main clause
+
+
+def cue_of(sentence: str) -> tuple[Cue, str] | None:
+    """Return the cue of one cleaned sentence and its phrase, or None where it has none or does not state it."""
+    if sentence.endswith(("?", "…", "...", ":", ",", "-")) or sentence[:1] in "\"“'":
+        return None
+    if sentence.count("(") != sentence.count(")"):
+        return None  # a piece of a sentence
+    low = sentence.lower()
+    for cue in CUES:
+        found = cue.pattern.search(sentence) if any(stem in low for stem in cue.stems) else None
+        if found and _is_stated(sentence, found):
+            return cue, found[0].strip()
+    return None
+
+
+def _is_stated(sentence: str, found: re.Match[str]) -> bool:
+    before = sentence[: found.start()]
+    return (
+        len(before) <= _FARTHEST
+        and not _DANGLING.match(sentence, found.end())
+        and _FEWEST_WORDS <= len(_WORD.findall(sentence)) <= _MOST_WORDS
+        and not (_NOT_STATED.search(before) or _HEDGED.search(sentence) or _VOTE.match(sentence))
+    )
+
+
+def _suggested(entry: Entry, lines: Sequence[Line], taken: set[int]) -> Iterator[Candidate]:
+    """Yield what the cues of an entry suggest in the log's own voice, without the lines whose numbers are `taken`."""
+    low = entry.text.lower()
+    if not any(stem in low for stem in STEMS):
+        return
+    index = 0
+    while index < len(lines):
+        spoken, end = lines[index].spoken, index
+        if spoken is not None and lines[index].number not in taken and not spoken.is_speech:
+            end = index if spoken.quoted else end_of(lines, index)
+            if not spoken.said.startswith(("|", "~~", "`", "http", '"')):
+                rest = (line.spoken for line in lines[index + 1 : end + 1])
+                text = "\n".join([spoken.said, *(one.line for one in rest if one)])
+                yield from _suggested_by(text, entry, lines[index : end + 1])
+        index = end + 1
+
+
+def _suggested_by(text: str, entry: Entry, lines: Sequence[Line]) -> Iterator[Candidate]:
+    """Yield what the sentences of a paragraph suggest."""
+    for start, end in sentences(text):
+        if end - start > _LONGEST:
+            continue
+        sentence, quote = without_filler(clean(text[start:end])), text[start:end]
+        if (cued := cue_of(sentence)) and not is_procedural(sentence):
+            first = text.count("\n", 0, start)
+            last = first + quote.count("\n")
+            # A comment inside the sentence keeps it from standing there: its whole lines do.
+            own = "\n".join(line.raw for line in lines[first : last + 1])
+            places, why = (lines[0].number + first, lines[0].number + last), f"cue: {cued[1]}"
+            yield _suggestion(cued[0].type, sentence, entry, places, quote if quote in own else own.strip(), why)

@@ -7,10 +7,10 @@ from and by what they ask for.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extract_days import evidence_lines
+from pipelines.review.review import Filed
 from pipelines.review.trust.attacks import attack_in, made_inert
 from pipelines.review.trust.instructions import heads_others_words, instructs, passes_on
 from pipelines.store.evidence import voice_in, without_pointer
@@ -51,20 +51,18 @@ _CONTEXT: Final = re.compile(
 _JSON: Final = re.compile(r'"(?:start_line|chunk_id|end_line)":\s?\d')
 
 
-def is_echo(lines: Sequence[str], ids: Container[str]) -> bool:
+def is_echo(lines: Iterable[str], ids: Container[str]) -> bool:
     """Return whether lines of a log are what this program printed: items as rendered, hits, the startup context.
 
     Args:
         lines: the lines that a candidate rests on.
         ids: the ids of all items. A comment with another id was not written by a run, and is for the attack reader.
     """
-    return any(_is_own(without_pointer(line), ids) for line in lines)
-
-
-def _is_own(line: str, ids: Container[str]) -> bool:
-    if any(found[1] in ids for found in _COMMENT.finditer(line)):
-        return True
-    return any(pattern.search(line) for pattern in (_HIT, _ECHOES_LIST, _CONTEXT, _JSON))
+    return any(
+        any(found[1] in ids for found in _COMMENT.finditer(line))
+        or any(pattern.search(line) for pattern in (_HIT, _ECHOES_LIST, _CONTEXT, _JSON))
+        for line in map(without_pointer, lines)
+    )
 
 
 _LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
@@ -76,23 +74,6 @@ _TIMED: Final = re.compile(
 _LIST: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
 _BEFORE: Final = 12
 """So many entries above one are looked at: a text that was pasted with blank lines in it is several entries."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gated:
-    """A candidate as it may be kept.
-
-    Args:
-        candidate: without unseen characters; with its links inert where it is not the owner's; with its trust.
-        doubt: why a person is to be asked first, as the end of a sentence that begins with *it*; empty where nobody is.
-        echo: whether it is the memory's own words come back, which prove nothing.
-        recited: whether an agent said it in a session, which it began with the memory before its eyes.
-    """
-
-    candidate: Candidate
-    doubt: str = ""
-    echo: bool = False
-    recited: bool = False
 
 
 class Gate:
@@ -110,17 +91,17 @@ class Gate:
         self._seals, self._rules_from, self._ids = seals, rules_from, ids
         self._attacks: dict[Entry, str] = {}
 
-    def look(self, candidate: Candidate) -> Gated:
-        """Return a candidate as it may be kept."""
+    def look(self, candidate: Candidate) -> Filed:
+        """Return a candidate as it may be kept: without unseen characters, inert where it is not the owner's."""
         entry = candidate.entry
         trust = self._seals.trust_of(entry.path, entry.text.split("\n"))
-        if is_echo(evidence_lines(candidate), self._ids):
-            return Gated(replace(candidate, trust=Trust.EXTERNAL), echo=True)
+        if is_echo(candidate.lines, self._ids):
+            return Filed(replace(candidate, trust=Trust.EXTERNAL), echo=True)
         text = without_unseen(candidate.text)
         doubt, trust = self._doubt(candidate, text, trust)
         text = text if trust is Trust.OWNER else made_inert(text)
         recited = trust is not Trust.OWNER and voice_in(entry.text.partition("\n")[0]) is not None
-        return Gated(replace(candidate, text=text, trust=trust), doubt, recited=recited)
+        return Filed(replace(candidate, text=text, trust=trust), doubt=doubt, recited=recited)
 
     def word_of(self, entry: Entry, line: str) -> Trust:
         """Return whose word a line of a log is, for what it does to items that stand: by it Todos are done.
@@ -140,7 +121,7 @@ class Gate:
         entry = candidate.entry
         if why := attack_in(candidate.text) or self._attack(entry) or self._above(entry):
             return why, trust if Trust.SELF.reaches(trust) else Trust.SELF
-        lines = " ".join([text, *evidence_lines(candidate)])
+        lines = " ".join([text, *candidate.lines])
         orders = instructs(candidate.type, lines if trust is not Trust.EXTERNAL else text)
         if trust is Trust.EXTERNAL:
             if orders:

@@ -9,8 +9,8 @@ import pytest
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call
-from pipelines.extract.llm.concurrency import Slots, abreast
-from pipelines.extract.llm.fallback import OPENS_AFTER, Circuit, Patience
+from pipelines.extract.llm.concurrency import ThrottledModel, ordered_map
+from pipelines.extract.llm.fallback import OPENS_AFTER, Circuit
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Tally
 from tests.extract.fakes import Scripted
@@ -31,8 +31,8 @@ def numbered(count: int, done: Callable[[int], object] = lambda _: None) -> list
 
 @pytest.mark.parametrize("most", [1, 2, 4, 9])
 def test_results_come_in_the_order_of_the_work(most: int) -> None:
-    assert list(abreast(numbered(7), most, lambda _: False)) == list(range(7))
-    assert list(abreast(numbered(0), most, lambda _: False)) == []
+    assert list(ordered_map(numbered(7), most, lambda _: False)) == list(range(7))
+    assert list(ordered_map(numbered(0), most, lambda _: False)) == []
 
 
 def test_as_many_as_asked_for_are_under_way_and_end_in_any_order() -> None:
@@ -42,7 +42,7 @@ def test_as_many_as_asked_for_are_under_way_and_end_in_any_order() -> None:
         assert number in {3, 4} or ended[number + 1].wait(WAIT)
         ended[number].set()
 
-    assert list(abreast(numbered(5, after_the_next), 4, lambda _: False)) == list(range(5))
+    assert list(ordered_map(numbered(5, after_the_next), 4, lambda _: False)) == list(range(5))
 
 
 def test_nothing_is_begun_once_it_is_enough_and_what_was_begun_is_told() -> None:
@@ -58,7 +58,7 @@ def test_nothing_is_begun_once_it_is_enough_and_what_was_begun_is_told() -> None
             second_has_ended.set()
         return result == 1
 
-    assert list(abreast(numbered(9, first_is_slow), 2, is_enough)) == [0, 1]
+    assert list(ordered_map(numbered(9, first_is_slow), 2, is_enough)) == [0, 1]
     assert sorted(begun) == [0, 1]
     assert not second_is_told.is_set()
 
@@ -71,8 +71,8 @@ def test_what_the_work_raises_is_raised_at_its_turn(most: int) -> None:
 
     found: list[int] = []
     with pytest.raises(KeyError):
-        found.extend(abreast(numbered(5, raises), most, lambda _: False))
-    told = abreast(numbered(5, raises), most, lambda _: False)
+        found.extend(ordered_map(numbered(5, raises), most, lambda _: False))
+    told = ordered_map(numbered(5, raises), most, lambda _: False)
     assert [next(told), next(told)] == [0, 1]
 
 
@@ -83,7 +83,7 @@ def test_a_caller_that_leaves_waits_for_nobody() -> None:
         begun.set()
         assert number == 0 or held.wait(WAIT)
 
-    told = abreast(numbered(9, hold), 2, lambda _: False)
+    told = ordered_map(numbered(9, hold), 2, lambda _: False)
     assert next(told) == 0
     assert begun.wait(WAIT)
     told.close()  # type: ignore[attr-defined]  # a generator's; a KeyboardInterrupt ends it in the same way
@@ -104,9 +104,9 @@ def test_so_many_calls_of_a_provider_at_the_same_time() -> None:
             under_way -= 1
         return "yes"
 
-    model = Slots(Scripted("a:1", answers=answer), 2)
+    model = ThrottledModel(Scripted("a:1", answers=answer), 2)
     call = Call("extract", "extract", 2, "s", "u", {})
-    assert len(list(abreast([lambda: model.ask(call)] * 8, 8, lambda _: False))) == 8
+    assert len(list(ordered_map([lambda: model.ask(call)] * 8, 8, lambda _: False))) == 8
     assert (most_seen, model.name, model.source) == (2, "a:1", "a:1 here")
 
 
@@ -126,7 +126,7 @@ def is_open(circuit: Circuit, day: str) -> bool:
 
 
 def test_a_failure_concerns_later_days_alone() -> None:
-    circuit = Circuit("a", Patience())
+    circuit = Circuit("a")
     early, late = circuit.enter(("03", 0), Tally()), circuit.enter(("07", 0), Tally())
     circuit.failed(late, down(Kind.UNAUTHORISED))
     assert [is_open(circuit, day) for day in ("03", "06", "07", "08")] == [False, False, True, True]
@@ -135,7 +135,7 @@ def test_a_failure_concerns_later_days_alone() -> None:
 
 
 def test_failures_are_in_a_row_by_their_days() -> None:
-    circuit = Circuit("a", Patience())
+    circuit = Circuit("a")
     tickets = {day: circuit.enter((day, 0), Tally()) for day in "ceagbfd"}
     for day in "geca":
         circuit.failed(tickets[day], down(Kind.TIMED_OUT))
