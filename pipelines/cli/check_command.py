@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.store.conservation import Fault
-    from pipelines.store.secrets.scan import Leak
+    from pipelines.store.secrets import Found
 
 
 @click.command()
@@ -103,7 +103,7 @@ def tell_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
     return EXPECTED if files or past else FINE
 
 
-def _leaks_tell(root: Path, files: Sequence[Leak], past: Sequence[Leak], git: Git | None) -> None:
+def _leaks_tell(root: Path, files: Sequence[Found], past: Sequence[Found], git: Git | None) -> None:
     for leak in (*files, *past):
         say(str(leak))
     if not (files or past):
@@ -119,7 +119,7 @@ def _leaks_tell(root: Path, files: Sequence[Leak], past: Sequence[Leak], git: Gi
         say("`curate check --secrets --history` looks through git's history, too, and says how to purge it.")
 
 
-def _tell_purge(root: Path, past: Sequence[Leak], git: Git) -> None:
+def _tell_purge(root: Path, past: Sequence[Found], git: Git) -> None:
     """Say how to purge a history. It is never done here: it rewrites commits that others may have."""
     top = shlex.quote(str(git.repository.top))
     blobs = " ".join(dict.fromkeys(leak.blob for leak in past))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.night.run_history import Run, RunDetail
-    from pipelines.store.change_set import ItemChange, Standing
+    from pipelines.store.change_set import ItemChange, ItemPlace
 
 
 SHOWN: Final = 20
@@ -108,7 +108,7 @@ def detail_json(detail: RunDetail) -> dict[str, object]:
     }
 
 
-def _standing(ident: str, one: Standing | None) -> dict[str, object] | None:
+def _standing(ident: str, one: ItemPlace | None) -> dict[str, object] | None:
     if one is None:
         return None
     item = one.item
@@ -143,7 +143,7 @@ def _lines(change: ItemChange) -> Iterator[str]:
         yield f"  ~ {change.id} {after.path}: {after.item.type}: {after.item.text} ({told})"
 
 
-def _aspects(before: Standing, after: Standing) -> Iterator[str]:
+def _aspects(before: ItemPlace, after: ItemPlace) -> Iterator[str]:
     """Yield what is different of an item, in a few words each."""
     if before.path != after.path:
         yield f"moved from {before.path}"

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from pipelines.night.reconcile import Reconciled
     from pipelines.settings import Settings
-    from pipelines.store.conservation import Departed
     from pipelines.store.git_history import Baseline
     from pipelines.store.item import Item
     from pipelines.store.snapshot import Snapshot
@@ -94,7 +93,7 @@ class Mended:
 def mend_documents(
     documents: Mapping[str, Document],
     baseline: Baseline,
-    vanished: Callable[[Mapping[str, Document]], Sequence[Departed]],
+    vanished: Callable[[Mapping[str, Document]], Sequence[tuple[Item, str, str]]],
     buried: frozenset[str],
     today: str,
     shown: Callable[[str], str] = str,
@@ -104,7 +103,7 @@ def mend_documents(
     Args:
         documents: every document as it is.
         baseline: the documents as the last run left them, for people's edits since.
-        vanished: documents → the items that are accounted for by nothing in them.
+        vanished: documents → the items that are accounted for by nothing in them, as `departed` gives them.
         buried: ids that have a tombstone, or stand where nothing can be read now; a link to one stays.
         today: the memory's day.
         shown: what people call the file at a path.
@@ -112,9 +111,9 @@ def mend_documents(
     reconciled = reconcile(documents, baseline, today, shown)
     after = dict(reconciled.documents)
     gone = {stone.id for stone in reconciled.retracted}
-    lost = [one for one in vanished(after) if one.item.id not in gone]
+    lost = [(item, path) for item, path, _ in vanished(after) if item.id not in gone]
     if lost:
-        items = [waiting(one.item, one.path) for one in lost]
+        items = [waiting(item, path) for item, path in lost]
         why = "They stood in their documents once, and nothing says why they left. Until you tick a box they wait here."
         title = f"{len(items)} vanished {'item' if len(items) == 1 else 'items'}"
         after[REVIEW] = with_entry(
@@ -127,7 +126,7 @@ def mend_documents(
         unlinked += [item.id for item in new.values()]
         if new:
             after[path] = commented(document, new)
-    return Mended(after, reconciled, tuple(unlinked), tuple(one.item.id for one in lost))
+    return Mended(after, reconciled, tuple(unlinked), tuple(item.id for item, _ in lost))
 
 
 def _linked_to(item: Item, known: set[str]) -> Item:

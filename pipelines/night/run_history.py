@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pipelines.store.change_set import ItemChange, Standing
+    from pipelines.store.change_set import ItemChange, ItemPlace
     from pipelines.store.git import Git
     from pipelines.store.git_history import RunCommit
 
@@ -138,7 +138,7 @@ def whole(run: Run, git: Git) -> RunDetail:
     return RunDetail(run, tuple(changes), tuple(map(str, warnings)) if isinstance(warnings, list) else ())
 
 
-def _shown(git: Git, one: Standing | None) -> Standing | None:
+def _shown(git: Git, one: ItemPlace | None) -> ItemPlace | None:
     """Return where an item stands by what people call the file."""
     return replace(one, path=git.real(one.path)) if one else None
 

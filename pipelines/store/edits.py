@@ -78,9 +78,8 @@ def find_edits(root: Path, git: Git) -> Edits:
             paths.append(path)
         elif _readable(root, path) and (file := open_regular(root, path)) is not None:
             with file:
-                looked = inspect(file)
-            (held if looked.secrets or _is_private(root, path) else paths).append(path)
-            hashes[path] = looked.hashes
+                secrets, hashes[path] = inspect(file)
+            (held if secrets or _is_private(root, path) else paths).append(path)
     return Edits(tuple(paths), tuple(held), hashes)
 
 

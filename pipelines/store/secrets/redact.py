@@ -10,7 +10,7 @@ import os
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +18,7 @@ from pipelines.store.files import sync_folder, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
+from pipelines.text import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,11 +37,28 @@ _KEPT: Final = {0x22, 0x5C, 0x7F}
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A secret that was redacted: the rule that found it, its tag, and its line, counted from 1."""
+    """A secret that was found.
+
+    Args:
+        rule: which rule found it.
+        tag: by which equal secrets are told equal; empty where nothing was to be told, or another program found it.
+        line: counted from 1.
+        path: the file, where it is of one: relative to the memory, or to the repository's top for a version in git.
+        blob: the version in git that holds it; empty for the file as it is.
+        commit: the first commit with that version.
+    """
 
     rule: str
     tag: str
     line: int
+    path: str = ""
+    blob: str = ""
+    commit: str = ""
+
+    def __str__(self) -> str:
+        tag = f" ({self.tag})" if self.tag else ""
+        where = f" in commit {self.commit[:10]}" if self.commit else f" in {self.blob[:10]}" if self.blob else ""
+        return f"{plain_line(self.path)}:{self.line}{where}: {self.rule}{tag}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +105,11 @@ class Redactor:
         """
         plain = _HIDDEN.sub(_shown, line) if b"\\u00" in line or b"\\/" in line else line
         for _ in range(_PASSES):
-            spans = [_without_half(plain, span) for span in find_secrets(plain, marks=False, json=True)]
+            spans = []
+            for span in find_secrets(plain, marks=False, json=True):
+                secret = plain[span.start : span.end]
+                half = (len(secret) - len(secret.rstrip(b"\\"))) % 2  # of an escape, with which it may end
+                spans.append(replace(span, end=span.end - half))
             if not spans:
                 break
             line = plain = self._without(plain, spans)
@@ -131,12 +153,10 @@ def veil(text: str) -> str:
 
     Its tags tell equal secrets equal within one process only.
     """
-    return _veiling().redact(text).text
+    return _VEIL.redact(text).text
 
 
-@lru_cache(maxsize=1)
-def _veiling() -> Redactor:
-    return Redactor(os.urandom(32))
+_VEIL: Final = Redactor(lambda: os.urandom(_BYTES))
 
 
 def _on_each_line(secret: bytes, mark: bytes) -> bytes:
@@ -149,13 +169,6 @@ def _on_each_line(secret: bytes, mark: bytes) -> bytes:
         indent = line[: len(line) - len(line.lstrip(b" \t"))]
         lines.append(indent + mark + (b"\r" if line.endswith(b"\r") else b""))
     return b"\n".join(lines)
-
-
-def _without_half(data: bytes, span: Span) -> Span:
-    """Return where a secret stands in JSON, without the half of an escape that it may end with."""
-    secret = data[span.start : span.end]
-    is_half = (len(secret) - len(secret.rstrip(b"\\"))) % 2
-    return replace(span, end=span.end - 1) if is_half else span
 
 
 def _shown(found: re.Match[bytes]) -> bytes:
@@ -226,23 +239,19 @@ def _key_in(folder: Path, name: str = NAME) -> bytes:
     """Return the key of a folder; of several processes that make one at the same time, all come to the same."""
     file = folder / name
     if not file.exists():
-        _make(file)
+        new = file.with_name(f"{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as out:
+                out.write(os.urandom(_BYTES).hex().encode() + b"\n")
+                out.flush()
+                os.fsync(out.fileno())
+            with contextlib.suppress(FileExistsError):
+                os.link(new, file)
+        finally:
+            new.unlink(missing_ok=True)
+        sync_folder(folder)
     return file.read_bytes()[:_LONGEST]
-
-
-def _make(file: Path) -> None:
-    new = file.with_name(f"{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as out:
-            out.write(os.urandom(_BYTES).hex().encode() + b"\n")
-            out.flush()
-            os.fsync(out.fileno())
-        with contextlib.suppress(FileExistsError):
-            os.link(new, file)
-    finally:
-        new.unlink(missing_ok=True)
-    sync_folder(file.parent)
 
 
 # ---------------------------------------- transcripts on their way into a memory
@@ -335,27 +344,18 @@ class _Turn:
         self._open = False
 
     def without(self, value: Any, *, said: bool = False) -> Any:  # noqa: ANN401  whatever JSON can hold
-        if isinstance(value, str):
-            return self._text(value, said=said)
         if isinstance(value, list):
             return [self.without(one, said=said) for one in value]
         if isinstance(value, dict):
             return {key: self.without(one, said=key in _WORDS) for key, one in value.items()}
-        return value
-
-    def _text(self, text: str, *, said: bool) -> str:
-        if not said:
-            return without_private(text)
-        whole = f"<private>{text}" if self._open else text
-        self._open = _left_open(whole)
-        return without_private(whole)
-
-
-def _left_open(text: str) -> bool:
-    depth = 0
-    for mark in _MARK.finditer(text):
-        depth = max(0, depth - 1) if mark[1] else depth + 1
-    return depth > 0
+        if not isinstance(value, str):
+            return value
+        if said:
+            value, depth = f"<private>{value}" if self._open else value, 0
+            for mark in _MARK.finditer(value):
+                depth = max(0, depth - 1) if mark[1] else depth + 1
+            self._open = depth > 0
+        return without_private(value)
 
 
 def _without(text: str, end_of: Callable[[int], int]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,8 +27,9 @@ _SEP: Final = (
 
 @dataclass(frozen=True)
 class Rule:
-    """One kind of secret; `rules.toml` says what the fields mean."""
+    """One kind of secret; `rules.toml` says what the fields mean. `number` is its place in the order of trying."""
 
+    number: int
     id: str
     source: str
     keywords: tuple[str, ...] = ()
@@ -45,28 +46,57 @@ class Rule:
         return re.compile(self.source.replace("<left>", _LEFT).replace("<sep>", _SEP).encode())
 
 
-@dataclass(frozen=True)
+_FIELDS: Final = {
+    **dict.fromkeys(("keywords", "words", "near"), tuple),
+    **dict.fromkeys(("since", "value", "check"), str),
+    "before": int,
+}
+
+
 class Rules:
-    """All rules, and the words that tell a value from a secret.
+    """All rules, by what they begin with, and the words that tell a value from a secret.
 
     Args:
+        raw: what `rules.toml` holds.
         rules: in the order in which they are tried.
+        by_keyword: (keyword, whether its case counts) → the rules to try.
+        anchors: finds the keywords.
         placeholders: values that hide nothing, in lower case.
         names: what in the rest of a name says that it holds no secret.
     """
 
-    rules: tuple[Rule, ...]
-    placeholders: frozenset[bytes]
-    names: re.Pattern[bytes]
-
-    @cached_property
-    def by_keyword(self) -> Mapping[tuple[str, bool], tuple[Rule, ...]]:
-        """(keyword, whether its case counts) → the rules to try."""
-        found: dict[tuple[str, bool], tuple[Rule, ...]] = {}
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.rules = tuple(
+            Rule(
+                number,
+                one["id"],
+                one["pattern"],
+                **{key: kind(one[key]) for key, kind in _FIELDS.items() if key in one},
+            )
+            for number, one in enumerate(raw["rule"])
+        )
+        self.by_keyword: dict[Keyword, tuple[Rule, ...]] = {}
         for rule in self.rules:
             for key in (*((word, True) for word in rule.keywords), *((word, False) for word in rule.words)):
-                found[key] = (*found.get(key, ()), rule)
-        return found
+                self.by_keyword[key] = (*self.by_keyword.get(key, ()), rule)
+        self.anchors = Anchors(self.by_keyword)
+        self.placeholders = frozenset(raw["values"]["placeholders"].encode().split())
+        names = "|".join(map(re.escape, raw["values"]["names"].split()))
+        self.names = re.compile(names.encode(), re.IGNORECASE)
+        self._rivals: dict[Keyword, tuple[tuple[Keyword, int], ...]] = {}
+
+    def tried(self, data: bytes, start: int, keyword: Keyword) -> Iterator[tuple[Rule, int]]:
+        """Yield the rules to try where a keyword stands, each with where its own keyword begins."""
+        for rule in self.by_keyword[keyword]:
+            yield rule, start
+        if keyword not in self._rivals:
+            self._rivals[keyword] = tuple(one for one in self.anchors.rivals(keyword) if one[0] != keyword)
+        for (text, exact), later in self._rivals[keyword]:
+            at = start + later
+            there = data[max(at, 0) : at + len(text)]
+            if at >= 0 and (there if exact else there.lower()) == text.encode():
+                for rule in self.by_keyword[text, exact]:
+                    yield rule, at
 
 
 def rules_text() -> str:
@@ -77,27 +107,7 @@ def rules_text() -> str:
 @lru_cache(maxsize=1)
 def load_rules() -> Rules:
     """Return the rules; the file is read once."""
-    raw = tomllib.loads(rules_text())
-    rules = tuple(
-        Rule(
-            one["id"],
-            one["pattern"],
-            tuple(one.get("keywords", ())),
-            tuple(one.get("words", ())),
-            one.get("since", ""),
-            one.get("before", 0),
-            one.get("value", ""),
-            one.get("check", ""),
-            tuple(one.get("near", ())),
-        )
-        for one in raw["rule"]
-    )
-    names = "|".join(map(re.escape, raw["values"]["names"].split()))
-    return Rules(
-        rules,
-        frozenset(raw["values"]["placeholders"].encode().split()),
-        re.compile(names.encode(), re.IGNORECASE),
-    )
+    return Rules(tomllib.loads(rules_text()))
 
 
 # ---------------------------------------- where a value ends
@@ -275,25 +285,12 @@ def _bits(value: bytes) -> float:
     return -sum(count / size * math.log2(count / size) for count in counts.values())
 
 
-def _prose(value: bytes) -> bool:
-    return _password(value, quoted=False, assigned=False)
-
-
-def _address(value: bytes) -> bool:
-    return len(value) >= 3 and not (value.isdigit() and len(value) <= 5)  # noqa: PLR2004  what is shorter is a port
-
-
-def _header(value: bytes) -> bool:
-    return looks_random(value) or _mixed(value)
-
-
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
-    "": lambda _: True,
     "random": looks_random,
     "entropy": _entropy,
-    "token": _header,
-    "url": _address,
-    "prose": _prose,
+    "token": lambda value: looks_random(value) or _mixed(value),
+    "url": lambda value: len(value) >= 3 and not (value.isdigit() and len(value) <= 5),  # noqa: PLR2004  then a port
+    "prose": lambda value: _password(value, quoted=False, assigned=False),
 }
 
 

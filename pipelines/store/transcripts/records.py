@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -105,35 +105,35 @@ _NOT_TYPED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a record says: its role and text, when, and the ids it names; empty where it names none."""
+def said_in(record: Record, zone: tzinfo) -> Turn | str:
+    """Return what was said in a record, or the kind of record for which it is passed over.
 
-    role: Role
-    text: str
-    time: object
-    tool: str
-    session: str = ""
-    record: str = ""
-    cwd: str = ""
-    subagent: bool = False
-
-
-def said_in(record: Record) -> Said | str:
-    """Return what was said in a record, or the kind of record for which it is passed over."""
+    Args:
+        record: the record; it does not know its line, nor what the session's first record says.
+        zone: the zone of a time that names none.
+    """
     kind, message, payload = record.get("type") or "", record.get("message"), record.get("payload")
-    kind = kind if isinstance(kind, str) else UNKNOWN
+    kind, time = kind if isinstance(kind, str) else UNKNOWN, record.get("timestamp")
     if kind in {"user", "assistant"} and isinstance(message, dict):
-        return _claude(record, message)
+        return _claude(record, message, zone)
     if kind == "response_item" and isinstance(payload, dict):
-        return _codex(record, payload)
+        return _codex(payload, time, zone)
     if kind == "message" and isinstance(message, dict):
-        return _said(message, record.get("timestamp") or message.get("timestamp"), "openclaw", _text(record, "id"))
+        return _said(message, time or message.get("timestamp"), zone, "openclaw", _text(record, "id"))
     if kind in {"", "message"} and "role" in record and "content" in record:
-        return _said(record, record.get("timestamp"), "codex" if kind else "plain", _text(record, "id"))
+        return _said(record, time, zone, "codex" if kind else "plain", _text(record, "id"))
     if kind in _SUMMARIES:
         return SUMMARIES
     return EVENTS if kind in _EVENTS else UNKNOWN
+
+
+def _codex(payload: Record, time: object, zone: tzinfo) -> Turn | str:
+    kind = payload.get("type")
+    if kind == "message":
+        return _said(payload, time, zone, "codex", _text(payload, "id"))
+    if kind == "reasoning":
+        return THINKING
+    return TOOLS if isinstance(kind, str) and kind.endswith(("_call", "_call_output", "_output")) else UNKNOWN
 
 
 def session_of(record: Record) -> tuple[str, str] | None:
@@ -143,43 +143,32 @@ def session_of(record: Record) -> tuple[str, str] | None:
     return (_text(record, "id"), _text(record, "cwd")) if record.get("type") == "session" else None
 
 
-def _claude(record: Record, message: Record) -> Said | str:
+def _claude(record: Record, message: Record, zone: tzinfo) -> Turn | str:
     if record.get("isCompactSummary"):
         return SUMMARIES
     if record.get("isMeta") or record.get("isVisibleInTranscriptOnly"):
         return PUT_IN
     if record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
         return EVENTS
-    said = _said(message, record.get("timestamp"), "claude-code", _text(record, "uuid"))
+    said = _said(message, record.get("timestamp"), zone, "claude-code", _text(record, "uuid"))
     if isinstance(said, str):
         return said
-    return Said(
-        said.role, said.text, said.time, said.tool, _text(record, "sessionId"), said.record, _text(record, "cwd"),
-        subagent=record.get("isSidechain") is True,
-    )  # fmt: skip
+    subagent = record.get("isSidechain") is True
+    return replace(said, session=_text(record, "sessionId"), cwd=_text(record, "cwd"), subagent=subagent)
 
 
-def _codex(record: Record, payload: Record) -> Said | str:
-    kind = payload.get("type")
-    if kind == "message":
-        return _said(payload, record.get("timestamp"), "codex", _text(payload, "id"))
-    if kind == "reasoning":
-        return THINKING
-    return TOOLS if isinstance(kind, str) and kind.endswith(("_call", "_call_output", "_output")) else UNKNOWN
-
-
-def _said(message: Record, time: object, tool: str, ident: str) -> Said | str:
+def _said(message: Record, time: object, zone: tzinfo, tool: str, ident: str) -> Turn | str:
     role = message.get("role")
     if not isinstance(role, str) or role not in _ROLES:
         return _UNSPOKEN.get(role, UNKNOWN) if isinstance(role, str) else UNKNOWN
-    text, others = words_of(message.get("content"))
+    text, others = _words(message.get("content"))
     if not text:
         return TOOLS if others & _TOOL_BLOCKS else THINKING if others & _THOUGHTS else NO_WORDS
     if role == Role.USER:
         if kind := next((kind for words, kind in _NOT_TYPED.items() if text.startswith(words)), ""):
             return kind
-        text = spoken(text)
-    return Said(Role(role), text, time, tool, record=ident) if text else PUT_IN
+        text = _without_put_in(text)
+    return Turn(0, Role(role), text, _moment(time, zone), record=ident, tool=tool) if text else PUT_IN
 
 
 def _text(record: Record, key: str) -> str:
@@ -200,7 +189,7 @@ _MICROSECONDS: Final = 1e14
 _YEARS: Final = range(2000, 2200)
 
 
-def moment_of(told: object, zone: tzinfo) -> datetime | None:
+def _moment(told: object, zone: tzinfo) -> datetime | None:
     """Return the moment that a record tells, or None where that is no moment.
 
     Args:
@@ -208,22 +197,20 @@ def moment_of(told: object, zone: tzinfo) -> datetime | None:
         zone: the zone of a text that names none.
     """
     try:
-        moment = _from_text(told, zone) if isinstance(told, str) else _from_number(told)
+        if isinstance(told, str):
+            try:
+                moment = datetime.fromisoformat(told.strip())
+            except ValueError:
+                moment = _since_epoch(float(told))
+        elif isinstance(told, (int, float)) and not isinstance(told, bool):
+            moment = _since_epoch(told)
+        else:
+            return None
     except (ValueError, OverflowError, OSError):
         return None
-    return moment if moment and moment.year in _YEARS else None
-
-
-def _from_text(told: str, zone: tzinfo) -> datetime:
-    try:
-        moment = datetime.fromisoformat(told.strip())
-    except ValueError:
-        return _since_epoch(float(told))
-    return moment.replace(tzinfo=zone) if moment.tzinfo is None else moment
-
-
-def _from_number(told: object) -> datetime | None:
-    return _since_epoch(float(told)) if isinstance(told, (int, float)) and not isinstance(told, bool) else None
+    if moment.year not in _YEARS:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
 def _since_epoch(number: float) -> datetime:
@@ -235,7 +222,7 @@ def _since_epoch(number: float) -> datetime:
 # and what the agent's program put around it.
 
 
-_SPOKEN: Final = frozenset({"text", "input_text", "output_text"})
+_SPOKEN: Final = ("text", "input_text", "output_text")
 # What programs put into a user's turn, between tags at the beginning of a line. Slash commands and shell escapes are
 # commands to the program, not words to the agent.
 _PUT_IN: Final = (
@@ -249,34 +236,23 @@ _OPENING: Final = re.compile(rf"^[ \t]*<({'|'.join(map(re.escape, _PUT_IN))})(?:
 _ARGUMENTS: Final = re.compile(r"</?command-args>")
 
 
-def words_of(content: object) -> tuple[str, frozenset[str]]:
-    """Return the text of a message's content, and the kinds of its parts that are no text.
-
-    Args:
-        content: a text, or a list of blocks, as a record holds it; anything else has no text.
-    """
+def _words(content: object) -> tuple[str, frozenset[str]]:
+    """Return the text of a message's content, a text or a list of blocks, and the kinds of its other parts."""
     if isinstance(content, str):
         return clean(content), frozenset()
     texts: list[str] = []
     others: set[str] = set()
     for block in content if isinstance(content, list) else ():
-        text, kind = _block(block)
-        texts += [text] if text else []
-        others |= {kind} if kind else set()
+        part = block if isinstance(block, dict) else {"type": "text", "text": block}
+        kind, text = part.get("type"), part.get("text")
+        if kind in _SPOKEN and isinstance(text, str):
+            texts += [text] if text else []
+        elif isinstance(kind, str):
+            others.add(kind)
     return clean("\n".join(texts)), frozenset(others)
 
 
-def _block(block: Any) -> tuple[str, str]:  # noqa: ANN401  whatever JSON can hold
-    if isinstance(block, str):
-        return block, ""
-    if not isinstance(block, dict):
-        return "", "other"
-    kind, text = block.get("type"), block.get("text")
-    kind = kind if isinstance(kind, str) else "other"
-    return (text, "") if kind in _SPOKEN and isinstance(text, str) else ("", kind)
-
-
-def spoken(text: str) -> str:
+def _without_put_in(text: str) -> str:
     """Return a user's text without what the agent's program put in; what was typed after a slash command stays."""
     if "<" not in text:
         return text
@@ -288,13 +264,9 @@ def spoken(text: str) -> str:
         end = -1 if closing in unclosed else text.find(closing, found.end())
         if end < 0:
             unclosed.add(closing)
-            kept.append(text[at : found.end()])
-            at = found.end()
-        else:
-            kept.append(text[at : found.start()])
-            at = end + len(closing)
-    kept.append(text[at:])
-    return _ARGUMENTS.sub("", "".join(kept)).strip()
+        kept.append(text[at : found.end() if end < 0 else found.start()])
+        at = found.end() if end < 0 else end + len(closing)
+    return _ARGUMENTS.sub("", "".join([*kept, text[at:]])).strip()
 
 
 # ---------------------------------------- whether a record of a transcript lets in words from outside
@@ -354,10 +326,10 @@ def _calls(record: Record) -> Iterator[tuple[str, object]]:
     if isinstance(payload, dict) and isinstance(kind := payload.get("type"), str) and kind.endswith("_call"):
         told = payload.get("arguments", payload.get("input", payload.get("action")))
         yield str(payload.get("name") or ("shell" if kind == "local_shell_call" else "")), told
-    spoken = message if isinstance(message, dict) else record
-    if spoken.get("role") in _TOOLS:
-        yield str(spoken.get("name") or ""), None
-    content, calls = spoken.get("content"), spoken.get("tool_calls")
+    holder = message if isinstance(message, dict) else record
+    if holder.get("role") in _TOOLS:
+        yield str(holder.get("name") or ""), None
+    content, calls = holder.get("content"), holder.get("tool_calls")
     for block in content if isinstance(content, list) else ():
         kind = block.get("type") if isinstance(block, dict) else None
         if kind in _USES:
