@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Mapping
 
 
 class ItemType(StrEnum):
@@ -211,24 +211,18 @@ def render_comment(item: Item) -> str:
     pairs += [(kind, ",".join(ids)) for kind, ids in item.links]
     if item.pinned:
         pairs.append(("pinned", "yes"))
-    if item.status is not implied_status(item):
+    struck, done = item.status in _STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
+    if item.status is not _status(item.type, item.superseded_by, item.merged_into, struck=struck, done=done):
         pairs.append(("status", item.status))
     pairs += [(key, _encode(value) or "%") for key, value in item.extra]
     return f"<!-- {item.id} {' '.join(f'{key}={value}' for key, value in pairs if value)} -->"
 
 
-def implied_status(item: Item) -> Status:
+def _status(kind: ItemType, superseded: str, merged: str, *, struck: bool, done: bool) -> Status:
     """Return the status that the line alone tells: its box, its strike-through and the ids it names."""
-    struck, done = item.status in _STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
-    return _status(item.type, struck=struck, done=done, superseded=item.superseded_by, merged=item.merged_into)
-
-
-def _status(kind: ItemType, *, struck: bool, done: bool, superseded: str, merged: str) -> Status:
     if struck:
         return Status.SUPERSEDED if superseded else Status.MERGED if merged else Status.RETRACTED
-    if done:
-        return Status.DONE
-    return Status.OPEN if kind is ItemType.TODO else Status.LIVE
+    return Status.DONE if done else Status.OPEN if kind is ItemType.TODO else Status.LIVE
 
 
 # A comment mark in the text is broken by an entity; a text that holds the entity already gains an `amp;`, so that
@@ -266,14 +260,15 @@ _MARKED = re.compile(
     rf"{_HEAD}(?P<mark>\*\*|__|\*|_){_LABEL}(?:(?P=mark):|:(?P<close>(?P=mark))?)[ \t]*(?P<text>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-# What nearly every comment holds, in the order in which it is written: the parts of it are told at once. Where one
-# holds more, or holds it in another order, its pairs are told one by one.
+# What nearly every comment holds, in the order in which it is written: one match reads all of it. Where a comment holds
+# more, or holds it in another order, its pairs are read one by one.
 _USUAL: Final = ("since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "status")
-_NOTHING: Final = ("",) * len(_USUAL)
-_TOLD_AT_ONCE: Final = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
+_NO_COMMENT: Final = ("",) * (len(_USUAL) + 3)
+_USUAL_PAIRS: Final = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
 _COMMENT = re.compile(
-    rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>{_TOLD_AT_ONCE}(?P<more>(?: [^\s=<>]+=[^\s<>]+)*)) ?-->[ \t]*\Z"
+    rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>{_USUAL_PAIRS}(?P<more>(?: [^\s=<>]+=[^\s<>]+)*)) ?-->[ \t]*\Z"
 )
+_KNOWN: Final = frozenset({*_USUAL, "superseded-by", "merged-into", "pinned", *LINK_KINDS})
 _TYPES: Final = {kind.lower(): kind for kind in ItemType}
 
 
@@ -295,57 +290,20 @@ def parse_item(line: str) -> Item | None:
     elif struck:
         text, struck = "~~" + text, False
     kind = _TYPES[found["label"].lower()]
-    ident, values, more = _told(comment) if comment else ("", _NOTHING, {})
     done = kind is ItemType.TODO and (found["box"] or " ") in "xX"
-    return _build(kind, _unescape(text), ident, values, more, struck=struck, done=done)
-
-
-def without_comment(line: str) -> str:
-    """Return an item's line (without its end) up to the comment that the machine put behind it."""
-    comment = _comment_of(line)
-    return line[: comment.start()].rstrip(" \t") if comment else line
-
-
-def _comment_of(line: str) -> re.Match[str] | None:
-    at = line.rfind("<!-- k")  # no other one can begin within a comment
-    return _COMMENT.match(line, at) if at >= 0 else None
-
-
-def _told(comment: re.Match[str]) -> tuple[str, Sequence[str], Mapping[str, str]]:
-    """Return what a comment tells: the id, the usual values in their order, and all pairs where there are others."""
-    ident, pairs, *values, more = comment.groups("")
-    if not more:
-        return ident, values, {}
-    told = dict([pair.split("=", 1) for pair in pairs.split()])
-    return ident, [told.get(key, "") for key in _USUAL], told
-
-
-_FIELDS: Final = frozenset(
-    {"since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "superseded-by", "merged-into"}
-    | {"pinned", "status"}
-)
-_KNOWN: Final = _FIELDS | frozenset(LINK_KINDS)
-
-
-def _build(  # noqa: PLR0913  the parts of a line
-    kind: ItemType,
-    text: str,
-    ident: str,
-    values: Sequence[str],
-    more: Mapping[str, str],
-    *,
-    struck: bool,
-    done: bool,
-) -> Item:
-    since, until, confirmed, trust, confidence, source, seen, by, told = values
-    superseded, merged = more.get("superseded-by", ""), more.get("merged-into", "")
-    status = _status(kind, struck=struck, done=done, superseded=superseded, merged=merged)
-    if (named := _STATUSES.get(told)) and not done and (named in _STRUCK) == struck:
-        status = named
-    further = more and not more.keys() <= _FIELDS
+    ident, pairs, *values, more = comment.groups("") if comment else _NO_COMMENT
+    others: dict[str, str] = {}
+    if more:
+        others = dict([pair.split("=", 1) for pair in pairs.split()])
+        values = [others.get(key, "") for key in _USUAL]
+    since, until, confirmed, trust, confidence, source, seen, by, named = values
+    superseded, merged = others.get("superseded-by", ""), others.get("merged-into", "")
+    status = _STATUSES.get(named)
+    if status is None or done or (status in _STRUCK) != struck:
+        status = _status(kind, superseded, merged, struck=struck, done=done)
     return Item(
         type=kind,
-        text=text,
+        text=_unescape(text),
         id=ident,
         status=status,
         since=since,
@@ -358,10 +316,21 @@ def _build(  # noqa: PLR0913  the parts of a line
         by=_decode(by),
         superseded_by=superseded,
         merged_into=merged,
-        links=tuple((k, tuple(more[k].split(","))) for k in more if k in LINK_KINDS) if further else (),
-        pinned=more.get("pinned") == "yes",
-        extra=tuple((k, _decode(v) if v != "%" else "") for k, v in more.items() if k not in _KNOWN) if further else (),
+        links=tuple((k, tuple(v.split(","))) for k, v in others.items() if k in LINK_KINDS) if more else (),
+        pinned=others.get("pinned") == "yes",
+        extra=tuple((k, _decode(v) if v != "%" else "") for k, v in others.items() if k not in _KNOWN) if more else (),
     )
+
+
+def without_comment(line: str) -> str:
+    """Return an item's line (without its end) up to the comment that the machine put behind it."""
+    comment = _comment_of(line)
+    return line[: comment.start()].rstrip(" \t") if comment else line
+
+
+def _comment_of(line: str) -> re.Match[str] | None:
+    at = line.rfind("<!-- k")  # no other one can begin within a comment
+    return _COMMENT.match(line, at) if at >= 0 else None
 
 
 _STATUSES = {str(status): status for status in Status}
@@ -403,11 +372,9 @@ def folded(text: str) -> str:
 
 def _bare(word: str) -> str:
     bare = word.strip(_OUTER)
-    if bare.isalnum():
+    if bare.isalnum() or any(c.isalnum() for c in bare):
         return bare
-    if not any(c.isalnum() for c in bare):
-        return bare if any(c in _SIGNS for c in bare) and bare not in {"-", "--", "/", "|"} else ""
-    return bare
+    return bare if any(c in _SIGNS for c in bare) and bare not in {"-", "--", "/", "|"} else ""
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -477,13 +444,8 @@ def priority(item: Item, newest: str, weights: Weights) -> float:
     worth = weights.type[item.type] * weights.confidence[item.confidence] * weights.trust[item.trust]
     if item.pinned:
         return 1 + worth
-    age = _days_between(item.confirmed or item.since, newest)
-    recency = max(weights.floor, math.pow(0.5, age / weights.half_life[item.type]))
-    return worth * recency
-
-
-def _days_between(earlier: str, later: str) -> int:
     try:
-        return max(0, (date.fromisoformat(later) - date.fromisoformat(earlier)).days)
+        age = max(0, (date.fromisoformat(newest) - date.fromisoformat(item.confirmed or item.since)).days)
     except ValueError:
-        return 0
+        age = 0
+    return worth * max(weights.floor, math.pow(0.5, age / weights.half_life[item.type]))

@@ -34,13 +34,14 @@ def fence_ends(lines: Sequence[str]) -> dict[int, int]:
     hopeless: dict[tuple[str, int], int] = {}
     index = 0
     while index < len(lines):
-        found = _opening(lines[index])
-        if found is None:
-            index += 1
-            continue
-        end = _closing(lines, index, found, hopeless)
-        ends[index] = end
-        index = end + 1
+        if mark := _opening(lines[index]):
+            end = _closing(lines, index, mark, hopeless)
+            if end is None:
+                after = range(index + 1, len(lines))
+                stops = (at for at in after if not lines[at].strip() or _FENCES_HEADING.match(lines[at]))
+                end = next(stops, len(lines)) - 1
+            ends[index] = index = end
+        index += 1
     return ends
 
 
@@ -53,10 +54,12 @@ def _opening(line: str) -> str | None:
     return found["mark"]
 
 
-def _closing(lines: Sequence[str], start: int, mark: str, hopeless: dict[tuple[str, int], int]) -> int:
+def _closing(lines: Sequence[str], start: int, mark: str, hopeless: dict[tuple[str, int], int]) -> int | None:
+    """Return the line that closes a fence, or None; `hopeless` keeps up to where no line closes such a mark."""
+    known = hopeless.get((mark[0], len(mark)), -1)
     for index in range(start + 1, len(lines)):
-        if index <= hopeless.get((mark[0], len(mark)), -1):
-            return _unclosed(lines, start)
+        if index <= known:
+            return None
         line = lines[index].lstrip("> \t")
         if not line.startswith(mark):
             continue
@@ -64,16 +67,9 @@ def _closing(lines: Sequence[str], start: int, mark: str, hopeless: dict[tuple[s
             return index
         if _opening(line) == mark:
             hopeless[mark[0], len(mark)] = index
-            return _unclosed(lines, start)
+            return None
     hopeless[mark[0], len(mark)] = len(lines)
-    return _unclosed(lines, start)
-
-
-def _unclosed(lines: Sequence[str], start: int) -> int:
-    for index in range(start + 1, len(lines)):
-        if not lines[index].strip() or _FENCES_HEADING.match(lines[index]):
-            return index - 1
-    return len(lines) - 1
+    return None
 
 
 def fenced(lines: Sequence[str]) -> frozenset[int]:
@@ -224,12 +220,8 @@ def without_spans(text: str, begin: str, end: str, within: str | None = None) ->
         end: the mark that closes it. What is never closed stays.
         within: where the marks are looked for, as long as `text`: the same in lower case, say. Else `text` itself.
     """
-    return "".join(_outside(text, begin, end, text if within is None else within))
-
-
-def _outside(text: str, begin: str, end: str, seen: str) -> Iterator[str]:
-    at = 0
+    seen, parts, at = text if within is None else within, [], 0
     while (first := seen.find(begin, at)) >= 0 and (last := seen.find(end, first + len(begin))) >= 0:
-        yield text[at:first]
+        parts.append(text[at:first])
         at = last + len(end)
-    yield text[at:]
+    return "".join([*parts, text[at:]])

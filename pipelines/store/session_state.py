@@ -127,10 +127,11 @@ class Seals:
         voice = voice_in(lines[0]) if lines else None
         if voice is None:
             return Trust.SELF
-        if voice.trust is Trust.OWNER:
-            real = self.of(log, lines, voice.file, voice.line, voice.trust)
-            return Trust.OWNER if real and hmac.compare_digest(real, voice.seal) else Trust.SELF
-        return voice.trust
+        file, record, trust, seal = voice
+        if trust is not Trust.OWNER:
+            return trust
+        real = self.of(log, lines, file, record, trust)
+        return Trust.OWNER if real and hmac.compare_digest(real, seal) else Trust.SELF
 
 
 def load_seals(*, make: bool = False) -> Seals:
