@@ -210,4 +210,4 @@ def move_in(plan: InPlace, root: Path, making: Making) -> tuple[str, ...]:
         edits = find_edits(root, git)
         author = Author(*(git.identity() or making.author), making.now)
         commit_edits(root, git, f"Adopt {plan.kind.called} in place\n", author, edits)
-    return tuple(real_path(root, path) for path in edits.held)
+    return tuple(real_path(root, path) for path in edits[1])

@@ -86,7 +86,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     given |= {"rules_from": night.rules_from} if night.rules_from != "self" else {}
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
-    warnings += still_held(night.root, found.held, report.warnings)
+    warnings += still_held(night.root, found[1], report.warnings)
     report = replace(
         report,
         index=index,

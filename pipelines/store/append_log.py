@@ -75,31 +75,28 @@ def append_bytes(root: Path, path: str, data: bytes) -> None:
 
 
 def _append(root: Path, path: str, data: bytes) -> None:
+    """Write and flush all of `data` or nothing: what the disk did not take is cut off, if nobody wrote after it."""
     path = real_path(root, path)
     above, _, name = path.rpartition("/")
     with writing(path), making(root, above) as folder:
         descriptor = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             size = os.fstat(descriptor).st_size
-            whole = size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
-            _write_whole(descriptor, size, data if whole else b"\n" + data)
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                data = b"\n" + data
+            written = 0
+            try:
+                while written < len(data):
+                    written += os.write(descriptor, data[written:])
+                os.fsync(descriptor)
+            except OSError:
+                if written and os.fstat(descriptor).st_size == size + written:
+                    os.ftruncate(descriptor, size)
+                raise
         finally:
             os.close(descriptor)
         if size == 0:
             folder.sync()
-
-
-def _write_whole(descriptor: int, size: int, data: bytes) -> None:
-    """Write and flush all of `data` or nothing: what the disk did not take is cut off, if nobody wrote after it."""
-    written = 0
-    try:
-        while written < len(data):
-            written += os.write(descriptor, data[written:])
-        os.fsync(descriptor)
-    except OSError:
-        if written and os.fstat(descriptor).st_size == size + written:
-            os.ftruncate(descriptor, size)
-        raise
 
 
 # ---------------------------------------- text on its way into the logs of several days

@@ -60,15 +60,11 @@ def parse_days(text: str) -> Days:
 def read_days(root: Path) -> Days:
     """Return how the memory cuts its days. Settings that cannot be read are said elsewhere; here they are the usual."""
     try:
-        told = read_toml(root / SETTINGS)
+        settings = read_toml(root / SETTINGS)
     except BadSettings:
         return Days()
-    usual = Days()
-    zone, end = told.get("timezone", ""), told.get("day_end", "")
-    return Days(
-        zone if isinstance(zone, str) and zone else usual.timezone,
-        end if isinstance(end, str) and end else usual.day_end,
-    )
+    given = {key: settings.get(key) for key in ("timezone", "day_end")}
+    return Days(**{key: value for key, value in given.items() if isinstance(value, str) and value})
 
 
 # ---------------------------------------- when runs acted

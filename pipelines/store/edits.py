@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
@@ -18,7 +17,6 @@ from pipelines.store.template import only_tracked, tracked_files
 from pipelines.store.user_layout import at, names_of, real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from pipelines.store.git import Author, Git
@@ -53,34 +51,29 @@ def _is_behind_link(root: Path, path: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Edits:
-    """What differs from HEAD.
+Edits = tuple[dict[str, frozenset[str]], tuple[str, ...]]
+"""What differs from HEAD: what can be committed as it stands, and what stays uncommitted.
 
-    Args:
-        paths: what can be committed as it stands: files that are new or changed, and those that are gone.
-        held: files that hold a secret, and logs that hold something private; they stay uncommitted.
-        hashes: path → the hashes that a blob of what was looked at would have, of each kind that git may use.
-    """
-
-    paths: tuple[str, ...]
-    held: tuple[str, ...]
-    hashes: Mapping[str, frozenset[str]]
+The first gives for each path the hashes that a blob of what was looked at would have, of each kind that git may use;
+none where the file is gone. The second are the files that hold a secret, and logs that hold something private.
+"""
 
 
 def find_edits(root: Path, git: Git) -> Edits:
     """Return what people and agents changed since the last commit, what holds a secret apart."""
-    paths: list[str] = []
+    changed: dict[str, frozenset[str]] = {}
     held: list[str] = []
-    hashes: dict[str, frozenset[str]] = {}
     for path in uncommitted(root, git, git.head()):
         if not os.path.lexists(at(root, path)):
-            paths.append(path)
+            changed[path] = frozenset()
         elif _readable(root, path) and (file := open_regular(root, path)) is not None:
             with file:
-                secrets, hashes[path] = inspect(file)
-            (held if secrets or _is_private(root, path) else paths).append(path)
-    return Edits(tuple(paths), tuple(held), hashes)
+                secrets, hashes = inspect(file)
+            if secrets or _is_private(root, path):
+                held.append(path)
+            else:
+                changed[path] = hashes
+    return changed, tuple(held)
 
 
 def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edits | None = None) -> str | None:
@@ -96,12 +89,12 @@ def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edit
         author: who signs.
         edits: what `find_edits` found, where it was asked before.
     """
-    edits = edits or find_edits(root, git)
-    present = [path for path in edits.paths if path in edits.hashes]
+    changed, _ = edits or find_edits(root, git)
+    present = [path for path, hashes in changed.items() if hashes]
     blobs = git.write_blobs([at(root, path) for path in present])
-    entries: dict[str, tuple[str, str] | None] = {path: None for path in edits.paths if path not in edits.hashes}
+    entries: dict[str, tuple[str, str] | None] = {path: None for path, hashes in changed.items() if not hashes}
     for path, blob in zip(present, blobs, strict=True):
-        if blob in edits.hashes[path]:
+        if blob in changed[path]:
             executable = at(root, path).stat().st_mode & stat.S_IXUSR
             entries[path] = ("100755" if executable else "100644", blob)
     return git.commit(entries, message, author) if entries else None

@@ -16,7 +16,7 @@ not change within a version.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
@@ -95,17 +95,14 @@ def to_record(path: str, item: Item, *, section: str = "", notes: Sequence[str] 
         "confirmed": item.confirmed or None,
         "trust": item.trust.value,
         "confidence": item.confidence.value,
-        "evidence": [
-            {"path": one.path, "start_line": one.start_line, "end_line": one.end_line, "digest": one.digest}
-            for one in item.evidence
-        ],
+        "evidence": [asdict(one) for one in item.evidence],
         "seen": item.seen,
         "by": item.by or None,
         "superseded_by": item.superseded_by or None,
         "merged_into": item.merged_into or None,
         "links": [{"kind": kind, "ids": list(ids)} for kind, ids in item.links],
         "pinned": item.pinned,
-        "extra": [[key, value] for key, value in item.extra],
+        "extra": [list(pair) for pair in item.extra],
         "section": section or None,
         "notes": [note.rstrip("\r\n") for note in notes],
     }

@@ -168,14 +168,10 @@ def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
             comment = "-->" not in line
         elif number in hidden:
             continue
-        elif _opens_comment(line) and closed[number + 1]:
+        elif line.lstrip().startswith("<!--") and "-->" not in line and closed[number + 1]:
             comment = True
         else:
             yield number, line
-
-
-def _opens_comment(line: str) -> bool:
-    return "<!--" in line and "-->" not in line and line.lstrip().startswith("<!--")
 
 
 def _comment_closes(lines: Sequence[str]) -> list[bool]:

@@ -124,7 +124,11 @@ def swap_in(
                 target.rename(name, folder, swap.name)
             else:
                 _stage(swap, new, target.lstat(name))
-                _place(swap, target, name)
+                if old is not None:
+                    exchange((folder, swap.name), (target, name))
+                elif not _renamed((folder, swap.name), (target, name), _RENAME_NOREPLACE):
+                    folder.link(swap.name, target, name)  # never over a file that somebody made meanwhile
+                    swap.drop()
         except (FileNotFoundError, FileExistsError):
             swap.drop()
             return None
@@ -154,14 +158,6 @@ def _stage(swap: Swap, data: bytes, there: os.stat_result | None) -> None:
         swap.folder.chmod(staged, there.st_mode & 0o777)
     swap.folder.rename(staged, swap.folder, swap.name)
     swap.folder.sync()
-
-
-def _place(swap: Swap, target: Folder, name: str) -> None:
-    if swap.old != NOTHING:
-        exchange((swap.folder, swap.name), (target, name))
-    elif not _renamed((swap.folder, swap.name), (target, name), _RENAME_NOREPLACE):
-        swap.folder.link(swap.name, target, name)  # never over a file that somebody made meanwhile
-        swap.drop()
 
 
 def exchange(one: tuple[Folder, str], other: tuple[Folder, str]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.files import create_file
@@ -85,8 +85,8 @@ def write_sidecar(root: Path, image: str, described: Described) -> bool:
     first, second = sidecar_names(image)
     if at(root, second).is_symlink() or at(root, second).exists():
         return False
-    told = {"description": described.description, "title": described.title, "date": described.date, "by": described.by}
-    text = json.dumps({key: value for key, value in told.items() if value}, ensure_ascii=False, indent=2)
+    fields = {key: value for key, value in asdict(described).items() if value}
+    text = json.dumps(fields, ensure_ascii=False, indent=2)
     return create_file(root, first, f"{text}\n".encode())
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -51,7 +51,7 @@ def file_hash(data: bytes) -> str:
 
 def entries_digest(keys: Iterable[str]) -> str:
     """Return the digest that stands for a set of entry hashes."""
-    return hashlib.sha256("\n".join(sorted(set(keys))).encode()).hexdigest()[:16]
+    return file_hash("\n".join(sorted(set(keys))).encode())
 
 
 def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
@@ -124,7 +124,7 @@ class Tombstone:
 
 def wording_hash(kind: ItemType, text: str) -> str:
     """Return the hash by which an item's wording is known: texts that differ in case and punctuation alone share it."""
-    return hashlib.sha256(f"{kind}\x1f{folded(text)}".encode()).hexdigest()[:16]
+    return file_hash(f"{kind}\x1f{folded(text)}".encode())
 
 
 def tombstone(item: Item, day: str, reason: Reason) -> Tombstone:
@@ -146,11 +146,7 @@ def read_tombstones(data: bytes | None) -> frozenset[Tombstone]:
 
 def render_tombstones(stones: Iterable[Tombstone]) -> bytes:
     """Return the bytes of `State/tombstones.jsonl`; the inverse of `read_tombstones`."""
-    rows = (
-        json.dumps({"hash": stone.hash, "id": stone.id, "day": stone.day, "reason": stone.reason})
-        for stone in sorted(set(stones))
-    )
-    return "".join(f"{row}\n" for row in rows).encode()
+    return "".join(f"{json.dumps(asdict(stone))}\n" for stone in sorted(set(stones))).encode()
 
 
 # ---------------------------------------- small records that other parts leave in the derived folder

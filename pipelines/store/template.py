@@ -100,12 +100,12 @@ def named_documents(documents: Mapping[str, Document], name: str, shown: Callabl
         UsageFault: there is none.
     """
     wanted = name.casefold().removesuffix(".md")
-    found = [
-        path
-        for path, document in documents.items()
-        if wanted in {*_ids(path, shown), document.title.casefold(), document.id.rpartition("/")[2].casefold()}
-    ]
-    found = found or [path for path, one in documents.items() if wanted in {n.casefold() for n in aliases_of(one)}]
+    found = []
+    for path, document in documents.items():
+        names = (document.id, shown(path).removesuffix(".md"), document.title, document.id.rpartition("/")[2])
+        if wanted in map(str.casefold, names):
+            found.append(path)
+    found = found or [path for path, one in documents.items() if wanted in map(str.casefold, aliases_of(one))]
     if not found:
         known = ", ".join(sorted(shown(path).removesuffix(".md") for path in documents)[:20])
         raise UsageFault(f"There is no document {name}.", f"There are: {known}." if known else "There is none yet.")
@@ -132,10 +132,6 @@ def named_item(prefix: str, *known: Iterable[str]) -> str:
     raise UnknownItem(prefix, ())
 
 
-def _ids(path: str, shown: Callable[[str], str]) -> set[str]:
-    return {one.removesuffix(".md").casefold() for one in (path, shown(path))}
-
-
 # ---------------------------------------- which files of a memory its commits hold
 
 
@@ -155,8 +151,11 @@ def only_tracked(root: Path, tree: Mapping[str, Entry]) -> dict[str, Entry]:
 def tracked_files(root: Path) -> list[str]:
     """Return the files that the memory commits, by what the program calls them; links are passed over."""
     names = names_of(root)
-    found = own_files(root, (*TRACKED, NOTES) if names is not None and names.opted_in else TRACKED)
-    return found if names is None else [path for path in found if names.is_tracked(path)]
+    if names is None:
+        return own_files(root, TRACKED)
+    return [
+        path for path in own_files(root, (*TRACKED, NOTES) if names.opted_in else TRACKED) if names.is_tracked(path)
+    ]
 
 
 def own_files(root: Path, tops: Iterable[str]) -> list[str]:

@@ -116,7 +116,18 @@ def find_secrets(data: bytes, *, marks: bool = True, json: bool = False) -> list
     if not spans:
         return []
     done = [found.span() for found in _REDACTED.finditer(data)]
-    return [span for span in _apart(data, spans) if not (_touches(done, span) or (marks and _allowed(data, span)))]
+    kept = []
+    for start, end, order in _apart(data, spans):
+        at = bisect_left(done, (end, 0)) - 1
+        redacted = at >= 0 and done[at][1] > start  # some of it, before
+        if not redacted and not (marks and _is_allowed(data, start, end)):
+            kept.append(Span(start, end, rules.rules[order].id))
+    return kept
+
+
+def _is_allowed(data: bytes, start: int, end: int) -> bool:
+    last = data.find(b"\n", end)
+    return ALLOWED in data[data.rfind(b"\n", 0, start) + 1 : last if last >= 0 else len(data)]
 
 
 def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int] | None:
@@ -143,7 +154,7 @@ def _since(rule: Rule, data: bytes, keyword: int) -> re.Match[bytes] | None:
     return found if found and found.end() > keyword else None
 
 
-def _apart(data: bytes, spans: list[tuple[int, int, int]]) -> list[Span]:
+def _apart(data: bytes, spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """Return the spans in order, of whole characters; of those that overlap one, named by the first of their rules."""
     out: list[tuple[int, int, int]] = []
     for start, end, order in sorted(spans):
@@ -153,17 +164,4 @@ def _apart(data: bytes, spans: list[tuple[int, int, int]]) -> list[Span]:
             out[-1] = (out[-1][0], max(out[-1][1], end), min(out[-1][2], order))
         else:
             out.append((start, end, order))
-    rules = load_rules().rules
-    return [Span(start, end, rules[order].id) for start, end, order in out]
-
-
-def _touches(done: list[tuple[int, int]], span: Span) -> bool:
-    """Whether a span holds some of what was redacted before."""
-    at = bisect_left(done, (span.end, 0)) - 1
-    return at >= 0 and done[at][1] > span.start
-
-
-def _allowed(data: bytes, span: Span) -> bool:
-    first = data.rfind(b"\n", 0, span.start) + 1
-    last = data.find(b"\n", span.end)
-    return ALLOWED in data[first : last if last >= 0 else len(data)]
+    return out

@@ -379,6 +379,5 @@ def _without(text: str, end_of: Callable[[int], int]) -> str:
 
 
 def _hidden(text: str) -> str:
-    first, *more = text.split("\n")
-    del first
-    return "\n".join([PRIVATE, *(line[: len(line) - len(line.lstrip(" \t"))] + PRIVATE for line in more)])
+    indents = (line[: len(line) - len(line.lstrip(" \t"))] for line in text.split("\n")[1:])
+    return "\n".join([PRIVATE, *(indent + PRIVATE for indent in indents)])

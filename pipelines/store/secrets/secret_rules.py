@@ -203,7 +203,9 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
     if name["blank"] and not option:
         return None
-    assigned = quoted or option or (separator == b"=" and _is_variable(data, name))
+    # A variable of the environment is written in capitals: what follows `=` is then a value and no code.
+    variable = re.compile(rb"[A-Za-z0-9_]*").match(data, name.start())
+    assigned = quoted or option or (separator == b"=" and variable is not None and variable[0].isupper())
     if separator == b"==" and not quoted:
         return None
     return (begin, end) if _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned) else None
@@ -217,12 +219,6 @@ def checked(rules: Rules, rule: Rule, value: bytes) -> bool:
 
 def _hides_nothing(rules: Rules, value: bytes) -> bool:
     return value.lower() in rules.placeholders or _PLACEHOLDER.fullmatch(value) is not None
-
-
-def _is_variable(data: bytes, name: re.Match[bytes]) -> bool:
-    """Whether a name is written as variables of the environment are: what follows `=` is then a value and no code."""
-    word = re.match(rb"[A-Za-z0-9_]*", data[name.start() :])
-    return word is not None and word[0].isupper()
 
 
 def _password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
@@ -263,7 +259,8 @@ def _calls(value: bytes) -> bool:
 
 def looks_random(value: bytes) -> bool:
     """Return whether a value looks as if dice had made it: it changes between kinds of letters as no word does."""
-    kinds = [_kind(byte) for byte in value if chr(byte).isalnum()]
+    chars = [chr(byte) for byte in value]
+    kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" for char in chars if char.isalnum()]
     changes = sum(one != other for one, other in pairwise(kinds))
     if len(kinds) < _TOKEN - 2 or changes < _MIXED * len(kinds) or _bits(value) < _BITS - 0.6:
         return False
@@ -272,11 +269,6 @@ def looks_random(value: bytes) -> bool:
 
 def _entropy(value: bytes) -> bool:
     return not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and _bits(value) >= _BITS
-
-
-def _kind(byte: int) -> str:
-    char = chr(byte)
-    return "d" if char.isdigit() else "u" if char.isupper() else "l"
 
 
 def _bits(value: bytes) -> float:
@@ -402,4 +394,4 @@ def _bytes(char: str, *, exact: bool) -> frozenset[str]:
 
 
 def _class(char: str, *, exact: bool) -> str:
-    return re.escape(char) if exact or len(_bytes(char, exact=False)) == 1 else f"[{char.lower()}{char.upper()}]"
+    return re.escape(char) if len(_bytes(char, exact=exact)) == 1 else f"[{char.lower()}{char.upper()}]"

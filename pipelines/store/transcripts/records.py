@@ -83,19 +83,19 @@ NO_WORDS: Final = "without words"
 
 _ROLES: Final = frozenset(Role)
 _UNSPOKEN: Final = {
-    **dict.fromkeys(("tool", "function", "toolResult", "tool_result", "bashExecution"), TOOLS),
-    **dict.fromkeys(("compactionSummary", "branchSummary"), SUMMARIES),
-    **dict.fromkeys(("system", "developer", "custom"), PUT_IN),
+    **dict.fromkeys("tool function toolResult tool_result bashExecution".split(), TOOLS),
+    **dict.fromkeys("compactionSummary branchSummary".split(), SUMMARIES),
+    **dict.fromkeys("system developer custom".split(), PUT_IN),
 }
-_TOOL_BLOCKS: Final = frozenset({"tool_use", "tool_result", "toolCall", "server_tool_use", "web_search_tool_result"})
-_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning"})
+_TOOL_BLOCKS: Final = frozenset("tool_use tool_result toolCall server_tool_use web_search_tool_result".split())
+_THOUGHTS: Final = frozenset("thinking redacted_thinking reasoning".split())
 # Kinds of records that are known to hold no turn. Others are counted as unknown: they may be of a later version.
 _EVENTS: Final = frozenset(
-    {"system", "progress", "queue-operation", "file-history-snapshot", "attachment", "custom-title", "agent-name"}
-    | {"last-prompt", "pr-link", "permission-mode", "event_msg", "turn_context", "session_meta", "session_state"}
-    | {"session", "model_change", "thinking_level_change", "custom", "custom_message", "label", "session_info"}
+    """system progress queue-operation file-history-snapshot attachment custom-title agent-name last-prompt pr-link
+    permission-mode event_msg turn_context session_meta session_state session model_change thinking_level_change custom
+    custom_message label session_info""".split()
 )
-_SUMMARIES: Final = frozenset({"summary", "compacted", "compaction", "branch_summary"})
+_SUMMARIES: Final = frozenset("summary compacted compaction branch_summary".split())
 # How programs begin a user's message that no user wrote, where no field tells.
 _NOT_TYPED: Final = {
     "This session is being continued from a previous conversation": SUMMARIES,
