@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
@@ -140,4 +139,4 @@ def load_seals(*, make: bool = False) -> Seals:
     Args:
         make: whether a key is made where there is none: capture makes it, and who only checks has no need of one.
     """
-    return Seals(key_outside(NAME, os.environ, make=make))
+    return Seals(key_outside(NAME, make=make))

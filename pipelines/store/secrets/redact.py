@@ -214,12 +214,12 @@ def redaction_key(root: Path, environ: Mapping[str, str]) -> bytes:
         return _key_in(folder)
 
 
-def key_outside(name: str, environ: Mapping[str, str], *, make: bool) -> bytes:
+def key_outside(name: str, *, make: bool) -> bytes:
     """Return the key of that name beside the user's settings; empty where there is none, and none is or can be made.
 
     Unlike the key of the tags it is never kept in a memory: whoever can write there could then use it.
     """
-    for folder in _folders(environ):
+    for folder in _folders(os.environ):
         with contextlib.suppress(OSError):
             if make:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -90,7 +90,7 @@ class Rules:
         for rule in self.by_keyword[keyword]:
             yield rule, start
         if keyword not in self._rivals:
-            self._rivals[keyword] = tuple(one for one in self.anchors.rivals(keyword) if one[0] != keyword)
+            self._rivals[keyword] = self.anchors.rivals(keyword)
         for (text, exact), later in self._rivals[keyword]:
             at = start + later
             there = data[max(at, 0) : at + len(text)]
@@ -311,7 +311,14 @@ class Anchors:
     def __init__(self, keywords: Iterable[Keyword]) -> None:
         self._keywords = sorted(keywords, key=lambda one: (-len(one[0]), one))
         self._ways: list[tuple[Keyword, int]] = []
-        self._pattern = re.compile(self._source().encode(), re.DOTALL)
+        around: dict[str, list[Keyword]] = {}
+        for keyword in self._keywords:
+            for char in _bytes(keyword[0][_offset(keyword)], exact=keyword[1]):
+                around.setdefault(char, []).append(keyword)
+        often = sorted(around.items(), key=lambda one: (-_COST.get(one[0], 0), one[0]))
+        # The bytes that are looked for, each with what follows it and what stands before.
+        source = "|".join(f"{re.escape(char)}(?:{self._after(found)})" for char, found in often)
+        self._pattern = re.compile(source.encode(), re.DOTALL)
 
     def hits(self, data: bytes) -> Iterator[tuple[int, Keyword]]:
         """Yield where a keyword begins, and which one, in the order of the bytes that are looked for."""
@@ -321,55 +328,44 @@ class Anchors:
             keyword, offset = ways[(found.lastindex or 0) - 1]
             yield at - 1 - offset, keyword
 
-    def rivals(self, keyword: Keyword) -> Iterator[tuple[Keyword, int]]:
-        """Yield the keywords that can stand around the same byte, itself included, with how much later each begins.
+    def rivals(self, keyword: Keyword) -> tuple[tuple[Keyword, int], ...]:
+        """Return the other keywords that can stand around the same byte, with how much later each begins.
 
         A hit names one of them, and the others may stand there as well: `glpat-us` holds `glpat-` and `-us`.
         """
-        for other in self._keywords:
-            later = _offset(keyword) - _offset(other)
-            if _agree(keyword, other, later):
-                yield other, later
+        later = ((other, _offset(keyword) - _offset(other)) for other in self._keywords if other != keyword)
+        return tuple(one for one in later if _agree(keyword, *one))
 
-    def _source(self) -> str:
-        """Return the pattern: the bytes that are looked for, each with what follows it and what stands before."""
-        ways: dict[str, list[tuple[Keyword, int]]] = {}
-        for keyword in self._keywords:
-            offset = _offset(keyword)
-            for char in _bytes(keyword[0][offset], exact=keyword[1]):
-                ways.setdefault(char, []).append((keyword, offset))
-        often = sorted(ways.items(), key=lambda way: (-_COST.get(way[0], 0), way[0]))
-        return "|".join(f"{re.escape(char)}(?:{self._after(found)})" for char, found in often)
-
-    def _after(self, ways: list[tuple[Keyword, int]]) -> str:
+    def _after(self, keywords: list[Keyword]) -> str:
         """Return the alternatives after one byte by what follows it: a byte that does not follow costs next to nothing.
 
         Of keywords that can stand at one place the longest comes first.
         """
-        tails: dict[str, list[tuple[Keyword, int]]] = {}
-        for keyword, offset in sorted(ways, key=lambda way: (way[1] - len(way[0][0]), -len(way[0][0]))):
-            tail = "".join(_class(char, exact=keyword[1]) for char in keyword[0][offset + 1 :])
-            tails.setdefault(tail, []).append((keyword, offset))
+        tails: dict[str, list[Keyword]] = {}
+        for keyword in sorted(keywords, key=lambda one: (_offset(one) - len(one[0]), -len(one[0]))):
+            tail = "".join(_class(char, exact=keyword[1]) for char in keyword[0][_offset(keyword) + 1 :])
+            tails.setdefault(tail, []).append(keyword)
         return "|".join(f"{tail}(?:{self._before(found)})" for tail, found in tails.items())
 
-    def _before(self, ways: list[tuple[Keyword, int]]) -> str:
-        """Return the alternatives by what stands before, looked at in a few groups of neighbours."""
-        groups: dict[str, list[tuple[Keyword, int]]] = {}
-        for keyword, offset in ways:
-            groups.setdefault(keyword[0][offset - 1].lower() if offset else "", []).append((keyword, offset))
-        told = sorted(set(groups) - {""})
-        size = max(1, math.isqrt(len(told)))
+    def _before(self, keywords: list[Keyword]) -> str:
+        """Return the alternatives by what stands before, looked at in a few groups of neighbours; all end alike."""
+        groups: dict[str, list[Keyword]] = {}
+        for keyword in keywords:
+            offset = _offset(keyword)
+            groups.setdefault(keyword[0][offset - 1].lower() if offset else "", []).append(keyword)
+        length = len(keywords[0][0]) - _offset(keywords[0])
+        chars = sorted(groups.keys() - {""})
+        size = max(1, math.isqrt(len(chars)))
         parts = []
-        for some in (told[at : at + size] for at in range(0, len(told), size)):
-            chars = "".join(re.escape(char) + re.escape(char.upper()) for char in some)
-            length = {len(keyword[0]) - offset for char in some for keyword, offset in groups[char]}
-            inner = "|".join(self._way(*one) for char in some for one in groups[char])
-            parts.append(f"(?<=[{chars}]{'.' * length.pop()})(?:{inner})")
-        return "|".join([*parts, *(self._way(*one) for one in groups.get("", ()))])
+        for some in (chars[at : at + size] for at in range(0, len(chars), size)):
+            either = "".join(re.escape(char) + re.escape(char.upper()) for char in some)
+            inner = "|".join(self._way(one) for char in some for one in groups[char])
+            parts.append(f"(?<=[{either}]{'.' * length})(?:{inner})")
+        return "|".join([*parts, *map(self._way, groups.get("", ()))])
 
-    def _way(self, keyword: Keyword, offset: int) -> str:
+    def _way(self, keyword: Keyword) -> str:
+        (text, exact), offset = keyword, _offset(keyword)
         self._ways.append((keyword, offset))
-        text, exact = keyword
         before = "".join(_class(char, exact=exact) for char in text[:offset])
         return f"(?<={before}{'.' * (len(text) - offset)})()" if before else "()"
 
