@@ -1,4 +1,4 @@
-"""Appending to a log: one line, whole, whoever else writes at the same moment."""
+"""Appending to logs: a line is there whole or not at all, whoever else writes at the same moment."""
 
 from __future__ import annotations
 
@@ -97,10 +97,6 @@ def _append(root: Path, path: str, data: bytes) -> None:
             os.close(descriptor)
         if size == 0:
             folder.sync()
-
-
-# ---------------------------------------- text on its way into the logs of several days
-# kept out of memory where there is much of it.
 
 
 _IN_MEMORY: Final = 1 << 20

@@ -1,7 +1,8 @@
 """Bringing a file to what a run decided, while people and agents go on writing into it: their bytes stand, always.
 
 What is displaced is looked at twice: at once, because somebody may have saved the file in the moment of the exchange,
-and at the end of the run, because somebody may have had it open.
+and at the end of the run, because somebody may have had it open. A displaced log is kept for some days after that,
+under `.curate/displaced/`: what a program that kept it open still writes into it is appended to the log in its place.
 """
 
 from __future__ import annotations
@@ -131,13 +132,6 @@ def _bring_back(root: Path, folder: Folder, swap: Swap, change: Change, found: b
 def _restless(root: Path, path: str) -> BadFile:
     why, advice = "changed at every attempt to write it", "Run again when it rests: what was begun ends then."
     return BadFile(real_path(root, path), why, advice)
-
-
-# ---------------------------------------- what a run displaced
-# under `.curate/displaced/`: logs that somebody may still append to, and texts that lost a race.
-#
-# A program that keeps a log open goes on writing into the file that a run replaced. That file is kept for some days,
-# and each start looks whether it grew: what came is appended to the log that took its place.
 
 
 KEPT_SECONDS: Final = 3 * 86400.0

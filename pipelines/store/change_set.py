@@ -1,4 +1,7 @@
-"""The change set of a run: all that it would write, checked whole before the first byte is."""
+"""The change set of a run: all that it would write, checked whole before the first byte is.
+
+Read the other way round it is what a run did: the difference between two memories, item by item.
+"""
 
 from __future__ import annotations
 
@@ -111,10 +114,6 @@ def _places(documents: Iterable[Document]) -> dict[str, list[str]]:
     return places
 
 
-# ---------------------------------------- where each item stands
-# and what a run changed of that: the difference between two memories, item by item.
-
-
 @dataclass(frozen=True, slots=True)
 class ItemPlace:
     """An item and its place.
@@ -211,10 +210,6 @@ def _became_own(before: Item, after: Item) -> bool:
     """Whether a run saw that a person had reworded an item: its words stand, and it is the owner's from then on."""
     owned = not after.by and after.trust is Trust.OWNER
     return owned and bool(before.by or before.trust is not Trust.OWNER) and before.text == after.text
-
-
-# ---------------------------------------- small things that a person does to one item
-# pin it, move it to another document.
 
 
 def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Placed]:

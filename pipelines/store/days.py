@@ -1,4 +1,7 @@
-"""How a memory cuts time into days: its zone, and the hour until which the night belongs to the day before."""
+"""How a memory cuts time into days: its zone, and the hour until which the night belongs to the day before.
+
+Runs name the moment at which they acted with its zone; so they are read back here, too.
+"""
 
 from __future__ import annotations
 
@@ -65,10 +68,6 @@ def read_days(root: Path) -> Days:
         return Days()
     given = {key: settings.get(key) for key in ("timezone", "day_end")}
     return Days(**{key: value for key, value in given.items() if isinstance(value, str) and value})
-
-
-# ---------------------------------------- when runs acted
-# as their reports tell.
 
 
 def moment_of(report: Mapping[str, object]) -> datetime | None:

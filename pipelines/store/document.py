@@ -1,7 +1,8 @@
 """The curated document: Markdown that people own, in which the pipeline owns only its item lines.
 
 Reading never fails. Editing changes lines that hold items, their sections where they are missing, and the named keys
-of the front matter; every other line keeps its bytes.
+of the front matter; every other line keeps its bytes. What a document was called before stands in its front matter,
+under `aliases`, and goes on meaning it; links follow it when it is moved or renamed.
 """
 
 from __future__ import annotations
@@ -252,10 +253,6 @@ def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str,
     return [*lines[:place], *before, *rows, *after, *lines[place:]]
 
 
-# ---------------------------------------- what a document was called before
-# names in its front matter under `aliases`, which go on meaning it.
-
-
 KEY = "aliases"
 
 
@@ -302,10 +299,6 @@ def with_alias(document: Document, name: str) -> Document:
 
 
 _STRUCTURE = str.maketrans(dict.fromkeys(",[]\"'{}#", " "))
-
-
-# ---------------------------------------- links follow a document that is moved or renamed
-# Markdown links, wiki-links, waiting items' homes.
 
 
 _MARKDOWN: Final = re.compile(

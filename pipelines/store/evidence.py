@@ -1,4 +1,8 @@
-"""Evidence found again: the lines are a hint, the hash is the truth, so a log that grew or was folded still answers."""
+"""Evidence: whether a quote stands in the lines that it cites, where it stands now, and who spoke it.
+
+The lines are a hint, the hash is the truth, so a log that grew or was folded still answers. A line that capture wrote
+ends with a pointer to its record in a transcript.
+"""
 
 from __future__ import annotations
 
@@ -84,13 +88,8 @@ def _outward(start: int, count: int) -> Iterator[int]:
             yield start - distance
 
 
-# ---------------------------------------- whether a quote stands in the lines that it cites
-# the check that keeps every item grounded.
-#
 # Only white space and Markdown's marks of lines and emphasis are folded. Case, punctuation, digits and the marks of
 # strike-through are not: a quote that differs in one of them may say something else.
-
-
 # What may stand before the text of a line: quote marks, list marks, a box, a heading mark, in any order.
 _LINE_MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+](?=\s)|\d{1,3}[.)](?=\s)|\[[ xX]\](?=\s)|#{1,6}(?=\s))[ \t]*)+")
 # Emphasis hugs a word on one side only; `max_tokens` and `2*3` keep their signs.
@@ -128,10 +127,6 @@ def _cuts_a_word(text: str, at: int) -> bool:
     """Whether letters stand on both sides, of a script that sets words apart by blanks: Chinese or Thai does not."""
     around = text[at - 1 : at + 1] if 0 < at < len(text) else " "
     return all(char.isdecimal() or char.lower() != char.upper() for char in around)
-
-
-# ---------------------------------------- pointers: where the record of a log's line stands in a transcript
-# in a comment at the line's end.
 
 
 _POINTER: Final = re.compile(

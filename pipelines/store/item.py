@@ -6,6 +6,9 @@
 
 The promise, tested by property: `parse_item(render_item(item)) == item` for every item. What a person wrote by hand
 (`* **decision**: ...`, no comment) is read by the same parser; such a line has no id until a run gives it one.
+
+Items repeat each other where their words fold to the same. What a document cannot keep whole it keeps in the order of
+`priority`.
 """
 
 from __future__ import annotations
@@ -181,9 +184,6 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
     return new_id(item, document + "\x1f", taken)
 
 
-# ---------------------------------------------------------------- rendering
-
-
 def render_item(item: Item) -> str:
     """Return the item's line, without a line end. The inverse of `parse_item`."""
     body = f"{item.type}: {_escape(item.text)}".rstrip(" ")
@@ -250,8 +250,6 @@ def _encode(value: str) -> str:
 def _decode(value: str) -> str:
     return unquote(value) if "%" in value else value
 
-
-# ---------------------------------------------------------------- parsing
 
 _HEAD = r"(?P<bullet>[-*+][ \t]+)(?:\[(?P<box>[ xX])\][ \t]+)?(?P<struck>~~)?"
 _LABEL = r"(?P<label>decision|fact|rule|todo|risk)"
@@ -338,10 +336,6 @@ _TRUSTS = {str(trust): trust for trust in Trust}
 _CONFIDENCES = {str(confidence): confidence for confidence in Confidence}
 
 
-# ---------------------------------------- when two texts say the same words
-# the folding that duplicates are found by, and the words that filing compares.
-
-
 _LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
 _OUTER: Final = "()[]{}\"'`*_~.,;:!?…“”‘’«»"
 _SIGNS: Final = frozenset("<>=≠≤≥+±%$€£&|@#/^-−")
@@ -381,10 +375,6 @@ def content_words(text: str) -> frozenset[str]:
     """Return the words that carry what a text is about: lower case, three letters or more, no stop words."""
     words = (word.casefold().strip("-'’") for word in _WORD.findall(text))
     return frozenset(word for word in words if len(word) > 2 and word not in STOP_WORDS)  # noqa: PLR2004  "of", "to"
-
-
-# ---------------------------------------- how much an item deserves its place
-# the order in which documents keep what they cannot keep whole.
 
 
 TYPE: Final = {

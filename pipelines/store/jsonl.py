@@ -10,7 +10,7 @@ they stand, so that reading them one after the other gives the same documents ag
 
 Every field of an item is there, also an empty one; days and ids that are not told are null. `notes` are the lines that
 a person wrote under the item, without their ends. Keys that a reader does not know are passed over; what they mean must
-not change within a version.
+not change within a version. Agents read the files themselves, line by line, with `read_passage`.
 """
 
 from __future__ import annotations
@@ -211,10 +211,6 @@ def _pair(told: Any) -> tuple[str, str]:  # noqa: ANN401  as above
     if not isinstance(told, list) or len(told) != 2 or not all(isinstance(one, str) for one in told):  # noqa: PLR2004
         raise _wrong("extra", "a list of pairs of key and value")
     return told[0], told[1]
-
-
-# ---------------------------------------- lines of one file of the memory
-# by the name or the citation that an agent gives; never anything outside it.
 
 
 MOST_LINES: Final = 400

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-# ---------------------------------------- the log entry
-# what the extractors read, and the unit in which progress is counted.
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One entry of a log: a top-level list item with its continuation, a paragraph, or one line of a chat log.
@@ -240,14 +236,9 @@ def tags_of(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-# ---------------------------------------- which lines of a log are lines of a chat
-# each of them is an entry of its own.
-#
 # Written as seen in the wild: `[Tue 10:06] <nick> text`, `[10:16am] nick: text`, `16:45:11 <nick> text`,
 # `[2024-05-01, 10:15] Name: text`, `10:15 Name: text`, `<nick> text`, `→ nick has joined`. Every pattern has bounded
 # repeats only, so that a line of any length is judged in constant time.
-
-
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?Z?(?:[ ]?[aApP]\.?[mM]\b\.?)?"
 _DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
 _NICK = r"<[^<>\n]{1,40}>"

@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-# ---------------------------------------- where the code fences of a log are
-# what they hold is kept whole and is never structure.
-
-
 # A fence may stand behind a quote mark or a list mark; runs longer than ten marks count as ten, which bounds the work.
 _FENCE = re.compile(r"[ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,8})?(?P<mark>`{3,10}|~{3,10})(?P<info>.*)", re.DOTALL)
 _FENCES_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
@@ -199,10 +195,6 @@ def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
         if line.startswith(_MAY_HEAD) and (mark := _HEADING.match(line)):
             found.append(Heading(number, len(mark[1]), (mark[2] or "").strip()))
     return found
-
-
-# ---------------------------------------- taking out what stands between two marks
-# in time that grows with the text alone.
 
 
 def without_spans(text: str, begin: str, end: str, within: str | None = None) -> str:

@@ -1,6 +1,7 @@
 """Merging a run's change into a file that somebody changed meanwhile: their bytes stand, the run's items are added.
 
-The merge knows what each kind of file is: documents merge by item, logs by what was appended, state by union.
+The merge knows what each kind of file is: documents merge by item, logs by what was appended, state by union. Each file
+is merged for itself; were an item moved that somebody changed, it would stand in two places, so that it stays instead.
 """
 
 from __future__ import annotations
@@ -74,13 +75,6 @@ def _merge_documents(path: str, before: bytes, after: bytes, current: bytes) -> 
 
 def _items(document: Document) -> dict[str, Item]:
     return {placed.item.id: placed.item for placed in document.items if placed.item.id}
-
-
-# ---------------------------------------- moves from document to document
-# when somebody changed the item in the one that it was to leave: it stays there.
-#
-# Each file is merged for itself, and a changed item is not taken out of its file. Were the other half of the move
-# still done, the item would stand in two places.
 
 
 def without_void_moves(changes: Sequence[Change], currents: Sequence[bytes | None]) -> list[Change]:

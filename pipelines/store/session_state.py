@@ -1,6 +1,10 @@
 """Which transcripts are kept, and how far each was captured: `State/sessions.jsonl`, one line a capture, appended only.
 
 Of several lines for one transcript the one that says most holds, so that two machines' lines can simply stand together.
+
+A log is a file that anybody with the memory can write, and so is a transcript under Sessions. So capture seals what it
+writes, with an HMAC over the line's words, its record and whose they are. The key lies outside of every memory: text
+cannot make a seal, and neither can somebody else's repository.
 """
 
 from __future__ import annotations
@@ -75,14 +79,6 @@ def note_kept(root: Path, kept: Kept) -> None:
     if at(root, CAPTURED).is_symlink():
         raise BadFile(CAPTURED, "is a symbolic link, which is never followed")
     append_bytes(root, CAPTURED, json.dumps(asdict(kept), ensure_ascii=False).encode() + b"\n")
-
-
-# ---------------------------------------- seals: how the night knows that a line of a log was written by capture
-# and whose words of a session it holds.
-#
-# A log is a file that anybody with the memory can write, and so is a transcript under Sessions. A seal is an HMAC
-# over the line's words, its record and whose they are, with a key outside of every memory: text cannot make one, and
-# neither can somebody else's repository.
 
 
 NAME: Final = "capture.key"

@@ -2,6 +2,10 @@
 
 `State/progress.jsonl` holds one line a log, sorted: an open day with its entries' hashes, a closed day with one digest
 of them. `file` is the hash of the log as it was read: while it matches, the log need not even be parsed.
+
+`State/tombstones.jsonl` holds one line for each item that must not come back: deleted by a person, undone or forgotten.
+Its lines are sorted, so that two machines' files join line by line. No text is in it: what was deleted for a reason is
+not kept in another place.
 """
 
 from __future__ import annotations
@@ -90,13 +94,6 @@ def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
     return "".join(rows).encode()
 
 
-# ---------------------------------------- what must not come back
-# items that a person deleted, undid or had forgotten, remembered by hash alone.
-#
-# `State/tombstones.jsonl` holds one line an item, sorted, so that two machines' files join line by line. A text is
-# not in it: what was deleted for a reason is not kept in another place.
-
-
 class Reason(StrEnum):
     """Why an item must not come back."""
 
@@ -147,10 +144,6 @@ def read_tombstones(data: bytes | None) -> frozenset[Tombstone]:
 def render_tombstones(stones: Iterable[Tombstone]) -> bytes:
     """Return the bytes of `State/tombstones.jsonl`; the inverse of `read_tombstones`."""
     return "".join(f"{json.dumps(asdict(stone))}\n" for stone in sorted(set(stones))).encode()
-
-
-# ---------------------------------------- small records that other parts leave in the derived folder
-# as far as they can be read.
 
 
 NIGHTS = 30

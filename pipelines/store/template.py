@@ -1,4 +1,4 @@
-"""The memory template: what `curate init` lays down, and what a run adds where it is missing."""
+"""The files that make a memory: what `curate init` lays down, which of them commits hold, and how people name them."""
 
 from __future__ import annotations
 
@@ -82,10 +82,6 @@ def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
     return added
 
 
-# ---------------------------------------- which document a person or an agent means by a name
-# and which item by the beginning of its id.
-
-
 def named_documents(documents: Mapping[str, Document], name: str, shown: Callable[[str], str] = str) -> list[str]:
     """Return the paths of the documents that a name means: their path, id, title or file name, whatever its case.
 
@@ -130,9 +126,6 @@ def named_item(prefix: str, *known: Iterable[str]) -> str:
         if found:
             raise UnknownItem(prefix, found)
     raise UnknownItem(prefix, ())
-
-
-# ---------------------------------------- which files of a memory its commits hold
 
 
 def is_tracked(root: Path, path: str) -> bool:

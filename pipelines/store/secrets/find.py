@@ -1,4 +1,7 @@
-"""Where the secrets of a text stand: its keywords first, and the rules only where a keyword stands."""
+"""Where the secrets of a text stand: its keywords first, and the rules only where a keyword stands.
+
+Private keys are blocks: several lines of a text, or one line of JSON that escapes their ends.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pipelines.store.secrets.secret_rules import Rule, Rules
-
-
-# ---------------------------------------- private keys in blocks
-# several lines of a text, or one line of JSON with `\n` in it.
 
 
 LONGEST_BLOCK: Final = 20_000

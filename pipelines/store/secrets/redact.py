@@ -1,4 +1,7 @@
-"""Redaction: a secret gives way to a mark that names its kind, and tells equal ones from others."""
+"""Redaction: a secret gives way to a mark that names its kind, and tells equal ones from others.
+
+What a person put between `<private>` and `</private>` gives way to `[private]`, in logs and in transcripts.
+"""
 
 from __future__ import annotations
 
@@ -178,10 +181,6 @@ def _shown(found: re.Match[bytes]) -> bytes:
     return found[0] if code in _KEPT else bytes([code])
 
 
-# ---------------------------------------- the key of the tags
-# beside the user's settings, outside every memory, made when it is first needed.
-
-
 NAME: Final = "redaction.key"
 _BYTES: Final = 32
 _LONGEST: Final = 1024
@@ -254,10 +253,6 @@ def _key_in(folder: Path, name: str = NAME) -> bytes:
     return file.read_bytes()[:_LONGEST]
 
 
-# ---------------------------------------- transcripts on their way into a memory
-# each line, and what was said in it, without secrets and private parts.
-
-
 class TranscriptCleaner:
     """Cleans transcripts.
 
@@ -280,10 +275,6 @@ class TranscriptCleaner:
     def words(self, text: str) -> str:
         """Return what was said as it is told: once more without what the escapes of JSON may have hidden."""
         return self._redactor.redact(without_private(text)).text
-
-
-# ---------------------------------------- `<private>…</private>`
-# what a person wants kept out of every memory gives way to `[private]`.
 
 
 PRIVATE: Final = "[private]"

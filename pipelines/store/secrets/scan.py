@@ -1,4 +1,7 @@
-"""Scanning a memory: its files as they are, and every version of them that git holds."""
+"""Scanning a memory for secrets: its files as they are, and every version of them that git holds.
+
+A document or log that holds one is left as it is, kept out of every commit, and named.
+"""
 
 from __future__ import annotations
 
@@ -96,10 +99,6 @@ def _blobs(git: Git, idents: Sequence[str]) -> Iterator[tuple[str, bytes]]:
             at = end + size + 2
 
 
-# ---------------------------------------- whole files
-# of any size and kind, looked through for secrets piece by piece.
-
-
 _PIECE: Final = 8 << 20
 _OVERLAP: Final = 2 * LONGEST
 """What a piece repeats of the one before: more than the longest secret."""
@@ -129,10 +128,6 @@ def inspect(file: BinaryIO) -> tuple[tuple[Found, ...], frozenset[str]]:
             line += held.count(b"\n", 0, max(0, len(held) - _OVERLAP))
             held = held[-_OVERLAP:]
     return tuple(found), frozenset(digest.hexdigest() for digest in digests)
-
-
-# ---------------------------------------- documents of people's that hold a secret
-# left as they are, kept out of every commit, and named.
 
 
 _ENDS: Final = (b" -->", b" status=archived -->")

@@ -110,10 +110,6 @@ def load_rules() -> Rules:
     return Rules(tomllib.loads(rules_text()))
 
 
-# ---------------------------------------- where a value ends
-# and whether it is believed to be a secret: what no pattern can tell.
-
-
 LONGEST: Final = 4096
 _LOOKED_AT: Final = 80
 """Bytes of a value by which it is judged."""
@@ -286,13 +282,8 @@ _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
 }
 
 
-# ---------------------------------------- the one pass over the bytes
-# where does any rule's keyword stand?
-#
 # A regular expression finds the next of a few bytes fast, and the next of many slowly. So of each keyword the byte is
 # looked for that is rarest in what agents write, and what stands around it is compared only there.
-
-
 # Bytes that are rare in transcripts of code and prose, and of which every keyword has one. Each byte that is
 # added costs the whole pass time.
 _LOOKED_FOR: Final = "~&@?zxJKGBA_kw-c"

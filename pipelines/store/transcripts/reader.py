@@ -2,6 +2,7 @@
 
 Most of a transcript's bytes are what tools gave back. Lines that cannot hold a turn are told by their bytes and never
 parsed; every other line is parsed on its own, so that no record can spoil another.
+A transcript that is captured is copied under Sessions while it is read, so that it is gone through once.
 """
 
 from __future__ import annotations
@@ -36,10 +37,6 @@ if TYPE_CHECKING:
 
     from pipelines.store.folders import Folder
     from pipelines.store.transcripts.records import Record, Turn
-
-
-# ---------------------------------------- the lines of a transcript
-# one at a time, none of them longer in memory than it may be.
 
 
 LONGEST: Final = 24 * 1024 * 1024
@@ -166,10 +163,6 @@ def _parsed(line: bytes) -> Record | None:
         except (ValueError, RecursionError):
             return None
     return record if isinstance(record, dict) else None
-
-
-# ---------------------------------------- keeping a transcript
-# a copy under Sessions, written while it is read, so that it is gone through once.
 
 
 _HEAD: Final = 1 << 16

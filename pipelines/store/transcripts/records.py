@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
 
-# ---------------------------------------- the turn: what one side said at one moment of a session
-
-
 _HOME_DEPTH: Final = 2
 
 
@@ -179,10 +176,6 @@ def _text(record: Record, key: str) -> str:
 _LONGEST: Final = 1000
 
 
-# ---------------------------------------- the moments that records tell
-# ISO texts and numbers since the epoch, in any zone.
-
-
 _MILLISECONDS: Final = 1e11
 _MICROSECONDS: Final = 1e14
 # No agent spoke before, and none will be asked after: a moment outside is a slip, not a time.
@@ -216,10 +209,6 @@ def _moment(told: object, zone: tzinfo) -> datetime | None:
 def _since_epoch(number: float) -> datetime:
     divisor = 1e6 if number > _MICROSECONDS else 1e3 if number > _MILLISECONDS else 1
     return datetime.fromtimestamp(number / divisor, UTC)
-
-
-# ---------------------------------------- what of a record's content was said
-# and what the agent's program put around it.
 
 
 _SPOKEN: Final = ("text", "input_text", "output_text")
@@ -269,13 +258,8 @@ def _without_put_in(text: str) -> str:
     return _ARGUMENTS.sub("", "".join([*kept, text[at:]])).strip()
 
 
-# ---------------------------------------- whether a record of a transcript lets in words from outside
-# what the agent says next may be somebody else's wish.
-#
 # Known tools that touch nothing but the session's own folder let in none. Every other tool does, the unknown ones,
 # too: a page, a search, a server of tools, a subagent that may have read any of these.
-
-
 _OWN: Final = frozenset(
     """edit write multiedit notebookedit todowrite todoread exitplanmode enterplanmode askuserquestion killshell
     killbash bashoutput applypatch updateplan taskcreate taskupdate tasklist taskget strreplaceeditor
