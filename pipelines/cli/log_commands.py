@@ -18,8 +18,7 @@ from pipelines.settings import load_settings
 from pipelines.store.append_log import append_line, log_line
 from pipelines.store.item import ItemType, fold
 from pipelines.store.layout import Kind
-from pipelines.store.secrets import load_redactor, told
-from pipelines.store.secrets import told as said
+from pipelines.store.secrets import format_found, load_redactor
 from pipelines.store.secrets.redact import without_private
 from pipelines.store.template import named_documents
 from pipelines.store.user_layout import real_path
@@ -51,7 +50,7 @@ def curate_log(text: tuple[str, ...], project: str, memory: Path | None, now: st
     line = load_redactor(root).redact(log_line(f"{when:%H:%M}", without_private(told), project))
     append_line(root, day_of(when, settings), line.text)
     if line.found:
-        warn(f"curate log: {said(line.found)} redacted before it was written.")
+        warn(f"curate log: {format_found(line.found)} redacted before it was written.")
 
 
 def _standard_input() -> str:
@@ -86,7 +85,7 @@ def curate_add(kind: str, text: tuple[str, ...], document: str | None, memory: P
     settings = load_settings(root)
     clean = load_redactor(root).redact(fold(words(text)))
     if clean.found:
-        warn(f"curate add: {told(clean.found)} redacted before it was filed.")
+        warn(f"curate add: {format_found(clean.found)} redacted before it was filed.")
     sentence = clean.text
     if not sentence:
         raise UsageFault("There is nothing to file.", "Give a TEXT.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.layout import PARTIAL, log_day, log_path
-from pipelines.store.secrets import told
+from pipelines.store.secrets import format_found
 from pipelines.store.secrets.redact import log_without_private
 from pipelines.store.state import file_hash
 
@@ -143,7 +143,7 @@ class Clean:
         """
         purge = "; git holds it still, and `curate check --secrets --history` says how to purge that"
         notes = [
-            f"{path}: {told(found)} redacted{purge if path in committed else ''}."
+            f"{path}: {format_found(found)} redacted{purge if path in committed else ''}."
             for path, found in sorted(self.redacted.items())
         ]
         notes += [f"{path}: what was marked as private is gone from it." for path in self.hidden]

@@ -42,13 +42,13 @@ def append_line(root: Path, day: str, line: str) -> str:
     return append_to_log(root, day, lambda _: f"{line}\n")
 
 
-def append_to_log(root: Path, day: str, told: Callable[[str], str]) -> str:
-    """Append to the log of a day what is to be told after what it says already, and return the log's path.
+def append_to_log(root: Path, day: str, added: Callable[[str], str]) -> str:
+    """Append to the log of a day what is to be added after what it says already, and return the log's path.
 
     Args:
         root: the memory.
         day: the log's day; the log is made where it is missing.
-        told: what the log says → what it gains, whole lines; it is asked under the log's lock, so that nobody writes
+        added: what the log says → what it gains, whole lines; it is asked under the log's lock, so that nobody writes
             in between. Nothing is written where it returns an empty string.
 
     Raises:
@@ -58,7 +58,7 @@ def append_to_log(root: Path, day: str, told: Callable[[str], str]) -> str:
     path = log_path(day)
     with log_lock(root):
         before = (read_bytes(root, path) or b"").decode(errors="replace")
-        if more := told(before):
+        if more := added(before):
             _append(root, path, f"{'' if before else f'# {day}{chr(10) * 2}'}{more}".encode())
     return path
 

@@ -71,11 +71,11 @@ def _swapped(root: Path, folder: Folder, number: int, path: str, sides: tuple[by
         if found == sides[0]:
             return True
         swap_back(root, swap, path)
-        _drop_unless_foreign(root, path, swap, sides[1])
+        _drop_our_own(root, path, swap, sides[1])
     return False
 
 
-def _drop_unless_foreign(root: Path, path: str, swap: Swap, ours: bytes | None) -> None:
+def _drop_our_own(root: Path, path: str, swap: Swap, ours: bytes | None) -> None:
     """After an exchange was taken back, remove our own bytes; what somebody wrote over them meanwhile is kept."""
     data = swap.held()
     if data is not None and data != ours:

@@ -177,12 +177,12 @@ def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str
         for placed in document.items:
             yield head, path, document.lines[placed.line]
     names = names_of(snapshot.root)
-    told = git.rows(
+    rows = git.rows(
         "log", "-m", "--format=%x00%H", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
         "--no-renames", "--relative", "--", *(_DOCUMENTS if names is None else names.pathspecs),
     )  # fmt: skip
     commit = path = ""
-    for raw in told:
+    for raw in rows:
         if raw.startswith(b"\0"):
             commit = os.fsdecode(raw[1:])
         elif raw.startswith(b"--- a/"):

@@ -37,8 +37,8 @@ class Found:
 
     def to_json(self) -> dict[str, object]:
         """Return it as JSON has it."""
-        told = {"path": self.path, "start_line": self.start_line, "end_line": self.end_line, "quote": self.quote}
-        return told | ({"record": {"path": self.record[0], "line": self.record[1]}} if self.record else {})
+        found = {"path": self.path, "start_line": self.start_line, "end_line": self.end_line, "quote": self.quote}
+        return found | ({"record": {"path": self.record[0], "line": self.record[1]}} if self.record else {})
 
 
 class Quotes:
@@ -152,8 +152,8 @@ def render_pointer(file: str, line: int, mark: str, trust: Trust = Trust.SELF, s
         trust: whose words the record holds.
         seal: what proves it to the night; without one it is said all the same, for it may lower trust.
     """
-    told = f" {trust}~{seal or '-'}" if seal or trust is not Trust.SELF else ""
-    return f"<!-- {file}#L{line}~{mark}{told} -->"
+    voice = f" {trust}~{seal or '-'}" if seal or trust is not Trust.SELF else ""
+    return f"<!-- {file}#L{line}~{mark}{voice} -->"
 
 
 def pointer_in(line: str) -> tuple[str, int] | None:

@@ -186,31 +186,31 @@ def _list(record: Mapping[str, Any], key: str) -> list[Any]:
     return _typed(record, key, list, "a list", [])
 
 
-def _evidence(told: Any) -> Evidence:  # noqa: ANN401  whatever JSON can hold
-    if not isinstance(told, dict):
+def _evidence(value: Any) -> Evidence:  # noqa: ANN401  whatever JSON can hold
+    if not isinstance(value, dict):
         raise _wrong("evidence", "a list of places")
     place = Evidence(
-        _text(told, "path", needed=True),
-        _number(told, "start_line"),
-        _number(told, "end_line"),
-        _text(told, "digest", needed=True),
+        _text(value, "path", needed=True),
+        _number(value, "start_line"),
+        _number(value, "end_line"),
+        _text(value, "digest", needed=True),
     )
     if Evidence.parse(place.render()) != place:
         raise _wrong("evidence", "a list of places, each with path, start_line, end_line and digest")
     return place
 
 
-def _link(told: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  as above
-    ids = told.get("ids") if isinstance(told, dict) else None
+def _link(value: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  as above
+    ids = value.get("ids") if isinstance(value, dict) else None
     if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
         raise _wrong("links", "a list of links, each with its kind and its ids")
-    return _text(told, "kind", needed=True), tuple(ids)
+    return _text(value, "kind", needed=True), tuple(ids)
 
 
-def _pair(told: Any) -> tuple[str, str]:  # noqa: ANN401  as above
-    if not isinstance(told, list) or len(told) != 2 or not all(isinstance(one, str) for one in told):  # noqa: PLR2004
+def _pair(value: Any) -> tuple[str, str]:  # noqa: ANN401  as above
+    if not isinstance(value, list) or len(value) != 2 or not all(isinstance(one, str) for one in value):  # noqa: PLR2004
         raise _wrong("extra", "a list of pairs of key and value")
-    return told[0], told[1]
+    return value[0], value[1]
 
 
 MOST_LINES: Final = 400

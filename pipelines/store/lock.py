@@ -105,8 +105,8 @@ def _take(descriptor: int) -> None:
 
 def _holder(text: bytes) -> str:
     """Return what the lock's file tells of a living holder, or an empty string."""
-    told = text.decode(errors="replace").strip()
-    found = re.match(r"process (\d+) since ", told)
+    name = text.decode(errors="replace").strip()
+    found = re.match(r"process (\d+) since ", name)
     if not found:
         return ""
     with contextlib.suppress(PermissionError, OverflowError):  # it is somebody else's, then
@@ -114,7 +114,7 @@ def _holder(text: bytes) -> str:
             os.kill(int(found[1]), 0)
         except ProcessLookupError:
             return ""
-    return told
+    return name
 
 
 @contextlib.contextmanager

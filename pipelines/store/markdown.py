@@ -178,8 +178,8 @@ def _comment_closes(lines: Sequence[str]) -> list[bool]:
     closes = [False] * (len(lines) + 1)
     for number in range(len(lines) - 1, -1, -1):
         opens, ends = lines[number].find("<!--"), lines[number].find("-->")
-        told = ends >= 0 or opens >= 0
-        closes[number] = (ends >= 0 and not 0 <= opens < ends) if told else closes[number + 1]
+        is_mark = ends >= 0 or opens >= 0
+        closes[number] = (ends >= 0 and not 0 <= opens < ends) if is_mark else closes[number + 1]
     return closes
 
 

@@ -161,8 +161,8 @@ def waiting(item: Item, home: str) -> Item:
 
 def released(item: Item) -> tuple[str, Item]:
     """Return where a waiting item stood, and the item as it was; the inverse of `waiting`."""
-    told = dict(item.extra)
-    was = told.get("was", "")
+    extras = dict(item.extra)
+    was = extras.get("was", "")
     extra = tuple(pair for pair in item.extra if pair[0] not in {"home", "was"})
     status = Status(was) if was in frozenset(Status) else Status.LIVE
-    return told.get("home", ""), replace(item, status=status, extra=extra)
+    return extras.get("home", ""), replace(item, status=status, extra=extra)

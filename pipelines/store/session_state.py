@@ -59,8 +59,8 @@ def read_kept(root: Path) -> dict[str, Kept]:
     found: dict[str, Kept] = {}
     for line in (read_bytes(root, CAPTURED) or b"").splitlines():
         try:
-            told = json.loads(line)
-            one = Kept(str(told["file"]), str(told["head"]), int(told["lines"]), str(told["digest"]))
+            row = json.loads(line)
+            one = Kept(str(row["file"]), str(row["head"]), int(row["lines"]), str(row["digest"]))
         except (ValueError, TypeError, KeyError, RecursionError):
             continue
         known = found.get(one.head)
@@ -110,8 +110,8 @@ class Seals:
         if not self._key:
             return ""
         words = fold(_CLOCK.sub("", " ".join(map(without_pointer, lines))))
-        told = "\x1f".join((log, file, str(record), trust, words))
-        return hmac.new(self._key, told.encode(errors="replace"), hashlib.sha256).hexdigest()[:_DIGITS]
+        sealed = "\x1f".join((log, file, str(record), trust, words))
+        return hmac.new(self._key, sealed.encode(errors="replace"), hashlib.sha256).hexdigest()[:_DIGITS]
 
     def trust_of(self, log: str, lines: Sequence[str]) -> Trust:
         """Return whose words an entry of a log holds.

@@ -55,21 +55,21 @@ def parse_sidecar(data: bytes) -> Described:
     if len(data) > MAX_BYTES:
         raise BadSidecar(f"is larger than {MAX_BYTES >> 20} MB")
     try:
-        told = json.loads(data.decode("utf-8-sig"))
+        raw = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise BadSidecar(f"is not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
         raise BadSidecar(f"is not JSON (line {error.lineno})") from None
     except (ValueError, RecursionError):
         raise BadSidecar("is no JSON that can be read") from None
-    if not isinstance(told, dict) or not (description := _text(told.get("description"))):
+    if not isinstance(raw, dict) or not (description := _text(raw.get("description"))):
         raise BadSidecar('has no text under "description"')
-    date = _text(told.get("date"))[:10]
+    date = _text(raw.get("date"))[:10]
     return Described(
         description,
-        title=" ".join(_text(told.get("title")).split())[:_SHORT],
+        title=" ".join(_text(raw.get("title")).split())[:_SHORT],
         date=date if _DAY.fullmatch(date) else "",
-        by=" ".join(_text(told.get("by")).split())[:_SHORT],
+        by=" ".join(_text(raw.get("by")).split())[:_SHORT],
     )
 
 

@@ -170,12 +170,12 @@ def push_state(root: Path) -> dict[str, object] | None:
     return {key: found.get(key) for key in keys} if isinstance(found.get("state"), str) else None
 
 
-def not_reached(told: Mapping[str, object]) -> str:
+def not_reached(push: Mapping[str, object]) -> str:
     """Return the sentence that says for how many nights a remote was not reached; empty for one, or none."""
-    nights = told.get("nights")
+    nights = push.get("nights")
     if not isinstance(nights, int) or nights <= 1:
         return ""
-    last = f"the last push was {told['pushed']}" if told.get("pushed") else "nothing was pushed yet"
+    last = f"the last push was {push['pushed']}" if push.get("pushed") else "nothing was pushed yet"
     return f" That is so for {nights} nights; {last}."
 
 

@@ -76,8 +76,8 @@ def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
     for path, data in _wanted(root, template).items():
         if os.path.lexists(at(root, path)):
             continue
-        told = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
-        replace_file(root, path, told)
+        content = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
+        replace_file(root, path, content)
         added.append(real_path(root, path))
     return added
 

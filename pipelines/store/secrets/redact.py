@@ -97,7 +97,7 @@ class Redactor:
             spans = find_secrets(data)
             if not spans:
                 break
-            found += told_of(self, data, spans)
+            found += locate(self, data, spans)
             data = self._without(data, spans)
         return data, tuple(found)
 
@@ -136,7 +136,7 @@ class Redactor:
         return hmac.new(self._key, secret, hashlib.sha256).hexdigest()[:_TAG]
 
 
-def told_of(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Found, ...]:
+def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Found, ...]:
     """Return what stands at these places of a text, with tags and lines and without the secrets themselves."""
     found, line, at = [], 1, 0
     for span in spans:
@@ -145,7 +145,7 @@ def told_of(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Fou
     return tuple(found)
 
 
-def told(found: Sequence[Found]) -> str:
+def format_found(found: Sequence[Found]) -> str:
     """Return what was found in words, without any of it: `2 secrets (aws-access-key, password)`."""
     count = "1 secret" if len(found) == 1 else f"{len(found):,} secrets"
     return f"{count} ({', '.join(sorted({one.rule for one in found}))})"

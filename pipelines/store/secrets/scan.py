@@ -16,7 +16,7 @@ from pipelines.store.files import open_regular
 from pipelines.store.layout import SESSIONS
 from pipelines.store.secrets.find import LONGEST_BLOCK as LONGEST
 from pipelines.store.secrets.find import find_secrets
-from pipelines.store.secrets.redact import Found, told, told_of
+from pipelines.store.secrets.redact import Found, format_found, locate
 from pipelines.store.snapshot import Warned
 from pipelines.store.template import own_files, tracked_files
 from pipelines.store.user_layout import real_path
@@ -71,7 +71,7 @@ def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Ite
     before = 0
     while lines := file.readlines(_BATCH):
         data = b"".join(lines)
-        for one in told_of(redactor, data, find_secrets(data, marks=marks)):
+        for one in locate(redactor, data, find_secrets(data, marks=marks)):
             yield replace(one, line=before + one.line, path=path)
         before += len(lines)
 
@@ -177,6 +177,6 @@ def held_because(secrets: Sequence[Found]) -> str:
     lines = sorted({one.line for one in secrets})
     where = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} lines, the first is line {lines[0]}"
     return (
-        f"holds {told(secrets)}, {where}; it was left as it is and is not committed: take it out, or mark its line "
-        "with <!-- allow-secret -->"
+        f"holds {format_found(secrets)}, {where}; it was left as it is and is not committed: take it out, or mark its "
+        "line with <!-- allow-secret -->"
     )

@@ -56,12 +56,12 @@ def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[lis
             "--ignore-gitleaks-allow", "--report-format", "json", "--report-path", str(report), "--redact=100",
             "--exit-code", "0", "--no-banner", "--log-level", "error",
         ]  # fmt: skip
-        told = {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder, "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder, "LC_ALL": "C.UTF-8"}
         try:
             done = subprocess.run(
                 command,
                 cwd=folder,
-                env=told,
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=seconds,

@@ -193,8 +193,8 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     begin, end, quoted = value_at(data, name.end())
     value = data[begin : min(end, begin + _LOOKED_AT)]
     separator = name["sep"] or b""
-    told = data[name.start() : name.start("sep") if separator else name.end()]
-    if not value or rules.names.search(told[5:]) or _hides_nothing(rules, value):
+    words = data[name.start() : name.start("sep") if separator else name.end()]
+    if not value or rules.names.search(words[5:]) or _hides_nothing(rules, value):
         return None
     option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
     if name["blank"] and not option:

@@ -182,21 +182,21 @@ _MICROSECONDS: Final = 1e14
 _YEARS: Final = range(2000, 2200)
 
 
-def _moment(told: object, zone: tzinfo) -> datetime | None:
+def _moment(value: object, zone: tzinfo) -> datetime | None:
     """Return the moment that a record tells, or None where that is no moment.
 
     Args:
-        told: an ISO 8601 text, or a number of seconds, milliseconds or microseconds since the epoch.
+        value: an ISO 8601 text, or a number of seconds, milliseconds or microseconds since the epoch.
         zone: the zone of a text that names none.
     """
     try:
-        if isinstance(told, str):
+        if isinstance(value, str):
             try:
-                moment = datetime.fromisoformat(told.strip())
+                moment = datetime.fromisoformat(value.strip())
             except ValueError:
-                moment = _since_epoch(float(told))
-        elif isinstance(told, (int, float)) and not isinstance(told, bool):
-            moment = _since_epoch(told)
+                moment = _since_epoch(float(value))
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            moment = _since_epoch(value)
         else:
             return None
     except (ValueError, OverflowError, OSError):
@@ -301,15 +301,15 @@ def lets_in(record: Record, cwd: str) -> bool:
         cwd: the session's folder as far as it was told, or empty.
     """
     cwd = record["cwd"] if isinstance(record.get("cwd"), str) else cwd
-    return any(_is_outside(name, told, cwd) for name, told in _calls(record))
+    return any(_is_outside(name, given, cwd) for name, given in _calls(record))
 
 
 def _calls(record: Record) -> Iterator[tuple[str, object]]:
     """Yield name and input of each tool that a record calls; of a result that comes with no call, no name."""
     payload, message = record.get("payload"), record.get("message")
     if isinstance(payload, dict) and isinstance(kind := payload.get("type"), str) and kind.endswith("_call"):
-        told = payload.get("arguments", payload.get("input", payload.get("action")))
-        yield str(payload.get("name") or ("shell" if kind == "local_shell_call" else "")), told
+        given = payload.get("arguments", payload.get("input", payload.get("action")))
+        yield str(payload.get("name") or ("shell" if kind == "local_shell_call" else "")), given
     holder = message if isinstance(message, dict) else record
     if holder.get("role") in _TOOLS:
         yield str(holder.get("name") or ""), None
@@ -325,27 +325,29 @@ def _calls(record: Record) -> Iterator[tuple[str, object]]:
         yield (str(function.get("name") or ""), function.get("arguments")) if isinstance(function, dict) else ("", None)
 
 
-def _is_outside(name: str, told: object, cwd: str) -> bool:
+def _is_outside(name: str, given: object, cwd: str) -> bool:
     plain = re.sub(r"[^a-z0-9]", "", name.casefold())
     if "__" in name or not plain:
         return True
     if plain in _OWN:
         return False
-    given = _given(told)
+    arguments = _arguments(given)
     if plain in _READS:
-        return any(_leads_out(value, cwd) for key, value in given.items() if key in _PATHS and isinstance(value, str))
+        return any(
+            _leads_out(value, cwd) for key, value in arguments.items() if key in _PATHS and isinstance(value, str)
+        )
     if plain in _SHELLS:
-        return bool(_REACHES_OUT.search(str(given)[:20_000]))
+        return bool(_REACHES_OUT.search(str(arguments)[:20_000]))
     return True
 
 
-def _given(told: object) -> dict[str, Any]:
-    if isinstance(told, str):
+def _arguments(given: object) -> dict[str, Any]:
+    if isinstance(given, str):
         try:
-            told = json.loads(told)
+            given = json.loads(given)
         except (ValueError, RecursionError):
-            return {"command": told}
-    return told if isinstance(told, dict) else {"command": told} if told is not None else {}
+            return {"command": given}
+    return given if isinstance(given, dict) else {"command": given} if given is not None else {}
 
 
 def _leads_out(path: str, cwd: str) -> bool:
