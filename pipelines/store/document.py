@@ -290,11 +290,9 @@ def with_alias(document: Document, name: str) -> Document:
     if lines[at].partition(":")[2].strip():
         lines[at] = f"{KEY}: [{', '.join([*aliases_of(document), name])}]{end}"
     else:
-        stop = at + 1
-        while lines[stop].strip().startswith("- "):
-            stop += 1
-        indent = lines[at + 1][: len(lines[at + 1]) - len(lines[at + 1].lstrip())] if stop > at + 1 else "  "
-        lines.insert(stop, f"{indent}- {name}{end}")
+        rows = list(takewhile(lambda row: row.strip().startswith("- "), lines[at + 1 :]))
+        indent = rows[0][: len(rows[0]) - len(rows[0].lstrip())] if rows else "  "
+        lines.insert(at + 1 + len(rows), f"{indent}- {name}{end}")
     return document.with_text("".join(lines))
 
 

@@ -66,7 +66,10 @@ def find_edits(root: Path, git: Git) -> Edits:
     for path in uncommitted(root, git, git.head()):
         if not os.path.lexists(at(root, path)):
             changed[path] = frozenset()
-        elif _readable(root, path) and (file := open_regular(root, path)) is not None:
+        # Git must be able to read the file by its path; one that it cannot read stays uncommitted and as it is.
+        elif "\n" in path or not at(root, path).is_file() or not os.access(at(root, path), os.R_OK):
+            continue
+        elif (file := open_regular(root, path)) is not None:
             with file:
                 secrets, hashes = inspect(file)
             if secrets or _is_private(root, path):
@@ -106,11 +109,6 @@ def _is_private(root: Path, path: str) -> bool:
         return False
     data = read_bytes(root, path) or b""
     return b"rivate" in data.lower() and is_private(data.decode(errors="replace"))
-
-
-def _readable(root: Path, path: str) -> bool:
-    """Whether git can be handed the file by its path; one that cannot be read stays uncommitted and as it is."""
-    return "\n" not in path and at(root, path).is_file() and os.access(at(root, path), os.R_OK)
 
 
 def _differs(below: Below, real: str, blob: str) -> bool:

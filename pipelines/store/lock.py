@@ -118,27 +118,19 @@ def _holder(text: bytes) -> str:
 
 
 @contextlib.contextmanager
-def log_lock(root: Path) -> Iterator[None]:
-    """Hold the lock that writers of logs take, for as short a time as a write needs."""
-    with _waited_for(root, "log.lock"):
-        yield
-
-
-@contextlib.contextmanager
-def capture_lock(root: Path) -> Iterator[None]:
-    """Hold the lock under which one transcript is captured: two hooks of one session may fire at once."""
-    with _waited_for(root, "capture.lock"):
-        yield
-
-
-@contextlib.contextmanager
-def _waited_for(root: Path, name: str) -> Iterator[None]:
+def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
+    """Hold the lock that writers of logs take, for as short a time as a write needs; it is waited for."""
     descriptor = _opened(root, name)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)
+
+
+def capture_lock(root: Path) -> contextlib.AbstractContextManager[None]:
+    """Hold the lock under which one transcript is captured: two hooks of one session may fire at once."""
+    return log_lock(root, "capture.lock")
 
 
 def _opened(root: Path, name: str) -> int:

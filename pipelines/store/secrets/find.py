@@ -130,8 +130,13 @@ def _is_allowed(data: bytes, start: int, end: int) -> bool:
 
 
 def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int] | None:
-    found = _since(rule, data, start) if rule.since else rule.pattern.match(data, start)
-    if found is None:
+    begin = start
+    if rule.since:
+        if data[start - 1 : start] in _OUTSIDE:
+            return None
+        begin = data.rfind(rule.since.encode(), max(0, start - _SINCE), start)
+    found = rule.pattern.match(data, begin) if begin >= 0 else None
+    if found is None or (rule.since and found.end() <= start):
         return None
     if rule.near:
         before = data[max(0, start - _NEAR) : start].rpartition(b"\n")[2]
@@ -143,14 +148,6 @@ def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int]
     if rule.check and not checked(rules, rule, data[begin:end]):
         return None
     return begin - rule.before, end
-
-
-def _since(rule: Rule, data: bytes, keyword: int) -> re.Match[bytes] | None:
-    if data[keyword - 1 : keyword] in _OUTSIDE:
-        return None
-    start = data.rfind(rule.since.encode(), max(0, keyword - _SINCE), keyword)
-    found = rule.pattern.match(data, start) if start >= 0 else None
-    return found if found and found.end() > keyword else None
 
 
 def _apart(data: bytes, spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
