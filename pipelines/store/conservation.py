@@ -18,7 +18,7 @@ from pipelines.store.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER, 
 from pipelines.store.snapshot import with_links_told_apart
 from pipelines.store.state import read_tombstones
 from pipelines.store.user_layout import names_of, real_path
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ class Fault:
         return self.kind in _MENDABLE
 
     def __str__(self) -> str:
-        place = f"{plain_line(self.path)}:{self.line}" if self.line else plain_line(self.path)
+        place = f"{escape_terminal_line(self.path)}:{self.line}" if self.line else escape_terminal_line(self.path)
         return f"{place}: {f'{self.item} ' if self.item else ''}{self.what}."
 
     def to_json(self) -> dict[str, object]:

@@ -21,7 +21,7 @@ from pipelines.store.files import sync_folder, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +61,7 @@ class Found:
     def __str__(self) -> str:
         tag = f" ({self.tag})" if self.tag else ""
         where = f" in commit {self.commit[:10]}" if self.commit else f" in {self.blob[:10]}" if self.blob else ""
-        return f"{plain_line(self.path)}:{self.line}{where}: {self.rule}{tag}"
+        return f"{escape_terminal_line(self.path)}:{self.line}{where}: {self.rule}{tag}"
 
 
 @dataclass(frozen=True, slots=True)

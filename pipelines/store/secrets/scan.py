@@ -20,7 +20,7 @@ from pipelines.store.secrets.redact import Found, format_found, locate
 from pipelines.store.snapshot import Warned
 from pipelines.store.template import own_files, tracked_files
 from pipelines.store.user_layout import real_path
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -167,7 +167,7 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
         if file:
             with file:
                 (secrets, _), shown = inspect(file), real_path(root, path)
-            if secrets and not any(sentence.startswith(f"{plain_line(shown)} holds ") for sentence in said):
+            if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} holds ") for sentence in said):
                 found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
     return tuple(found)
 
