@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.store.secrets.scan import Leak
+    from pipelines.store.secrets import Found
 
 
 @click.command()
@@ -90,7 +90,7 @@ def _check_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
     return EXPECTED if files or past else FINE
 
 
-def _tell_secrets(root: Path, files: Sequence[Leak], past: Sequence[Leak], git: Git | None) -> None:
+def _tell_secrets(root: Path, files: Sequence[Found], past: Sequence[Found], git: Git | None) -> None:
     """Say what was found and how to purge a history. That is never done here: it rewrites what others may have."""
     say_lines(map(str, (*files, *past)))
     if not (files or past):

@@ -17,7 +17,7 @@ from pipelines.night.manual import direct_change, file_own_item
 from pipelines.store.append_log import append_line, log_line
 from pipelines.store.item import ItemType, fold
 from pipelines.store.layout import Kind
-from pipelines.store.secrets import load_redactor, told
+from pipelines.store.secrets import format_found, load_redactor
 from pipelines.store.secrets.redact import without_private
 from pipelines.store.user_layout import real_path
 
@@ -45,7 +45,7 @@ def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     line = load_redactor(root).redact(log_line(f"{when:%H:%M}", without_private(given), project))
     append_line(root, day_of(when, settings), line.text)
     if line.found:
-        warn(f"curate log: {told(line.found)} redacted before it was written.")
+        warn(f"curate log: {format_found(line.found)} redacted before it was written.")
 
 
 def _standard_input() -> str:
@@ -74,7 +74,7 @@ def curate_add(kind: str, text: tuple[str, ...], document: str | None, opened: O
     root, settings, when = opened
     clean = load_redactor(root).redact(fold(words(text)))
     if clean.found:
-        warn(f"curate add: {told(clean.found)} redacted before it was filed.")
+        warn(f"curate add: {format_found(clean.found)} redacted before it was filed.")
     if not clean.text:
         raise UsageFault("There is nothing to file.", "Give a TEXT.")
     with direct_change(root, settings, when, "curate add") as direct:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.night.run_history import Run
-    from pipelines.store.change_set import ItemChange, Standing
+    from pipelines.store.change_set import ItemChange, ItemPlace
 
 
 @click.command()
@@ -187,7 +187,7 @@ def _detail_json(run: Run, changes: Sequence[ItemChange]) -> dict[str, object]:
     }
 
 
-def _standing(ident: str, one: Standing | None) -> dict[str, object]:
+def _standing(ident: str, one: ItemPlace | None) -> dict[str, object]:
     """Return an item where it stood, empty where it did not."""
     if one is None:
         return {}
@@ -216,7 +216,7 @@ def _lines(changes: Iterable[ItemChange]) -> Iterator[str]:
             yield f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}"
 
 
-def _aspects(before: Standing, after: Standing) -> Iterator[str]:
+def _aspects(before: ItemPlace, after: ItemPlace) -> Iterator[str]:
     """Yield what is different of an item, in a few words each."""
     if before.path != after.path:
         yield f"moved from {before.path}"

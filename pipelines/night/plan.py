@@ -36,8 +36,7 @@ from pipelines.store.evidence import Quotes
 from pipelines.store.git_history import last_run_baseline, run_id
 from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
 from pipelines.store.log import parse_entries
-from pipelines.store.secrets import find_secrets, load_redactor, veil
-from pipelines.store.secrets import told as counted
+from pipelines.store.secrets import find_secrets, format_found, load_redactor, veil
 from pipelines.store.secrets.scan import without_held
 from pipelines.store.session_state import load_seals
 from pipelines.store.snapshot import read_snapshot, with_links_told_apart
@@ -358,7 +357,7 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
         purge = "; git holds it still, and `curate check --secrets --history` says how to purge that"
         held_by_git = _with_secret_in_git(git, decided.redacted)
         notes += [
-            f"{path}: {counted(found)} redacted{purge if path in held_by_git else ''}."
+            f"{path}: {format_found(found)} redacted{purge if path in held_by_git else ''}."
             for path, found in sorted(decided.redacted.items())
         ]
         notes += [f"{path}: what was marked as private is gone from it." for path in decided.private]

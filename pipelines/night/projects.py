@@ -12,7 +12,6 @@ from pipelines.night.briefing import CLOSED_STATUS, archived, free_path, without
 from pipelines.review.questions import plain
 from pipelines.store.document import (
     Document,
-    Renaming,
     commented,
     followed,
     with_alias,
@@ -68,7 +67,7 @@ def archived_project(documents: Mapping[str, Document], path: str, theirs: Colle
     title = document.title
     still = commented(document, {p.line: archived(p.item) for p in document.items if p.item.id and p.item.active})
     still = with_front_matter(still, {"status": "archived"})
-    return _led(documents, still, Renaming(path, target, title, title), theirs)
+    return _led(documents, still, (path, title), (target, title), theirs)
 
 
 def renamed_project(
@@ -88,16 +87,20 @@ def renamed_project(
     new = with_alias(_retitled(document, title), was)
     if slug(was) != slug(stem) and target != path:
         new = with_alias(new, stem)
-    return _led(documents, new, Renaming(path, target, was, title), theirs)
+    return _led(documents, new, (path, was), (target, title), theirs)
 
 
 def _led(
-    documents: Mapping[str, Document], document: Document, renaming: Renaming, theirs: Collection[str]
+    documents: Mapping[str, Document],
+    document: Document,
+    old: tuple[str, str],
+    new: tuple[str, str],
+    theirs: Collection[str],
 ) -> dict[str, Document]:
     """Return the documents with links following; the briefing's own pointers are written anew, whatever they say."""
     bare = {BRIEFING: without_pointers(documents[BRIEFING])} if BRIEFING in documents else {}
     before = {**documents, **bare, document.path: document}
-    return {**followed(before, renaming), **{path: before[path] for path in theirs if path in before}}
+    return {**followed(before, old, new), **{path: before[path] for path in theirs if path in before}}
 
 
 def _retitled(document: Document, title: str) -> Document:

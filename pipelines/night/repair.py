@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.conservation import Departed
+    from pipelines.store.item import Item
 
 
 def mend(root: Path, settings: Settings, when: datetime) -> str:
@@ -37,9 +37,8 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
         baseline = last_run_baseline(git, snapshot.documents).without(snapshot.unreadable())
         people = reconcile(snapshot.documents, baseline, held.today, snapshot.shown)
         gone = {stone.id for stone in people.retracted}
-        vanished = [
-            one for one in departed(replace(snapshot, documents=people.documents), git) if one.item.id not in gone
-        ]
+        left = departed(replace(snapshot, documents=people.documents), git)
+        vanished = [(item, path) for item, path, _ in left if item.id not in gone]
         documents = _asked_about(people.documents, vanished, held.today)
         known = {p.item.id for document in documents.values() for p in document.items}
         known |= buried_ids(snapshot) | hidden_ids(snapshot, git) | gone
@@ -57,11 +56,13 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
     return ", ".join(f"{count} {what}" for what, count in done.items() if count) or "caps and pointers"
 
 
-def _asked_about(documents: Mapping[str, Document], lost: Sequence[Departed], today: str) -> dict[str, Document]:
+def _asked_about(
+    documents: Mapping[str, Document], lost: Sequence[tuple[Item, str]], today: str
+) -> dict[str, Document]:
     """Return the documents with a question in Review.md about items that vanished."""
     if not lost:
         return dict(documents)
-    items = [waiting(one.item, one.path) for one in lost]
+    items = [waiting(item, path) for item, path in lost]
     why = "They stood in their documents once, and nothing says why they left. Until you tick a box they wait here."
     title = f"{len(items)} vanished {'item' if len(items) == 1 else 'items'}"
     queue = documents.get(REVIEW) or Document(REVIEW, "# Review\n")

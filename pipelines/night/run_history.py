@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pipelines.store.change_set import ItemChange, Standing
+    from pipelines.store.change_set import ItemChange, ItemPlace
     from pipelines.store.git import Git
     from pipelines.store.git_history import RunCommit
 
@@ -129,7 +129,7 @@ def items_changed(run: Run, git: Git) -> list[ItemChange]:
     if not run.commit:
         return []
 
-    def shown(one: Standing | None) -> Standing | None:
+    def shown(one: ItemPlace | None) -> ItemPlace | None:
         return replace(one, path=git.real(one.path)) if one else None
 
     before, after = changed_documents(git, run.commit)

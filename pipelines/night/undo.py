@@ -14,7 +14,7 @@ from pipelines.night.briefing import prune, with_quality, without_pointers
 from pipelines.night.reconcile import reconcile
 from pipelines.night.reindex import reindex
 from pipelines.night.undo_items import RunSides, Undone, undo
-from pipelines.store.change_set import Change, check_documents, document_changes, standings
+from pipelines.store.change_set import Change, check_documents, document_changes, item_places
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author
 from pipelines.store.git_history import (
@@ -237,7 +237,7 @@ def _crowded(undone: Undone, pruned: Pruned, now: Mapping[str, Document]) -> Und
     }
     if not crowded:
         return undone
-    there, then = standings(now.values()), standings(pruned.documents.values())
+    there, then = item_places(now.values()), item_places(pruned.documents.values())
     returned = tuple(i for i in undone.returned if i not in crowded or then[i].line != there[i].line)
     return replace(undone, returned=returned, kept={**undone.kept, **crowded})
 
@@ -300,7 +300,7 @@ def put_back(sides: RunSides, found: Mapping[str, Document], now: Mapping[str, D
         return None
     made = sides.after.keys() - sides.before.keys()
     documents = {path: one for path, one in {**now, **sides.before}.items() if path not in made}
-    there, then = standings(now.values()), standings(documents.values())
+    there, then = item_places(now.values()), item_places(documents.values())
     return Undone(
         documents,
         frozenset(sides.before),

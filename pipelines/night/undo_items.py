@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.briefing import DAYS, PEOPLE, PROJECTS, without_pointers
 from pipelines.night.file_items import new_document
-from pipelines.store.change_set import item_changes, standing_twice, standings, understood
+from pipelines.store.change_set import duplicate_ids, item_changes, item_places, understood
 from pipelines.store.document import HISTORY, SECTIONS, insert_rows, section_of
 from pipelines.store.item import Status, Trust
 from pipelines.store.layout import FOLDERS, REVIEW
@@ -19,7 +19,7 @@ from pipelines.store.markdown import line_end
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pipelines.store.change_set import ItemChange, Standing
+    from pipelines.store.change_set import ItemChange, ItemPlace
     from pipelines.store.document import Document
     from pipelines.store.item import Item
 
@@ -118,8 +118,8 @@ def undo(
     """
     changes = [one for one in sides.changes() if not only or _concerns(one, only)]
     changes = [one for one in changes if one.after or one.id not in deleted]
-    twice = standing_twice(now.values()) | standing_twice(sides.before.values()) | standing_twice(sides.after.values())
-    there = standings(now.values())
+    twice = duplicate_ids(now.values()) | duplicate_ids(sides.before.values()) | duplicate_ids(sides.after.values())
+    there = item_places(now.values())
     work = _Work(sides, now, closed, there)
     for change in changes:
         if change.id in twice:
@@ -164,10 +164,10 @@ class _Work:
         sides: RunSides,
         now: Mapping[str, Document],
         closed: frozenset[str],
-        there: Mapping[str, Standing],
+        there: Mapping[str, ItemPlace],
     ) -> None:
         self.sides, self.now, self.closed, self.there = sides, now, closed, there
-        self.wanted: dict[str, Standing] = {}
+        self.wanted: dict[str, ItemPlace] = {}
         self.removed: list[str] = []
         self.kept: dict[str, str] = {}
 
@@ -189,7 +189,7 @@ class _Work:
             else:
                 self.kept[ident] = "was changed since, so it stays"
 
-    def _put_back(self, ident: str, before: Standing, after: Standing, now: Standing) -> None:
+    def _put_back(self, ident: str, before: ItemPlace, after: ItemPlace, now: ItemPlace) -> None:
         if now.line != after.line:
             self.kept[ident] = "was changed since, so it stays as it is"
             return
@@ -232,11 +232,11 @@ class _Work:
 
 
 def _rewritten(
-    sides: RunSides, now: Mapping[str, Document], final: Mapping[str, Standing], twice: frozenset[str], *, whole: bool
+    sides: RunSides, now: Mapping[str, Document], final: Mapping[str, ItemPlace], twice: frozenset[str], *, whole: bool
 ) -> dict[str, Document]:
     """Return the documents in which every item stands as `final` says; those that nothing touches are the same."""
-    there = standings(now.values())
-    rows: dict[str, dict[str, Standing]] = {}
+    there = item_places(now.values())
+    rows: dict[str, dict[str, ItemPlace]] = {}
     for ident, one in final.items():
         if ident not in twice:
             rows.setdefault(one.path, {})[ident] = one
@@ -270,7 +270,7 @@ def _base(
     return before if not held & twice and _own_words(before) == _own_words(after) else here
 
 
-def _with_rows(document: Document, rows: Mapping[str, Standing], twice: frozenset[str]) -> Document:
+def _with_rows(document: Document, rows: Mapping[str, ItemPlace], twice: frozenset[str]) -> Document:
     """Return the document with just these items in it: their lines as they were, the missing ones in their sections."""
     lines, end = list(document.lines), line_end(document.lines)
     missing = dict(rows)

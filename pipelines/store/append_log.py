@@ -1,4 +1,4 @@
-"""Appending to a log: one line, whole, whoever else writes at the same moment."""
+"""Appending to logs: a line is there whole or not at all, whoever else writes at the same moment."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def append_line(root: Path, day: str, line: str) -> str:
     return append_to_log(root, day, lambda _: f"{line}\n")
 
 
-def append_to_log(root: Path, day: str, told: Callable[[str], str]) -> str:
-    """Append to the log of a day what is to be told after what it says already, and return the log's path.
+def append_to_log(root: Path, day: str, added: Callable[[str], str]) -> str:
+    """Append to the log of a day what is to be added after what it says already, and return the log's path.
 
     Args:
         root: the memory.
         day: the log's day; the log is made where it is missing.
-        told: what the log says → what it gains, whole lines; it is asked under the log's lock, so that nobody writes
+        added: what the log says → what it gains, whole lines; it is asked under the log's lock, so that nobody writes
             in between. Nothing is written where it returns an empty string.
 
     Raises:
@@ -58,7 +58,7 @@ def append_to_log(root: Path, day: str, told: Callable[[str], str]) -> str:
     path = log_path(day)
     with log_lock(root):
         before = (read_bytes(root, path) or b"").decode(errors="replace")
-        if more := told(before):
+        if more := added(before):
             _append(root, path, f"{'' if before else f'# {day}{chr(10) * 2}'}{more}".encode())
     return path
 
@@ -75,35 +75,28 @@ def append_bytes(root: Path, path: str, data: bytes) -> None:
 
 
 def _append(root: Path, path: str, data: bytes) -> None:
+    """Write and flush all of `data` or nothing: what the disk did not take is cut off, if nobody wrote after it."""
     path = real_path(root, path)
     above, _, name = path.rpartition("/")
     with writing(path), making(root, above) as folder:
         descriptor = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             size = os.fstat(descriptor).st_size
-            whole = size == 0 or os.pread(descriptor, 1, size - 1) == b"\n"
-            _write_whole(descriptor, size, data if whole else b"\n" + data)
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                data = b"\n" + data
+            written = 0
+            try:
+                while written < len(data):
+                    written += os.write(descriptor, data[written:])
+                os.fsync(descriptor)
+            except OSError:
+                if written and os.fstat(descriptor).st_size == size + written:
+                    os.ftruncate(descriptor, size)
+                raise
         finally:
             os.close(descriptor)
         if size == 0:
             folder.sync()
-
-
-def _write_whole(descriptor: int, size: int, data: bytes) -> None:
-    """Write and flush all of `data` or nothing: what the disk did not take is cut off, if nobody wrote after it."""
-    written = 0
-    try:
-        while written < len(data):
-            written += os.write(descriptor, data[written:])
-        os.fsync(descriptor)
-    except OSError:
-        if written and os.fstat(descriptor).st_size == size + written:
-            os.ftruncate(descriptor, size)
-        raise
-
-
-# ---------------------------------------- text on its way into the logs of several days
-# kept out of memory where there is much of it.
 
 
 _IN_MEMORY: Final = 1 << 20

@@ -1,7 +1,8 @@
 """Bringing a file to what a run decided, while people and agents go on writing into it: their bytes stand, always.
 
 What is displaced is looked at twice: at once, because somebody may have saved the file in the moment of the exchange,
-and at the end of the run, because somebody may have had it open.
+and at the end of the run, because somebody may have had it open. A displaced log is kept for some days after that,
+under `.curate/displaced/`: what a program that kept it open still writes into it is appended to the log in its place.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import hashlib
 import os
 import re
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
@@ -71,11 +71,11 @@ def _swapped(root: Path, folder: Folder, number: int, path: str, sides: tuple[by
         if found == sides[0]:
             return True
         swap_back(root, swap, path)
-        _drop_unless_foreign(root, path, swap, sides[1])
+        _drop_our_own(root, path, swap, sides[1])
     return False
 
 
-def _drop_unless_foreign(root: Path, path: str, swap: Swap, ours: bytes | None) -> None:
+def _drop_our_own(root: Path, path: str, swap: Swap, ours: bytes | None) -> None:
     """After an exchange was taken back, remove our own bytes; what somebody wrote over them meanwhile is kept."""
     data = swap.held()
     if data is not None and data != ours:
@@ -108,25 +108,25 @@ def settle(root: Path, folder: Folder, changes: Sequence[Change]) -> list[str]:
 
 
 def _bring_back(root: Path, folder: Folder, swap: Swap, change: Change, found: bytes) -> None:
-    """Merge bytes that came into a displaced file after it was displaced into the one that took its place."""
+    """Merge bytes that came into a displaced file after it was displaced into the one that took its place.
+
+    A log gets its new end; another file is merged as if the bytes had come in time.
+    """
+    is_log = change.path.startswith(f"{LOGS}/")
+    tail = grown_by(found, swap.old) if is_log else None
     for _ in range(ATTEMPTS):
         current = read_bytes(root, change.path)
-        if current is not None and mark(current) != swap.new and not change.path.startswith(f"{LOGS}/"):
+        if current is not None and mark(current) != swap.new and not is_log:
             keep_text(root, change.path, swap)  # two strangers' versions: the named one stands, the other is kept
             return
-        wanted = _joined(swap, change, current, found)
+        wanted = current
+        if tail is None:
+            wanted = merge(change.path, change.before, change.after, found)
+        elif not (current or b"").endswith(tail):
+            wanted = (current or b"") + tail
         if wanted == current or _swapped(root, folder, swap.number, change.path, (current, wanted)):
             return
     raise _restless(root, change.path)
-
-
-def _joined(swap: Swap, change: Change, current: bytes | None, found: bytes) -> bytes | None:
-    """Return a file with what came late: a log gets its new end, another file is merged as if it had come in time."""
-    tail = grown_by(found, swap.old) if change.path.startswith(f"{LOGS}/") else None
-    if tail is None:
-        return merge(change.path, change.before, change.after, found)
-    there = current or b""
-    return current if there.endswith(tail) else there + tail
 
 
 def _restless(root: Path, path: str) -> BadFile:
@@ -134,25 +134,18 @@ def _restless(root: Path, path: str) -> BadFile:
     return BadFile(real_path(root, path), why, advice)
 
 
-# ---------------------------------------- what a run displaced
-# under `.curate/displaced/`: logs that somebody may still append to, and texts that lost a race.
-#
-# A program that keeps a log open goes on writing into the file that a run replaced. That file is kept for some days,
-# and each start looks whether it grew: what came is appended to the log that took its place.
-
-
 KEPT_SECONDS: Final = 3 * 86400.0
 """Longer than a session that keeps its log open; a log's day is closed by then."""
 
 _FOLDER: Final = f"{PRIVATE}/displaced"
 _LONGEST: Final = 255
-_SIZE: Final = 99_999_999
+_SIZE_DIGITS: Final = 8
 _LOG: Final = re.compile(r"(\d+)\.(\w{16})~(.+)")
 
 
 def can_be_kept(path: str) -> bool:
     """Whether the file at that path can be kept: its name there tells the whole path, and a disk has a bound."""
-    return len(os.fsencode(_named(path, _SIZE, "0" * 16))) <= _LONGEST
+    return len(os.fsencode(_name(path, b""))) + _SIZE_DIGITS - 1 <= _LONGEST
 
 
 def keep_log(root: Path, path: str, swap: Swap, data: bytes) -> None:
@@ -175,15 +168,15 @@ def carry_over(root: Path) -> list[str]:
     """Append to each log what came into the file that it replaced, and return the logs that grew."""
     grown = []
     with _logs(root) as logs:
-        for log in logs:
-            folder, data = log.folder, log.folder.read(log.name)
-            if len(data) > log.seen and hashlib.sha256(data[: log.seen]).hexdigest().startswith(log.digest):
+        for folder, name, path, seen, digest in logs:
+            data = folder.read(name)
+            if len(data) > seen and hashlib.sha256(data[:seen]).hexdigest().startswith(digest):
                 with log_lock(root):
-                    _append(root, log.path, data[log.seen :])
-                    folder.rename(log.name, folder, _name(log.path, data))
-                grown.append(log.path)
-            elif (there := folder.lstat(log.name)) and time.time() - there.st_ctime > KEPT_SECONDS:
-                folder.unlink(log.name)
+                    _append(root, path, data[seen:])
+                    folder.rename(name, folder, _name(path, data))
+                grown.append(path)
+            elif (there := folder.lstat(name)) and time.time() - there.st_ctime > KEPT_SECONDS:
+                folder.unlink(name)
     return grown
 
 
@@ -198,12 +191,11 @@ def mask(root: Path, masked: Callable[[str, bytes], bytes]) -> None:
         masked: a log's path and bytes → the bytes that it shall have, as many.
     """
     with log_lock(root), _logs(root) as logs:
-        for log in logs:
-            folder, old = log.folder, log.name
+        for folder, old, path, _, _ in logs:
             data = folder.read(old)
-            new = masked(log.path, data)
+            new = masked(path, data)
             if new != data:
-                name = _name(log.path, new)
+                name = _name(path, new)
                 folder.unlink(name)
                 folder.link(old, folder, name)
                 descriptor = folder.open(old, os.O_RDWR)
@@ -229,32 +221,21 @@ def _append(root: Path, path: str, tail: bytes) -> None:
         target.sync()
 
 
-@dataclass(frozen=True, slots=True)
-class _Log:
-    """A displaced log: where it lies, how much of it was seen to, the hash of that, and whose place it had."""
-
-    folder: Folder
-    name: str
-    seen: int
-    digest: str
-    path: str
-
-
 @contextlib.contextmanager
-def _logs(root: Path) -> Iterator[list[_Log]]:
-    """Hold the folder, if there is one, and give the logs in it. To look makes nothing."""
-    logs: list[_Log] = []
+def _logs(root: Path) -> Iterator[list[tuple[Folder, str, str, int, str]]]:
+    """Hold the folder, if there is one, and give the logs in it. To look makes nothing.
+
+    Each is the folder, its name there, whose place it had, how much of it was seen to, and the hash of that.
+    """
+    logs = []
     with writing(_FOLDER), contextlib.ExitStack() as held:
         with contextlib.suppress(FileNotFoundError):
             folder = held.enter_context(holding(root, _FOLDER))
             parts = [_LOG.fullmatch(name) for name in folder.names()]
-            logs = [_Log(folder, part[0], int(part[1]), part[2], unquote(part[3])) for part in parts if part]
+            logs = [(folder, part[0], unquote(part[3]), int(part[1]), part[2]) for part in parts if part]
         yield logs
 
 
 def _name(path: str, data: bytes) -> str:
-    return _named(path, len(data), hashlib.sha256(data).hexdigest()[:16])
-
-
-def _named(path: str, size: int, digest: str) -> str:
-    return f"{size}.{digest}~{path.replace('%', '%25').replace('/', '%2F')}"
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    return f"{len(data)}.{digest}~{path.replace('%', '%25').replace('/', '%2F')}"

@@ -1,4 +1,7 @@
-"""The change set of a run: all that it would write, checked whole before the first byte is."""
+"""The change set of a run: all that it would write, checked whole before the first byte is.
+
+Read the other way round it is what a run did: the difference between two memories, item by item.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +31,12 @@ class Change:
 
 def document_changes(before: Mapping[str, Document], after: Mapping[str, Document]) -> list[Change]:
     """Return the changes that lead from one set of documents to the other, in order of paths."""
-    return [
-        Change(path, _data(before.get(path)), _data(after.get(path)))
-        for path in sorted(before.keys() | after.keys())
-        if _text(before.get(path)) != _text(after.get(path))
-    ]
-
-
-def _text(document: Document | None) -> str | None:
-    return document.text if document else None
-
-
-def _data(document: Document | None) -> bytes | None:
-    return document.text.encode() if document else None
+    changes = []
+    for path in sorted(before.keys() | after.keys()):
+        was, now = (side[path].text if path in side else None for side in (before, after))
+        if was != now:
+            changes.append(Change(path, *(None if text is None else text.encode() for text in (was, now))))
+    return changes
 
 
 def check_documents(
@@ -73,18 +69,15 @@ def check_documents(
         faults += [
             f"{placed.item.id} in {path} would not read back as itself"
             for placed in document.items
-            if placed.item.id and not _reads_back(document.lines[placed.line], placed.item)
+            if placed.item.id
+            and (rendered := render_item(placed.item)) != document.lines[placed.line].rstrip("\r\n")
+            and parse_item(rendered) != placed.item
         ]
     briefing = after.get(BRIEFING)
-    if briefing and briefing is not before.get(BRIEFING) and briefing.size > cap and _has_own_items(briefing):
+    extracted = briefing and briefing is not before.get(BRIEFING) and any(placed.item.by for placed in briefing.items)
+    if briefing and extracted and briefing.size > cap:
         faults.append(f"{BRIEFING} would have {briefing.size:,} bytes, over its cap of {cap:,}")
     return faults
-
-
-def _reads_back(line: str, item: Item) -> bool:
-    """Whether an item that was read from a line is read again from the line that it is written as."""
-    rendered = render_item(item)
-    return rendered == line.rstrip("\r\n") or parse_item(rendered) == item
 
 
 def _not_conserved(
@@ -105,7 +98,9 @@ def _not_conserved(
     twice = [ident for ident in now if len(now[ident]) > max(ident not in still, len(was.get(ident, ())))]
     beside = _places(stays) if twice else {}
     faults += [f"{ident} would stand in {' and '.join((*beside.get(ident, ()), *now[ident]))}" for ident in twice]
-    lost = _dangling(after.values(), there) - _dangling(before.values(), was.keys() | still)
+    known = was.keys() | still
+    lost = {link for document in after.values() for link in document.links if link[1] not in there}
+    lost -= {link for document in before.values() for link in document.links if link[1] not in known}
     return faults + [
         f"{ident} would name {named}, which is nowhere" for ident, named in sorted(lost) if named not in gone
     ]
@@ -119,23 +114,9 @@ def _places(documents: Iterable[Document]) -> dict[str, list[str]]:
     return places
 
 
-def _dangling(documents: Iterable[Document], known: Container[str]) -> set[tuple[str, str]]:
-    """Return (id, named id) of each link that leads nowhere."""
-    return {link for document in documents for link in document.links if link[1] not in known}
-
-
-def _has_own_items(document: Document) -> bool:
-    """Whether a document holds items that a run extracted, as against lines that people wrote."""
-    return any(placed.item.by for placed in document.items)
-
-
-# ---------------------------------------- where each item stands
-# and what a run changed of that: the difference between two memories, item by item.
-
-
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """An item where it stands.
+class ItemPlace:
+    """An item and its place.
 
     Args:
         path: its document.
@@ -159,32 +140,27 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class ItemChange:
-    """What a run did to one item; None where it did not stand."""
+    """What a run did to one item; None where it had no place."""
 
     id: str
-    before: Standing | None
-    after: Standing | None
+    before: ItemPlace | None
+    after: ItemPlace | None
 
 
-def standing_of(document: Document, placed: Placed) -> Standing:
-    """Return how an item of a document stands."""
-    rows = document.lines[placed.line : placed.end]
-    return Standing(document.path, placed.section, rows[0].rstrip("\r\n"), tuple(rows[1:]), placed.item)
-
-
-def standings(documents: Iterable[Document]) -> dict[str, Standing]:
-    """Return id → where it stands, in order of documents and lines; the first place of one that stands twice."""
-    found: dict[str, Standing] = {}
+def item_places(documents: Iterable[Document]) -> dict[str, ItemPlace]:
+    """Return id → place, in order of documents and lines; the first place of an id that stands twice."""
+    found: dict[str, ItemPlace] = {}
     for document in documents:
         for placed in document.items:
-            if placed.item.id:
-                found.setdefault(placed.item.id, standing_of(document, placed))
+            if (ident := placed.item.id) and ident not in found:
+                line, *notes = document.lines[placed.line : placed.end]
+                found[ident] = ItemPlace(document.path, placed.section, line.rstrip("\r\n"), tuple(notes), placed.item)
     return found
 
 
-def standing_twice(documents: Iterable[Document]) -> frozenset[str]:
+def duplicate_ids(documents: Iterable[Document]) -> frozenset[str]:
     """Return the ids that stand in more than one place."""
-    count = Counter(p.item.id for document in documents for p in document.items if p.item.id)
+    count = Counter(ident for document in documents for ident in document.ids)
     return frozenset(ident for ident, places in count.items() if places > 1)
 
 
@@ -195,18 +171,13 @@ def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) 
         before: the documents that differ, as they were; `understood` makes them comparable.
         after: the same documents as they are.
     """
-    was, now = standings(before.values()), standings(after.values())
+    was, now = item_places(before.values()), item_places(after.values())
+    changes = [ItemChange(ident, was.get(ident), now.get(ident)) for ident in sorted(was.keys() | now.keys())]
     return [
-        ItemChange(ident, was.get(ident), now.get(ident))
-        for ident in sorted(was.keys() | now.keys())
-        if not _same(was.get(ident), now.get(ident))
+        one
+        for one in changes
+        if not (one.before and one.after and (one.before.place, one.before.line) == (one.after.place, one.after.line))
     ]
-
-
-def _same(one: Standing | None, other: Standing | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return (one.place, one.line) == (other.place, other.line)
 
 
 def understood(before: Mapping[str, Document], after: Mapping[str, Document]) -> dict[str, Document]:
@@ -215,9 +186,8 @@ def understood(before: Mapping[str, Document], after: Mapping[str, Document]) ->
     A run numbers a line that a person wrote, and makes one that a person reworded the owner's. Neither is the run's
     own doing, so neither is taken back with it, and neither counts as a change of the item.
     """
-    known = standings(before.values())
-    left = standings(after.values())
-    told = dict(before)
+    known, left = item_places(before.values()), item_places(after.values())
+    result = dict(before)
     for path, document in before.items():
         numbers: dict[tuple[str, str], deque[Item]] = {}
         for ident, one in left.items():
@@ -229,22 +199,17 @@ def understood(before: Mapping[str, Document], after: Mapping[str, Document]) ->
             if not item.id and (waiting := numbers.get((item.type, item.text))):
                 number = waiting.popleft()
                 new[placed.line] = replace(item, id=number.id, since=number.since)
-            elif item.id in left and _became_own(item, left[item.id].item):
-                own = left[item.id].item
+            elif item.id in left and _became_own(item, own := left[item.id].item):
                 new[placed.line] = replace(item, trust=own.trust, confidence=own.confidence, by=own.by)
         if new:
-            told[path] = commented(document, new)
-    return told
+            result[path] = commented(document, new)
+    return result
 
 
 def _became_own(before: Item, after: Item) -> bool:
     """Whether a run saw that a person had reworded an item: its words stand, and it is the owner's from then on."""
     owned = not after.by and after.trust is Trust.OWNER
     return owned and bool(before.by or before.trust is not Trust.OWNER) and before.text == after.text
-
-
-# ---------------------------------------- small things that a person does to one item
-# pin it, move it to another document.
 
 
 def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Placed]:

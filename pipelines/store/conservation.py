@@ -21,7 +21,7 @@ from pipelines.store.user_layout import names_of, real_path
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from pipelines.store.document import Placed
     from pipelines.store.git import Git
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 _ITEM_COMMENT: Final = re.compile(rf"<!--\s*{ID_PATTERN}\b")
 _DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *FOLDERS)
+
+
+# Those with one right answer, which `curate check --fix` gives.
+_MENDABLE: Final = frozenset({"vanished", "duplicate-id", "dangling-link", "over-cap"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,6 @@ class Fault:
         kind: `vanished`, `duplicate-id`, `dangling-link`, `circle`, `broken-comment`, `front-matter`, `over-cap` or
             `unreadable`.
         what: the end of a sentence that begins with the place.
-        mendable: whether there is one right answer, which `curate check --fix` gives.
     """
 
     path: str
@@ -52,7 +55,11 @@ class Fault:
     item: str
     kind: str
     what: str
-    mendable: bool
+
+    @property
+    def mendable(self) -> bool:
+        """Whether there is one right answer, which `curate check --fix` gives."""
+        return self.kind in _MENDABLE
 
     def __str__(self) -> str:
         place = f"{escape_terminal_line(self.path)}:{self.line}" if self.line else escape_terminal_line(self.path)
@@ -60,23 +67,8 @@ class Fault:
 
     def to_json(self) -> dict[str, object]:
         """Return it as JSON has it."""
-        return {
-            "path": self.path,
-            "line": self.line or None,
-            "item": self.item or None,
-            "kind": self.kind,
-            "what": self.what,
-            "mendable": self.mendable,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Departed:
-    """An item that stood in a document once and stands nowhere now."""
-
-    item: Item
-    path: str
-    commit: str
+        place = {"path": self.path, "line": self.line or None, "item": self.item or None}
+        return {**place, "kind": self.kind, "what": self.what, "mendable": self.mendable}
 
 
 def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
@@ -87,27 +79,24 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         git: its repository, for the items that ever were.
         cap: of MEMORY.md, in bytes.
     """
-    faults = [fault for path in sorted(snapshot.documents) for fault in _of_document(snapshot.documents[path])]
-    faults += _duplicates(snapshot)
-    faults += _dangling(snapshot, buried_ids(snapshot) | hidden_ids(snapshot, git))
-    faults += _circles(snapshot.documents)
+    faults = [fault for document in snapshot.documents.values() for fault in _of_document(document)]
+    faults += _of_ids(snapshot)
+    known = buried_ids(snapshot) | hidden_ids(snapshot, git) | {placed.item.id for _, placed in snapshot.items()}
     faults += [
-        Fault(
-            one.path,
-            0,
-            one.item.id,
-            "vanished",
-            f"stood there until commit {one.commit[:10]} and is nowhere",
-            mendable=True,
-        )
-        for one in departed(snapshot, git)
+        Fault(document.path, placed.line + 1, placed.item.id, "dangling-link", f"names {named}, which is nowhere")
+        for document, placed in snapshot.items()
+        for named in placed.item.linked
+        if named not in known
+    ]
+    faults += [
+        Fault(path, 0, item.id, "vanished", f"stood there until commit {commit[:10]} and is nowhere")
+        for item, path, commit in departed(snapshot, git)
     ]
     briefing = snapshot.documents.get(BRIEFING)
     if briefing and briefing.size > cap and any(placed.item.by for placed in briefing.items):
-        what = f"has {briefing.size:,} bytes, over its cap of {cap:,}"
-        faults.append(Fault(BRIEFING, 0, "", "over-cap", what, mendable=True))
+        faults.append(Fault(BRIEFING, 0, "", "over-cap", f"has {briefing.size:,} bytes, over its cap of {cap:,}"))
     warnings = with_links_told_apart(snapshot, git).warnings
-    faults += [Fault(w.path, 0, "", "unreadable", w.why, mendable=False) for w in warnings if w.pending]
+    faults += [Fault(warned.path, 0, "", "unreadable", warned.why) for warned in warnings if warned.pending]
     shown = [replace(fault, path=real_path(snapshot.root, fault.path)) for fault in faults]
     return sorted(shown, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
 
@@ -115,65 +104,32 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
 def _of_document(document: Document) -> Iterator[Fault]:
     for fault in document.front.faults:
         line, _, what = fault.partition(": ")
-        yield Fault(document.path, int(line.removeprefix("line ")), "", "front-matter", what, mendable=False)
+        yield Fault(document.path, int(line.removeprefix("line ")), "", "front-matter", what)
     known = {placed.line for placed in document.items if placed.item.id}
     for number, line in enumerate(document.lines):
         if number not in known and _ITEM_COMMENT.search(line):
             what = "holds an item's comment that cannot be read, or in a place where no item can be"
-            yield Fault(document.path, number + 1, "", "broken-comment", what, mendable=False)
+            yield Fault(document.path, number + 1, "", "broken-comment", what)
 
 
-def _duplicates(snapshot: Snapshot) -> list[Fault]:
-    documents = snapshot.documents
+def _of_ids(snapshot: Snapshot) -> Iterator[Fault]:
+    """Yield the ids that stand twice, and the chains of successors without an end."""
     places: dict[str, list[tuple[str, Placed]]] = {}
-    for path in sorted(documents):
-        for placed in documents[path].items:
+    for path, document in sorted(snapshot.documents.items()):
+        for placed in document.items:
             if placed.item.id:
                 places.setdefault(placed.item.id, []).append((path, placed))
-    return [
-        Fault(
-            path,
-            placed.line + 1,
-            ident,
-            "duplicate-id",
-            f"stands in {real_path(snapshot.root, found[0][0])}:{found[0][1].line + 1}, too",
-            mendable=True,
-        )
-        for ident, found in places.items()
-        for path, placed in found[1:]
-    ]
-
-
-def _dangling(snapshot: Snapshot, told: frozenset[str]) -> list[Fault]:
-    known = {placed.item.id for _, placed in snapshot.items()} | told
-    return [
-        Fault(
-            document.path,
-            placed.line + 1,
-            placed.item.id,
-            "dangling-link",
-            f"names {ident}, which is nowhere",
-            mendable=True,
-        )
-        for document, placed in snapshot.items()
-        for ident in placed.item.linked
-        if ident not in known
-    ]
-
-
-def _circles(documents: Mapping[str, Document]) -> list[Fault]:
-    """Return the items that stand in their own place, through however many others: a chain has an end that holds."""
-    places = {p.item.id: (path, p) for path in sorted(documents) for p in documents[path].items if p.item.id}
-    faults = []
-    for ident, (path, placed) in places.items():
-        seen, at = {ident}, placed.item.superseded_by
+    for ident, found in places.items():
+        first = f"{real_path(snapshot.root, found[0][0])}:{found[0][1].line + 1}"
+        for path, placed in found[1:]:
+            yield Fault(path, placed.line + 1, ident, "duplicate-id", f"stands in {first}, too")
+        seen, at = {""}, ident
         while at in places and at not in seen:
             seen.add(at)
-            at = places[at][1].item.superseded_by
+            at = places[at][-1][1].item.superseded_by
         if at == ident:
             what = "is superseded by itself, through those that took its place; name another in superseded-by"
-            faults.append(Fault(path, placed.line + 1, ident, "circle", what, mendable=False))
-    return faults
+            yield Fault(found[-1][0], found[-1][1].line + 1, ident, "circle", what)
 
 
 def buried_ids(snapshot: Snapshot) -> frozenset[str]:
@@ -190,18 +146,21 @@ def hidden_ids(snapshot: Snapshot, git: Git) -> frozenset[str]:
     return frozenset(ident for path, text in texts.items() for ident in Document(path, text).ids)
 
 
-def departed(snapshot: Snapshot, git: Git) -> list[Departed]:
+def departed(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:
     """Return the items that a committed document once held and that are accounted for by nothing, oldest loss last.
 
     What stood in a document that cannot be read now is not among them: nobody can say what became of it.
+
+    Returns:
+        Each item, the document that held it, and the commit that did so last.
     """
     known = {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot) | hidden_ids(snapshot, git)
-    found: dict[str, Departed] = {}
+    found: dict[str, tuple[Item, str, str]] = {}
     unread = snapshot.unreadable()
     for commit, path, line in _removed_lines(snapshot, git):
         item = parse_item(line) if not stands_in(path, unread) else None
-        if item and item.id and item.id not in known and item.id not in found:
-            found[item.id] = Departed(item, path, commit)
+        if item and item.id and item.id not in known:
+            found.setdefault(item.id, (item, path, commit))
     return list(found.values())
 
 
@@ -218,12 +177,12 @@ def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str
         for placed in document.items:
             yield head, path, document.lines[placed.line]
     names = names_of(snapshot.root)
-    told = git.rows(
+    rows = git.rows(
         "log", "-m", "--format=%x00%H", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
         "--no-renames", "--relative", "--", *(_DOCUMENTS if names is None else names.pathspecs),
     )  # fmt: skip
     commit = path = ""
-    for raw in told:
+    for raw in rows:
         if raw.startswith(b"\0"):
             commit = os.fsdecode(raw[1:])
         elif raw.startswith(b"--- a/"):

@@ -1,4 +1,7 @@
-"""How a memory cuts time into days: its zone, and the hour until which the night belongs to the day before."""
+"""How a memory cuts time into days: its zone, and the hour until which the night belongs to the day before.
+
+Runs name the moment at which they acted with its zone; so they are read back here, too.
+"""
 
 from __future__ import annotations
 
@@ -60,19 +63,11 @@ def parse_days(text: str) -> Days:
 def read_days(root: Path) -> Days:
     """Return how the memory cuts its days. Settings that cannot be read are said elsewhere; here they are the usual."""
     try:
-        told = read_toml(root / SETTINGS)
+        settings = read_toml(root / SETTINGS)
     except BadSettings:
         return Days()
-    usual = Days()
-    zone, end = told.get("timezone", ""), told.get("day_end", "")
-    return Days(
-        zone if isinstance(zone, str) and zone else usual.timezone,
-        end if isinstance(end, str) and end else usual.day_end,
-    )
-
-
-# ---------------------------------------- when runs acted
-# as their reports tell.
+    given = {key: settings.get(key) for key in ("timezone", "day_end")}
+    return Days(**{key: value for key, value in given.items() if isinstance(value, str) and value})
 
 
 def moment_of(report: Mapping[str, object]) -> datetime | None:

@@ -1,7 +1,8 @@
 """The curated document: Markdown that people own, in which the pipeline owns only its item lines.
 
 Reading never fails. Editing changes lines that hold items, their sections where they are missing, and the named keys
-of the front matter; every other line keeps its bytes.
+of the front matter; every other line keeps its bytes. What a document was called before stands in its front matter,
+under `aliases`, and goes on meaning it; links follow it when it is moved or renamed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import posixpath
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
@@ -94,7 +96,22 @@ class Document:
     @cached_property
     def items(self) -> tuple[Placed, ...]:
         """Its items, in order; lines in code fences and comments are none."""
-        return tuple(_read_items(self))
+        lines, titles = self.lines, {h.line: h.title for h in self.headings}
+        section, found = "", []
+        for number, line in self.body:
+            if number in titles:
+                section = titles[number]
+                continue
+            if not line.startswith(_MARKS):
+                continue
+            if line not in self.known:
+                self.known[line] = parse_item(line)
+            if item := self.known[line]:
+                end = number + 1  # notes that a person wrote under it, indented, move with it
+                while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
+                    end += 1
+                found.append(Placed(item, number, end, section))
+        return tuple(found)
 
     @cached_property
     def newest(self) -> str:
@@ -141,30 +158,6 @@ class Document:
     def size(self) -> int:
         """Its size in bytes."""
         return len(self.text.encode())
-
-
-def _read_items(document: Document) -> Iterable[Placed]:
-    lines, titles = document.lines, {h.line: h.title for h in document.headings}
-    section = ""
-    for number, line in document.body:
-        if number in titles:
-            section = titles[number]
-        elif line.startswith(_MARKS) and (item := _read_item(line, document.known)):
-            yield Placed(item, number, _continuation_end(lines, number), section)
-
-
-def _read_item(line: str, known: dict[str, Item | None]) -> Item | None:
-    if line not in known:
-        known[line] = parse_item(line)
-    return known[line]
-
-
-def _continuation_end(lines: list[str], number: int) -> int:
-    """Return the line past an item's indented continuation: notes that a person wrote under it move with it."""
-    end = number + 1
-    while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
-        end += 1
-    return end
 
 
 def section_of(item: Item) -> str:
@@ -242,14 +235,15 @@ def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str,
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += end
     headings = read_headings(lines, start)
-    at = next((n for n, h in enumerate(headings) if h.level > 1 and h.title.casefold() == title.casefold()), None)
-    if at is None:
-        place = _place_of(headings, title, order, len(lines))
+    sections = [(h.title.casefold(), h.line) for h in headings if h.level > 1]
+    first = next((line + 1 for name, line in sections if name == title.casefold()), None)
+    if first is None:  # made before the next one of the order that is there, else at the end
+        later = {name.casefold() for name in order[order.index(title) + 1 :]} if title in order else set()
+        place = next((line for name, line in sections if name in later), len(lines))
         before = [end] if place and lines[place - 1].strip() else []
         after = [end] if place < len(lines) else []
         return [*lines[:place], *before, f"## {title}{end}", end, *rows, *after, *lines[place:]]
-    first, stop = headings[at].line + 1, headings[at + 1].line if at + 1 < len(headings) else len(lines)
-    place = stop
+    place = stop = next((h.line for h in headings if h.line >= first), len(lines))
     while place > first and not lines[place - 1].strip():
         place -= 1
     if place == first:
@@ -259,32 +253,17 @@ def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str,
     return [*lines[:place], *before, *rows, *after, *lines[place:]]
 
 
-def _place_of(headings: list[Heading], title: str, order: tuple[str, ...], length: int) -> int:
-    """Return the line where a missing section goes: before the next one of `order` that is there, else at the end."""
-    later = {name.casefold() for name in order[order.index(title) + 1 :]} if title in order else set()
-    return next((h.line for h in headings if h.level > 1 and h.title.casefold() in later), length)
-
-
-# ---------------------------------------- what a document was called before
-# names in its front matter under `aliases`, which go on meaning it.
-
-
 KEY = "aliases"
 
 
 def aliases_of(document: Document) -> tuple[str, ...]:
     """Return a document's former names: `aliases: [One, Two]`, `aliases: One`, or a list of lines below the key."""
-    found: list[str] = []
     rows = document.lines[: document.front.lines]
     at = next((n for n, line in enumerate(rows) if line.startswith(f"{KEY}:")), None)
     if at is None:
         return ()
-    told = rows[at].partition(":")[2].strip()
-    found += told.strip("[]").split(",")
-    for line in rows[at + 1 :]:
-        if not line.strip().startswith("- "):
-            break
-        found.append(line.strip()[2:])
+    below = takewhile(lambda row: row.startswith("- "), map(str.strip, rows[at + 1 :]))
+    found = [*rows[at].partition(":")[2].strip().strip("[]").split(","), *(row[2:] for row in below)]
     return tuple(name for one in found if (name := one.strip().strip("\"'").strip()))
 
 
@@ -311,19 +290,13 @@ def with_alias(document: Document, name: str) -> Document:
     if lines[at].partition(":")[2].strip():
         lines[at] = f"{KEY}: [{', '.join([*aliases_of(document), name])}]{end}"
     else:
-        stop = at + 1
-        while lines[stop].strip().startswith("- "):
-            stop += 1
-        indent = lines[at + 1][: len(lines[at + 1]) - len(lines[at + 1].lstrip())] if stop > at + 1 else "  "
-        lines.insert(stop, f"{indent}- {name}{end}")
+        rows = list(takewhile(lambda row: row.strip().startswith("- "), lines[at + 1 :]))
+        indent = rows[0][: len(rows[0]) - len(rows[0].lstrip())] if rows else "  "
+        lines.insert(at + 1 + len(rows), f"{indent}- {name}{end}")
     return document.with_text("".join(lines))
 
 
 _STRUCTURE = str.maketrans(dict.fromkeys(",[]\"'{}#", " "))
-
-
-# ---------------------------------------- links follow a document that is moved or renamed
-# Markdown links, wiki-links, waiting items' homes.
 
 
 _MARKDOWN: Final = re.compile(
@@ -333,83 +306,54 @@ _WIKI: Final = re.compile(r"(?<=\[\[)(?P<name>[^\[\]|#\n]+)(?=[\]|#])")
 _SAFE: Final = "/.-_~!$&'*+,;=:@"
 
 
-@dataclass(frozen=True, slots=True)
-class Renaming:
-    """What a document was called, and is called now.
-
-    Args:
-        old_path: where it stood.
-        new_path: where it stands.
-        old_title: its title before.
-        new_title: its title now.
-    """
-
-    old_path: str
-    new_path: str
-    old_title: str
-    new_title: str
-
-    def wiki(self, name: str) -> str:
-        """Return what a wiki-link's name should be: in the form in which it named the document, else as it is."""
-        forms = (
-            (_stem(self.old_path), _stem(self.new_path)),
-            (_stem(self.old_path).rpartition("/")[2], _stem(self.new_path).rpartition("/")[2]),
-            (self.old_title, self.new_title),
-        )
-        plain = name.strip().removesuffix(".md").casefold()
-        return next((new for old, new in forms if plain == old.casefold()), name)
-
-
-def followed(documents: Mapping[str, Document], renaming: Renaming) -> dict[str, Document]:
+def followed(documents: Mapping[str, Document], old: tuple[str, str], new: tuple[str, str]) -> dict[str, Document]:
     """Return the documents, that one at its new path, with every link to it leading there.
 
     Args:
         documents: every document by path, with the renamed one at its old path still.
-        renaming: what changed.
+        old: the path and the title that the document had.
+        new: the path and the title that it has now.
     """
     after = {}
     for path, document in documents.items():
-        place = renaming.new_path if path == renaming.old_path else path
-        text = _relinked(document, place, renaming, documents)
-        after[place] = _rehomed(Document(place, text), renaming)
+        place = new[0] if path == old[0] else path
+        linked = Document(place, _relinked(document, place, old, new, documents))
+        homes = {}  # of waiting items, which remember theirs by its path
+        for placed in linked.items:
+            extra = tuple((k, new[0] if (k, v) == ("home", old[0]) else v) for k, v in placed.item.extra)
+            if placed.item.id and extra != placed.item.extra:
+                homes[placed.line] = replace(placed.item, extra=extra)
+        after[place] = commented(linked, homes) if homes else linked
     return after
 
 
-def _relinked(document: Document, place: str, renaming: Renaming, there: Container[str]) -> str:
+def _relinked(document: Document, place: str, old: tuple[str, str], new: tuple[str, str], there: Container[str]) -> str:
     before, after = posixpath.dirname(document.path), posixpath.dirname(place)
+    stems = [path.removesuffix(".md") for path, _ in (old, new)]
+    # A wiki-link names a document in one of three forms, and goes on naming it in the same.
+    forms = (stems, [stem.rpartition("/")[2] for stem in stems], [title for _, title in (old, new)])
 
     def markdown(found: re.Match[str]) -> str:
         target, tail = unquote(found["target"]), found["tail"] or ""
         resolved = posixpath.normpath(posixpath.join(before, target))
-        if target == renaming.old_path and resolved not in there:
-            new = renaming.new_path  # as seen from the memory's root, from wherever it is named
-        elif resolved == renaming.old_path:
-            new = posixpath.relpath(renaming.new_path, after or ".")
+        if target == old[0] and resolved not in there:
+            link = new[0]  # as seen from the memory's root, from wherever it is named
+        elif resolved == old[0]:
+            link = posixpath.relpath(new[0], after or ".")
         elif before != after and resolved in there:
-            new = posixpath.relpath(resolved, after or ".")
+            link = posixpath.relpath(resolved, after or ".")
         else:
             return found[0]
-        return f"{found['open']}{new if found['open'] else quote(new, safe=_SAFE)}{tail}"
+        return f"{found['open']}{link if found['open'] else quote(link, safe=_SAFE)}{tail}"
+
+    def wiki(found: re.Match[str]) -> str:
+        name = found["name"]
+        wanted = name.strip().removesuffix(".md").casefold()
+        return next((new_form for old_form, new_form in forms if wanted == old_form.casefold()), name)
 
     lines = list(document.lines)
     for number, line in document.body:
         if "](" in line:
             line = _MARKDOWN.sub(markdown, line)  # noqa: PLW2901  one line, in two steps
-        lines[number] = _WIKI.sub(lambda found: renaming.wiki(found["name"]), line) if "[[" in line else line
+        lines[number] = _WIKI.sub(wiki, line) if "[[" in line else line
     return "".join(lines)
-
-
-def _rehomed(document: Document, renaming: Renaming) -> Document:
-    """Return a document whose waiting items remember their home by its new path."""
-    new = {}
-    for placed in document.items:
-        extra = tuple(
-            (k, renaming.new_path if (k, v) == ("home", renaming.old_path) else v) for k, v in placed.item.extra
-        )
-        if placed.item.id and extra != placed.item.extra:
-            new[placed.line] = replace(placed.item, extra=extra)
-    return commented(document, new) if new else document
-
-
-def _stem(path: str) -> str:
-    return path.removesuffix(".md")

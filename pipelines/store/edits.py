@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
@@ -18,7 +17,6 @@ from pipelines.store.template import only_tracked, tracked_files
 from pipelines.store.user_layout import at, names_of, real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from pipelines.store.git import Author, Entry, Git
@@ -53,35 +51,32 @@ def _is_behind_link(root: Path, path: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Edits:
-    """What differs from HEAD.
+Edits = tuple[dict[str, frozenset[str]], tuple[str, ...]]
+"""What differs from HEAD: what can be committed as it stands, and what stays uncommitted.
 
-    Args:
-        paths: what can be committed as it stands: files that are new or changed, and those that are gone.
-        held: files that hold a secret, and logs that hold something private; they stay uncommitted.
-        hashes: path → the hashes that a blob of what was looked at would have, of each kind that git may use.
-    """
-
-    paths: tuple[str, ...]
-    held: tuple[str, ...]
-    hashes: Mapping[str, frozenset[str]]
+The first gives for each path the hashes that a blob of what was looked at would have, of each kind that git may use;
+none where the file is gone. The second are the files that hold a secret, and logs that hold something private.
+"""
 
 
 def find_edits(root: Path, git: Git) -> Edits:
     """Return what people and agents changed since the last commit, what holds a secret apart."""
-    paths: list[str] = []
+    changed: dict[str, frozenset[str]] = {}
     held: list[str] = []
-    hashes: dict[str, frozenset[str]] = {}
     for path in uncommitted(root, git, git.head()):
         if not os.path.lexists(at(root, path)):
-            paths.append(path)
-        elif _readable(root, path) and (file := open_regular(root, path)) is not None:
+            changed[path] = frozenset()
+        # Git must be able to read the file by its path; one that it cannot read stays uncommitted and as it is.
+        elif "\n" in path or not at(root, path).is_file() or not os.access(at(root, path), os.R_OK):
+            continue
+        elif (file := open_regular(root, path)) is not None:
             with file:
-                looked = inspect(file)
-            (held if looked.secrets or _is_private(root, path) else paths).append(path)
-            hashes[path] = looked.hashes
-    return Edits(tuple(paths), tuple(held), hashes)
+                secrets, hashes = inspect(file)
+            if secrets or _is_private(root, path):
+                held.append(path)
+            else:
+                changed[path] = hashes
+    return changed, tuple(held)
 
 
 def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edits | None = None) -> str | None:
@@ -97,19 +92,19 @@ def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edit
         author: who signs where git knows no name and address of the person's.
         edits: what `find_edits` found, where it was asked before.
     """
-    edits = edits or find_edits(root, git)
-    if not edits.paths:
+    changed, _ = edits or find_edits(root, git)
+    if not changed:
         return None
     store = git.importing()
     entries: dict[str, Entry | None] = {}
-    for path in edits.paths:
-        if path not in edits.hashes:
+    for path, hashes in changed.items():
+        if not hashes:
             entries[path] = None
         elif (file := open_regular(root, path)) is not None:
             with file:
                 about = os.fstat(file.fileno())
                 blob = store.blob_of(file, about.st_size)
-            if blob in edits.hashes[path]:
+            if blob in hashes:
                 entries[path] = ("100755" if about.st_mode & stat.S_IXUSR else "100644", blob)
     return git.commit(entries, message, git.signed(author), store)
 
@@ -120,11 +115,6 @@ def _is_private(root: Path, path: str) -> bool:
         return False
     data = read_bytes(root, path) or b""
     return b"rivate" in data.lower() and is_private(data.decode(errors="replace"))
-
-
-def _readable(root: Path, path: str) -> bool:
-    """Whether git can be handed the file by its path; one that cannot be read stays uncommitted and as it is."""
-    return "\n" not in path and at(root, path).is_file() and os.access(at(root, path), os.R_OK)
 
 
 def _differs(below: Below, real: str, blob: str) -> bool:

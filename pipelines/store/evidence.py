@@ -1,4 +1,8 @@
-"""Evidence found again: the lines are a hint, the hash is the truth, so a log that grew or was folded still answers."""
+"""Evidence: whether a quote stands in the lines that it cites, where it stands now, and who spoke it.
+
+The lines are a hint, the hash is the truth, so a log that grew or was folded still answers. A line that capture wrote
+ends with a pointer to its record in a transcript.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +37,8 @@ class Found:
 
     def to_json(self) -> dict[str, object]:
         """Return it as JSON has it."""
-        told = {"path": self.path, "start_line": self.start_line, "end_line": self.end_line, "quote": self.quote}
-        return told | ({"record": {"path": self.record[0], "line": self.record[1]}} if self.record else {})
+        found = {"path": self.path, "start_line": self.start_line, "end_line": self.end_line, "quote": self.quote}
+        return found | ({"record": {"path": self.record[0], "line": self.record[1]}} if self.record else {})
 
 
 class Quotes:
@@ -51,31 +55,27 @@ class Quotes:
         for start in _outward(evidence.start_line - 1, len(lines) - height + 1):
             text = "\n".join(lines[start : start + height])
             if quote_digest(text)[: len(evidence.digest)] == evidence.digest:
-                return Found(shown, start + 1, start + height, text, self._record(record_behind(lines, start)))
+                record = _record_behind(lines, start)
+                record = (real_path(self._root, record[0]), record[1]) if record else None
+                return Found(shown, start + 1, start + height, text, record)
         return Found(shown, evidence.start_line, evidence.end_line, None)
-
-    def _record(self, told: tuple[str, int] | None) -> tuple[str, int] | None:
-        return (real_path(self._root, told[0]), told[1]) if told else None
 
     def _read(self, path: str) -> list[str]:
         if path not in self._lines:
+            # Whether a path, as a comment tells it, would lead out of the memory.
+            leaves = path.startswith(("/", "~")) or ".." in path.split("/") or "\x00" in path
             try:
-                data = b"" if _leaves(path) else read_bytes(self._root, path) or b""
+                data = b"" if leaves else read_bytes(self._root, path) or b""
             except BadFile:
                 data = b""
             self._lines[path] = [line.removesuffix("\r") for line in data.decode(errors="replace").split("\n")]
         return self._lines[path]
 
 
-def record_behind(lines: Sequence[str], at: int) -> tuple[str, int] | None:
-    """Return the transcript's record, as (path, line), that the entry of a log tells of, or None.
-
-    Args:
-        lines: the log's lines.
-        at: a line of the entry, from 0; the pointer stands on the entry's first.
-    """
+def _record_behind(lines: Sequence[str], at: int) -> tuple[str, int] | None:
+    """Return the transcript's record, as (path, line), that the entry around a line of a log tells of, or None."""
     while at > 0 and lines[at][:1] in {" ", "\t"}:
-        at -= 1
+        at -= 1  # the pointer stands on the entry's first line
     return pointer_in(lines[at]) if at < len(lines) else None
 
 
@@ -88,18 +88,8 @@ def _outward(start: int, count: int) -> Iterator[int]:
             yield start - distance
 
 
-def _leaves(path: str) -> bool:
-    """Whether a path, as a comment tells it, would lead out of the memory."""
-    return path.startswith(("/", "~")) or ".." in path.split("/") or "\x00" in path
-
-
-# ---------------------------------------- whether a quote stands in the lines that it cites
-# the check that keeps every item grounded.
-#
 # Only white space and Markdown's marks of lines and emphasis are folded. Case, punctuation, digits and the marks of
 # strike-through are not: a quote that differs in one of them may say something else.
-
-
 # What may stand before the text of a line: quote marks, list marks, a box, a heading mark, in any order.
 _LINE_MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+](?=\s)|\d{1,3}[.)](?=\s)|\[[ xX]\](?=\s)|#{1,6}(?=\s))[ \t]*)+")
 # Emphasis hugs a word on one side only; `max_tokens` and `2*3` keep their signs.
@@ -120,15 +110,10 @@ def quote_stands(quote: str, lines: Sequence[str]) -> bool:
         letter or a digit proves nothing and never stands.
     """
     needle, text = fold_markdown([quote]), fold_markdown(lines)
-    if not any(char.isalnum() for char in needle):
-        return False
-    at = text.find(needle)
-    while at >= 0:
-        end = at + len(needle)
-        if not _cuts_a_word(text, at) and not _cuts_a_word(text, end):
-            return True
+    at = text.find(needle) if any(char.isalnum() for char in needle) else -1
+    while at >= 0 and (_cuts_a_word(text, at) or _cuts_a_word(text, at + len(needle))):
         at = text.find(needle, at + 1)
-    return False
+    return at >= 0
 
 
 def fold_markdown(lines: Sequence[str]) -> str:
@@ -139,16 +124,9 @@ def fold_markdown(lines: Sequence[str]) -> str:
 
 
 def _cuts_a_word(text: str, at: int) -> bool:
-    return 0 < at < len(text) and _spelled(text[at - 1]) and _spelled(text[at])
-
-
-def _spelled(char: str) -> bool:
-    """Whether words of this letter's script are set apart by blanks; Chinese or Thai words are not."""
-    return char.isdecimal() or char.lower() != char.upper()
-
-
-# ---------------------------------------- pointers: where the record of a log's line stands in a transcript
-# in a comment at the line's end.
+    """Whether letters stand on both sides, of a script that sets words apart by blanks: Chinese or Thai does not."""
+    around = text[at - 1 : at + 1] if 0 < at < len(text) else " "
+    return all(char.isdecimal() or char.lower() != char.upper() for char in around)
 
 
 _POINTER: Final = re.compile(
@@ -156,21 +134,12 @@ _POINTER: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """What a pointer tells of its record.
+Voice = tuple[str, int, Trust, str]
+"""What a pointer tells of its record: the transcript, the record's line from 1, whose words they are, and the seal.
 
-    Args:
-        file: the transcript, relative to the memory.
-        line: the record's line, from 1.
-        trust: whose words they are, as the line says; `self` where it does not say.
-        seal: by which it is known that capture said so; empty where it has none.
-    """
-
-    file: str
-    line: int
-    trust: Trust
-    seal: str
+The trust is what the line says, `self` where it does not say; by the seal it is known that capture said so, and it is
+empty where there is none.
+"""
 
 
 def render_pointer(file: str, line: int, mark: str, trust: Trust = Trust.SELF, seal: str = "") -> str:
@@ -183,8 +152,8 @@ def render_pointer(file: str, line: int, mark: str, trust: Trust = Trust.SELF, s
         trust: whose words the record holds.
         seal: what proves it to the night; without one it is said all the same, for it may lower trust.
     """
-    told = f" {trust}~{seal or '-'}" if seal or trust is not Trust.SELF else ""
-    return f"<!-- {file}#L{line}~{mark}{told} -->"
+    voice = f" {trust}~{seal or '-'}" if seal or trust is not Trust.SELF else ""
+    return f"<!-- {file}#L{line}~{mark}{voice} -->"
 
 
 def pointer_in(line: str) -> tuple[str, int] | None:
@@ -199,13 +168,11 @@ def voice_in(line: str) -> Voice | None:
     Of several pointers the last one counts: capture puts its own at the line's end, and breaks what looks like one in
     the words of a turn.
     """
-    found = None
-    for found in _POINTER.finditer(line):  # noqa: B007  the last one is wanted
-        pass
-    if found is None:
+    found = _POINTER.findall(line)
+    if not found:
         return None
-    seal = found[5] if found[5] and found[5] != "-" else ""
-    return Voice(found[1], int(found[2]), Trust(found[4]) if found[4] else Trust.SELF, seal)
+    file, record, _, trust, seal = found[-1]
+    return file, int(record), Trust(trust or Trust.SELF), seal.removeprefix("-")
 
 
 def captured_in(log: str, file: str) -> tuple[int, frozenset[str]]:

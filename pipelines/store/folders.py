@@ -116,12 +116,8 @@ def holding(root: Path, path: str) -> Iterator[Folder]:
 
 def open_below(root: Path, path: str) -> int:
     """Return a descriptor of a regular file, by its path on the disk, for reading; else as `Folder.open`."""
-    folder, _, name = path.rpartition("/")
-    here = descend(root, folder)
-    try:
-        return _open(here, name, path, os.O_RDONLY, 0)
-    finally:
-        os.close(here)
+    with Below(root) as below:
+        return below.open(path)
 
 
 class Below:

@@ -6,6 +6,9 @@
 
 The promise, tested by property: `parse_item(render_item(item)) == item` for every item. What a person wrote by hand
 (`* **decision**: ...`, no comment) is read by the same parser; such a line has no id until a run gives it one.
+
+Items repeat each other where their words fold to the same. What a document cannot keep whole it keeps in the order of
+`priority`.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Mapping
 
 
 class ItemType(StrEnum):
@@ -181,9 +184,6 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
     return new_id(item, document + "\x1f", taken)
 
 
-# ---------------------------------------------------------------- rendering
-
-
 def render_item(item: Item) -> str:
     """Return the item's line, without a line end. The inverse of `parse_item`."""
     body = f"{item.type}: {_escape(item.text)}".rstrip(" ")
@@ -211,24 +211,18 @@ def render_comment(item: Item) -> str:
     pairs += [(kind, ",".join(ids)) for kind, ids in item.links]
     if item.pinned:
         pairs.append(("pinned", "yes"))
-    if item.status is not implied_status(item):
+    struck, done = item.status in _STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
+    if item.status is not _status(item.type, item.superseded_by, item.merged_into, struck=struck, done=done):
         pairs.append(("status", item.status))
     pairs += [(key, _encode(value) or "%") for key, value in item.extra]
     return f"<!-- {item.id} {' '.join(f'{key}={value}' for key, value in pairs if value)} -->"
 
 
-def implied_status(item: Item) -> Status:
+def _status(kind: ItemType, superseded: str, merged: str, *, struck: bool, done: bool) -> Status:
     """Return the status that the line alone tells: its box, its strike-through and the ids it names."""
-    struck, done = item.status in _STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
-    return _status(item.type, struck=struck, done=done, superseded=item.superseded_by, merged=item.merged_into)
-
-
-def _status(kind: ItemType, *, struck: bool, done: bool, superseded: str, merged: str) -> Status:
     if struck:
         return Status.SUPERSEDED if superseded else Status.MERGED if merged else Status.RETRACTED
-    if done:
-        return Status.DONE
-    return Status.OPEN if kind is ItemType.TODO else Status.LIVE
+    return Status.DONE if done else Status.OPEN if kind is ItemType.TODO else Status.LIVE
 
 
 # A comment mark in the text is broken by an entity; a text that holds the entity already gains an `amp;`, so that
@@ -257,8 +251,6 @@ def _decode(value: str) -> str:
     return unquote(value) if "%" in value else value
 
 
-# ---------------------------------------------------------------- parsing
-
 _HEAD = r"(?P<bullet>[-*+][ \t]+)(?:\[(?P<box>[ xX])\][ \t]+)?(?P<struck>~~)?"
 _LABEL = r"(?P<label>decision|fact|rule|todo|risk)"
 _PLAIN = re.compile(rf"{_HEAD}{_LABEL}:[ \t]*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
@@ -266,14 +258,15 @@ _MARKED = re.compile(
     rf"{_HEAD}(?P<mark>\*\*|__|\*|_){_LABEL}(?:(?P=mark):|:(?P<close>(?P=mark))?)[ \t]*(?P<text>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-# What nearly every comment holds, in the order in which it is written: the parts of it are told at once. Where one
-# holds more, or holds it in another order, its pairs are told one by one.
+# What nearly every comment holds, in the order in which it is written: one match reads all of it. Where a comment holds
+# more, or holds it in another order, its pairs are read one by one.
 _USUAL: Final = ("since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "status")
-_NOTHING: Final = ("",) * len(_USUAL)
-_TOLD_AT_ONCE: Final = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
+_NO_COMMENT: Final = ("",) * (len(_USUAL) + 3)
+_USUAL_PAIRS: Final = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
 _COMMENT = re.compile(
-    rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>{_TOLD_AT_ONCE}(?P<more>(?: [^\s=<>]+=[^\s<>]+)*)) ?-->[ \t]*\Z"
+    rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>{_USUAL_PAIRS}(?P<more>(?: [^\s=<>]+=[^\s<>]+)*)) ?-->[ \t]*\Z"
 )
+_KNOWN: Final = frozenset({*_USUAL, "superseded-by", "merged-into", "pinned", *LINK_KINDS})
 _TYPES: Final = {kind.lower(): kind for kind in ItemType}
 
 
@@ -295,9 +288,36 @@ def parse_item(line: str) -> Item | None:
     elif struck:
         text, struck = "~~" + text, False
     kind = _TYPES[found["label"].lower()]
-    ident, values, more = _told(comment) if comment else ("", _NOTHING, {})
     done = kind is ItemType.TODO and (found["box"] or " ") in "xX"
-    return _build(kind, _unescape(text), ident, values, more, struck=struck, done=done)
+    ident, pairs, *values, more = comment.groups("") if comment else _NO_COMMENT
+    others: dict[str, str] = {}
+    if more:
+        others = dict([pair.split("=", 1) for pair in pairs.split()])
+        values = [others.get(key, "") for key in _USUAL]
+    since, until, confirmed, trust, confidence, source, seen, by, named = values
+    superseded, merged = others.get("superseded-by", ""), others.get("merged-into", "")
+    status = _STATUSES.get(named)
+    if status is None or done or (status in _STRUCK) != struck:
+        status = _status(kind, superseded, merged, struck=struck, done=done)
+    return Item(
+        type=kind,
+        text=_unescape(text),
+        id=ident,
+        status=status,
+        since=since,
+        until=until,
+        confirmed=confirmed,
+        trust=_TRUSTS.get(trust, Trust.OWNER),
+        confidence=_CONFIDENCES.get(confidence, Confidence.HIGH),
+        evidence=tuple([e for part in source.split(",") if part and (e := Evidence.parse(_decode(part)))]),
+        seen=int(seen) if seen.isdecimal() else 0,
+        by=_decode(by),
+        superseded_by=superseded,
+        merged_into=merged,
+        links=tuple((k, tuple(v.split(","))) for k, v in others.items() if k in LINK_KINDS) if more else (),
+        pinned=others.get("pinned") == "yes",
+        extra=tuple((k, _decode(v) if v != "%" else "") for k, v in others.items() if k not in _KNOWN) if more else (),
+    )
 
 
 def without_comment(line: str) -> str:
@@ -311,66 +331,9 @@ def _comment_of(line: str) -> re.Match[str] | None:
     return _COMMENT.match(line, at) if at >= 0 else None
 
 
-def _told(comment: re.Match[str]) -> tuple[str, Sequence[str], Mapping[str, str]]:
-    """Return what a comment tells: the id, the usual values in their order, and all pairs where there are others."""
-    ident, pairs, *values, more = comment.groups("")
-    if not more:
-        return ident, values, {}
-    told = dict([pair.split("=", 1) for pair in pairs.split()])
-    return ident, [told.get(key, "") for key in _USUAL], told
-
-
-_FIELDS: Final = frozenset(
-    {"since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "superseded-by", "merged-into"}
-    | {"pinned", "status"}
-)
-_KNOWN: Final = _FIELDS | frozenset(LINK_KINDS)
-
-
-def _build(  # noqa: PLR0913  the parts of a line
-    kind: ItemType,
-    text: str,
-    ident: str,
-    values: Sequence[str],
-    more: Mapping[str, str],
-    *,
-    struck: bool,
-    done: bool,
-) -> Item:
-    since, until, confirmed, trust, confidence, source, seen, by, told = values
-    superseded, merged = more.get("superseded-by", ""), more.get("merged-into", "")
-    status = _status(kind, struck=struck, done=done, superseded=superseded, merged=merged)
-    if (named := _STATUSES.get(told)) and not done and (named in _STRUCK) == struck:
-        status = named
-    further = more and not more.keys() <= _FIELDS
-    return Item(
-        type=kind,
-        text=text,
-        id=ident,
-        status=status,
-        since=since,
-        until=until,
-        confirmed=confirmed,
-        trust=_TRUSTS.get(trust, Trust.OWNER),
-        confidence=_CONFIDENCES.get(confidence, Confidence.HIGH),
-        evidence=tuple([e for part in source.split(",") if part and (e := Evidence.parse(_decode(part)))]),
-        seen=int(seen) if seen.isdecimal() else 0,
-        by=_decode(by),
-        superseded_by=superseded,
-        merged_into=merged,
-        links=tuple((k, tuple(more[k].split(","))) for k in more if k in LINK_KINDS) if further else (),
-        pinned=more.get("pinned") == "yes",
-        extra=tuple((k, _decode(v) if v != "%" else "") for k, v in more.items() if k not in _KNOWN) if further else (),
-    )
-
-
 _STATUSES = {str(status): status for status in Status}
 _TRUSTS = {str(trust): trust for trust in Trust}
 _CONFIDENCES = {str(confidence): confidence for confidence in Confidence}
-
-
-# ---------------------------------------- when two texts say the same words
-# the folding that duplicates are found by, and the words that filing compares.
 
 
 _LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
@@ -403,21 +366,15 @@ def folded(text: str) -> str:
 
 def _bare(word: str) -> str:
     bare = word.strip(_OUTER)
-    if bare.isalnum():
+    if bare.isalnum() or any(c.isalnum() for c in bare):
         return bare
-    if not any(c.isalnum() for c in bare):
-        return bare if any(c in _SIGNS for c in bare) and bare not in {"-", "--", "/", "|"} else ""
-    return bare
+    return bare if any(c in _SIGNS for c in bare) and bare not in {"-", "--", "/", "|"} else ""
 
 
 def content_words(text: str) -> frozenset[str]:
     """Return the words that carry what a text is about: lower case, three letters or more, no stop words."""
     words = (word.casefold().strip("-'’") for word in _WORD.findall(text))
     return frozenset(word for word in words if len(word) > 2 and word not in STOP_WORDS)  # noqa: PLR2004  "of", "to"
-
-
-# ---------------------------------------- how much an item deserves its place
-# the order in which documents keep what they cannot keep whole.
 
 
 TYPE: Final = {
@@ -477,13 +434,8 @@ def priority(item: Item, newest: str, weights: Weights) -> float:
     worth = weights.type[item.type] * weights.confidence[item.confidence] * weights.trust[item.trust]
     if item.pinned:
         return 1 + worth
-    age = _days_between(item.confirmed or item.since, newest)
-    recency = max(weights.floor, math.pow(0.5, age / weights.half_life[item.type]))
-    return worth * recency
-
-
-def _days_between(earlier: str, later: str) -> int:
     try:
-        return max(0, (date.fromisoformat(later) - date.fromisoformat(earlier)).days)
+        age = max(0, (date.fromisoformat(newest) - date.fromisoformat(item.confirmed or item.since)).days)
     except ValueError:
-        return 0
+        age = 0
+    return worth * max(weights.floor, math.pow(0.5, age / weights.half_life[item.type]))

@@ -10,13 +10,13 @@ they stand, so that reading them one after the other gives the same documents ag
 
 Every field of an item is there, also an empty one; days and ids that are not told are null. `notes` are the lines that
 a person wrote under the item, without their ends. Keys that a reader does not know are passed over; what they mean must
-not change within a version.
+not change within a version. Agents read the files themselves, line by line, with `read_passage`.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
@@ -40,6 +40,8 @@ FORMAT: Final = "memcurate-items"
 VERSION: Final = 1
 
 Record = dict[str, Any]
+_T = TypeVar("_T")
+_COUNT: Final = "a whole number, 0 or more"
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -93,17 +95,14 @@ def to_record(path: str, item: Item, *, section: str = "", notes: Sequence[str] 
         "confirmed": item.confirmed or None,
         "trust": item.trust.value,
         "confidence": item.confidence.value,
-        "evidence": [
-            {"path": one.path, "start_line": one.start_line, "end_line": one.end_line, "digest": one.digest}
-            for one in item.evidence
-        ],
+        "evidence": [asdict(one) for one in item.evidence],
         "seen": item.seen,
         "by": item.by or None,
         "superseded_by": item.superseded_by or None,
         "merged_into": item.merged_into or None,
         "links": [{"kind": kind, "ids": list(ids)} for kind, ids in item.links],
         "pinned": item.pinned,
-        "extra": [[key, value] for key, value in item.extra],
+        "extra": [list(pair) for pair in item.extra],
         "section": section or None,
         "notes": [note.rstrip("\r\n") for note in notes],
     }
@@ -133,7 +132,7 @@ def from_record(record: Mapping[str, Any]) -> tuple[str, Item]:
         superseded_by=_text(record, "superseded_by"),
         merged_into=_text(record, "merged_into"),
         links=tuple(_link(one) for one in _list(record, "links")),
-        pinned=_truth(record, "pinned"),
+        pinned=_typed(record, "pinned", bool, "true or false", usual=False),
         extra=tuple(_pair(one) for one in _list(record, "extra")),
     )
     return _text(record, "document", needed=True), item
@@ -155,13 +154,16 @@ def _wrong(key: str, wanted: str) -> ValueError:
     return ValueError(f"`{key}` must be {wanted}")
 
 
-def _text(record: Mapping[str, Any], key: str, *, needed: bool = False) -> str:
-    value = record.get(key)
-    if value is None and not needed:
-        return ""
-    if not isinstance(value, str):
-        raise _wrong(key, "a text")
+def _typed(record: Mapping[str, Any], key: str, kind: type[_T], wanted: str, usual: _T | None = None) -> _T:
+    """Return a record's value of that very type (true is no number), or the usual one where it has none."""
+    value = record.get(key, usual)
+    if type(value) is not kind:
+        raise _wrong(key, wanted)
     return value
+
+
+def _text(record: Mapping[str, Any], key: str, *, needed: bool = False) -> str:
+    return "" if record.get(key) is None and not needed else _typed(record, key, str, "a text")
 
 
 def _choice(record: Mapping[str, Any], key: str, kind: type[_Choice], usual: _Choice | None = None) -> _Choice:
@@ -174,55 +176,41 @@ def _choice(record: Mapping[str, Any], key: str, kind: type[_Choice], usual: _Ch
 
 
 def _number(record: Mapping[str, Any], key: str) -> int:
-    value = record.get(key, 0)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise _wrong(key, "a whole number, 0 or more")
-    return value
-
-
-def _truth(record: Mapping[str, Any], key: str) -> bool:
-    value = record.get(key, False)
-    if not isinstance(value, bool):
-        raise _wrong(key, "true or false")
+    value = _typed(record, key, int, _COUNT, 0)
+    if value < 0:
+        raise _wrong(key, _COUNT)
     return value
 
 
 def _list(record: Mapping[str, Any], key: str) -> list[Any]:
-    value = record.get(key, [])
-    if not isinstance(value, list):
-        raise _wrong(key, "a list")
-    return value
+    return _typed(record, key, list, "a list", [])
 
 
-def _evidence(told: Any) -> Evidence:  # noqa: ANN401  whatever JSON can hold
-    if not isinstance(told, dict):
+def _evidence(value: Any) -> Evidence:  # noqa: ANN401  whatever JSON can hold
+    if not isinstance(value, dict):
         raise _wrong("evidence", "a list of places")
     place = Evidence(
-        _text(told, "path", needed=True),
-        _number(told, "start_line"),
-        _number(told, "end_line"),
-        _text(told, "digest", needed=True),
+        _text(value, "path", needed=True),
+        _number(value, "start_line"),
+        _number(value, "end_line"),
+        _text(value, "digest", needed=True),
     )
     if Evidence.parse(place.render()) != place:
         raise _wrong("evidence", "a list of places, each with path, start_line, end_line and digest")
     return place
 
 
-def _link(told: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  as above
-    ids = told.get("ids") if isinstance(told, dict) else None
+def _link(value: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  as above
+    ids = value.get("ids") if isinstance(value, dict) else None
     if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
         raise _wrong("links", "a list of links, each with its kind and its ids")
-    return _text(told, "kind", needed=True), tuple(ids)
+    return _text(value, "kind", needed=True), tuple(ids)
 
 
-def _pair(told: Any) -> tuple[str, str]:  # noqa: ANN401  as above
-    if not isinstance(told, list) or len(told) != 2 or not all(isinstance(one, str) for one in told):  # noqa: PLR2004
+def _pair(value: Any) -> tuple[str, str]:  # noqa: ANN401  as above
+    if not isinstance(value, list) or len(value) != 2 or not all(isinstance(one, str) for one in value):  # noqa: PLR2004
         raise _wrong("extra", "a list of pairs of key and value")
-    return told[0], told[1]
-
-
-# ---------------------------------------- lines of one file of the memory
-# by the name or the citation that an agent gives; never anything outside it.
+    return value[0], value[1]
 
 
 MOST_LINES: Final = 400
@@ -268,7 +256,8 @@ def read_passage(
     Args:
         root: the memory.
         name: a path in the memory, a citation (`Logs/2026-03-18.md:12-14`, or as evidence has it, `PATH#L12~HASH`), a
-            document's id, title or file name, or a log's day (`2026-03-18`).
+            document's id, title or file name, or a log's day (`2026-03-18`). In a memory that was adopted in place a
+            path may be the file's own, or what the program calls it.
         today: tells the memory's day, where the name is `today`.
         start: the first line, counted from 1; the citation's, or the first, where it is not given.
         end: the last line, inclusive; as many as there is room for, where it is not given.
@@ -285,44 +274,28 @@ def read_passage(
         start = int(cited["start"] or cited["from"])
         last = cited["end"] or cited["to"]
         end = end if end is not None else int(last) if last else start
-    path, file = (_open if names_of(root) is None else _open_in_place)(root, wanted, today)
+    path, file = _open(root, wanted, today)
     with file:
         return _lines(path, file, max(start or 1, 1), end)
 
 
 def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryIO]:
-    day = today() if name.casefold() == "today" else name
-    if log_day(f"{day}.md"):
-        name = log_path(day)
-    path = name if name.endswith(_SUFFIXES) else f"{name}.md"
-    _check(path)
-    if (file := open_real(root, path)) is not None:
-        return path, file
-    if name == log_path(day):
-        raise UsageFault(f"There is no log of {day}.", "A search finds the days that speak of something.")
-    paths = named_documents(read_documents(root), name)
-    if len(paths) > 1:
-        raise UsageFault(f"More than one document is called {name}: {', '.join(sorted(paths)[:5])}.", "Give its path.")
-    file = open_real(root, paths[0])
-    if file is None:
-        raise BadFile(paths[0], "was moved away while it was read", "Ask again.")
-    return paths[0], file
-
-
-def _open_in_place(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryIO]:
-    """Open a file of a memory that was adopted in place, by its name on the disk or by what the program calls it."""
+    """Open the file that a name means, and return its path on the disk as well."""
     names = names_of(root)
     day = today() if name.casefold() == "today" else name
-    own = log_path(day) if log_day(f"{day}.md") else name
-    for path in (one if one.endswith(_SUFFIXES) else f"{one}.md" for one in (name, own)):
+    log = log_path(day) if log_day(f"{day}.md") else ""
+    for given in (name, log) if names and log else (log or name,):
+        path = given if given.endswith(_SUFFIXES) else f"{given}.md"
         _check(path)
-        for real in (path, real_path(root, path)):
-            told = names.canonical(real) if names else None
-            if told and not told.startswith(".") and (file := open_real(root, real)) is not None:
+        for real in (path, real_path(root, path)) if names else (path,):
+            own = names.canonical(real) if names else path
+            hidden = names and (not own or own.startswith("."))
+            if not hidden and (file := open_real(root, real)) is not None:
                 return real, file
-    if own != name:
+    if log:
         raise UsageFault(f"There is no log of {day}.", "A search finds the days that speak of something.")
-    paths = _called(root, name) or named_documents(read_documents(root), name, partial(real_path, root))
+    paths = _notes_called(root, name) if names else []
+    paths = paths or named_documents(read_documents(root), name, partial(real_path, root))
     if len(paths) > 1:
         shown = ", ".join(sorted(real_path(root, path) for path in paths)[:5])
         raise UsageFault(f"More than one document is called {name}: {shown}.", "Give its path.")
@@ -333,7 +306,7 @@ def _open_in_place(root: Path, name: str, today: Callable[[], str]) -> tuple[str
     return real, file
 
 
-def _called(root: Path, name: str) -> list[str]:
+def _notes_called(root: Path, name: str) -> list[str]:
     """Return the person's documents whose file has that name, whatever its case."""
     wanted = name.casefold().removesuffix(".md").rpartition("/")[2]
     paths = list_files(root, NOTES, ".md")

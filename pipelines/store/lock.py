@@ -27,20 +27,29 @@ _PAUSE: Final = 0.05
 
 
 @contextlib.contextmanager
-def run_lock(root: Path, holder: str) -> Iterator[None]:
+def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
     """Hold the memory's run lock.
 
     Args:
         root: the memory.
         holder: what the process does, for the sentence that others are shown; which process it is, and since when, is
             added here.
+        name: the lock's file under `.curate/`.
 
     Raises:
         LockHeld: another process holds it; the sentence says which, and since when.
         NotWritable: the disk refused.
     """
-    with _held(root, "lock", holder):
+    descriptor = _opened(root, name)
+    try:
+        _take(descriptor)
+        since = datetime.now().astimezone().isoformat(timespec="seconds")
+        with writing(f"{PRIVATE}/{name}"):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()} since {since}, {holder}".encode(), 0)
         yield
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager
@@ -52,7 +61,7 @@ def schedule_lock(root: Path) -> Iterator[None]:
         NotWritable: the disk refused.
     """
     try:
-        with _held(root, _SCHEDULE, "which runs the nights"):
+        with run_lock(root, "which runs the nights", _SCHEDULE):
             yield
     except LockHeld as fault:
         raise SchedulerRuns(fault.holder) from None
@@ -71,20 +80,6 @@ def scheduler_runs(root: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
-
-
-@contextlib.contextmanager
-def _held(root: Path, name: str, holder: str) -> Iterator[None]:
-    descriptor = _opened(root, name)
-    try:
-        _take(descriptor)
-        since = datetime.now().astimezone().isoformat(timespec="seconds")
-        with writing(f"{PRIVATE}/{name}"):
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"process {os.getpid()} since {since}, {holder}".encode(), 0)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _take(descriptor: int) -> None:
@@ -110,43 +105,32 @@ def _take(descriptor: int) -> None:
 
 def _holder(text: bytes) -> str:
     """Return what the lock's file tells of a living holder, or an empty string."""
-    told = text.decode(errors="replace").strip()
-    found = re.match(r"process (\d+) since ", told)
-    return told if found and _lives(int(found[1])) else ""
-
-
-def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True  # somebody else's
-    return True
+    name = text.decode(errors="replace").strip()
+    found = re.match(r"process (\d+) since ", name)
+    if not found:
+        return ""
+    with contextlib.suppress(PermissionError, OverflowError):  # it is somebody else's, then
+        try:
+            os.kill(int(found[1]), 0)
+        except ProcessLookupError:
+            return ""
+    return name
 
 
 @contextlib.contextmanager
-def log_lock(root: Path) -> Iterator[None]:
-    """Hold the lock that writers of logs take, for as short a time as a write needs."""
-    with _waited_for(root, "log.lock"):
-        yield
-
-
-@contextlib.contextmanager
-def capture_lock(root: Path) -> Iterator[None]:
-    """Hold the lock under which one transcript is captured: two hooks of one session may fire at once."""
-    with _waited_for(root, "capture.lock"):
-        yield
-
-
-@contextlib.contextmanager
-def _waited_for(root: Path, name: str) -> Iterator[None]:
+def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
+    """Hold the lock that writers of logs take, for as short a time as a write needs; it is waited for."""
     descriptor = _opened(root, name)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)
+
+
+def capture_lock(root: Path) -> contextlib.AbstractContextManager[None]:
+    """Hold the lock under which one transcript is captured: two hooks of one session may fire at once."""
+    return log_lock(root, "capture.lock")
 
 
 def _opened(root: Path, name: str) -> int:

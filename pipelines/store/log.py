@@ -13,14 +13,10 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.markdown import fence_ends
+from pipelines.store.markdown import fence_ends, fenced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-# ---------------------------------------- the log entry
-# what the extractors read, and the unit in which progress is counted.
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,28 +116,27 @@ class _Reader:
         if (end := self.fences.get(index)) is not None:
             self._text(line, index, end)
         elif (end := self._comment_end(line, index)) is not None:
-            self._comment(line, end)
-        elif not self._structure(line, index):
-            self._text(line, index, index)
-            end = index
-        return index + 1 if end is None else end + 1
-
-    def _structure(self, line: str, index: int) -> bool:
-        if found := _HEADING.match(line):
-            self._heading(index, len(found[1]), line[found.end() :])
-            return True
-        if name := _project_line(line):
+            if self.start >= 0 and not self.gap and line[:1].isspace():
+                self.last = end
+            else:
+                self.close()
+        elif found := _HEADING.match(line):
+            self._heading(index, len(found[1]), line[found.end() :].strip())
+        elif (
+            ":" in line[:40] and (found := _PROJECT.fullmatch(line.rstrip())) and (name := found["name"].strip("*_ \t"))
+        ):
             self.close()
             self.project = name
-            return True
-        if is_break(line) or _ATTRIBUTES.match(line):
+        elif is_break(line) or _ATTRIBUTES.match(line):
             self.close()
-            return True
-        return False
+        else:
+            self._text(line, index, index)
+        return (index if end is None else end) + 1
 
-    def _heading(self, index: int, level: int, rest: str) -> None:
+    def _heading(self, index: int, level: int, title: str) -> None:
         self.close()
-        title = _title(rest)
+        unmarked = title.rstrip("#")
+        title = unmarked.rstrip() if not unmarked or unmarked[-1:].isspace() else title
         while self.headings and self.headings[-1][0] >= level:
             self.headings.pop()
         self.project = ""
@@ -160,12 +155,6 @@ class _Reader:
             return index
         return self.comment_end if not self.lines[self.comment_end].rpartition("-->")[2].strip() else None
 
-    def _comment(self, line: str, end: int) -> None:
-        if self.start >= 0 and not self.gap and line[:1].isspace():
-            self.last = end
-        else:
-            self.close()
-
     def _text(self, line: str, index: int, end: int) -> None:
         message = is_message(line, in_chat=self.chat)
         bullet = None if message else _BULLET.match(line)
@@ -181,8 +170,8 @@ class _Reader:
         if self.start < 0:
             return True
         if self.offset >= 0:
-            nested = _indent(line) >= min(self.offset, 2)
-            return bool(bullet and not nested) or (self.gap and not nested)
+            indent = len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
+            return indent < min(self.offset, 2) and (bullet is not None or self.gap)
         if bullet:
             return not bullet[2][0].isdecimal() or int(bullet[2][:-1]) == 1
         return starts_with_clock(line) and starts_with_clock(self.lines[self.start])
@@ -224,18 +213,6 @@ def _front_matter(lines: Sequence[str]) -> int:
     return 0
 
 
-def _project_line(line: str) -> str:
-    if ":" not in line[:40] or not (found := _PROJECT.fullmatch(line.rstrip())):
-        return ""
-    return found["name"].strip("*_ \t")
-
-
-def _title(rest: str) -> str:
-    title = rest.strip()
-    unmarked = title.rstrip("#")
-    return unmarked.rstrip() if not unmarked or unmarked[-1:].isspace() else title
-
-
 def is_break(line: str) -> bool:
     """Return whether the line is a thematic break: three or more of one of `-`, `*`, `_`, and nothing else."""
     marks = line[:1000].strip()
@@ -247,32 +224,21 @@ def is_break(line: str) -> bool:
 _BREAK_MARKS: Final = 3
 
 
-def _indent(line: str) -> int:
-    return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
-
-
 def tags_of(text: str) -> tuple[str, ...]:
     """Return the `#tag` words of a text, each once, in order; none from code, links or numbers like `#12`."""
     if "#" not in text:
         return ()
     lines = text.split("\n")
-    code = fence_ends(lines) if "```" in text or "~~~" in text else {}
-    hidden = {index for start, end in code.items() for index in range(start, end + 1)}
-    found: dict[str, None] = {}
+    hidden, found = fenced(lines), dict[str, None]()
     for index, line in enumerate(lines):
         if "#" in line and index not in hidden:
             found.update(dict.fromkeys(_TAG.findall(_NO_TAGS.sub(" ", line))))
     return tuple(found)
 
 
-# ---------------------------------------- which lines of a log are lines of a chat
-# each of them is an entry of its own.
-#
 # Written as seen in the wild: `[Tue 10:06] <nick> text`, `[10:16am] nick: text`, `16:45:11 <nick> text`,
 # `[2024-05-01, 10:15] Name: text`, `10:15 Name: text`, `<nick> text`, `→ nick has joined`. Every pattern has bounded
 # repeats only, so that a line of any length is judged in constant time.
-
-
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?Z?(?:[ ]?[aApP]\.?[mM]\b\.?)?"
 _DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
 _NICK = r"<[^<>\n]{1,40}>"

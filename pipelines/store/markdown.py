@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-# ---------------------------------------- where the code fences of a log are
-# what they hold is kept whole and is never structure.
-
-
 # A fence may stand behind a quote mark or a list mark; runs longer than ten marks count as ten, which bounds the work.
 _FENCE = re.compile(r"[ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,8})?(?P<mark>`{3,10}|~{3,10})(?P<info>.*)", re.DOTALL)
 _FENCES_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
@@ -34,13 +30,14 @@ def fence_ends(lines: Sequence[str]) -> dict[int, int]:
     hopeless: dict[tuple[str, int], int] = {}
     index = 0
     while index < len(lines):
-        found = _opening(lines[index])
-        if found is None:
-            index += 1
-            continue
-        end = _closing(lines, index, found, hopeless)
-        ends[index] = end
-        index = end + 1
+        if mark := _opening(lines[index]):
+            end = _closing(lines, index, mark, hopeless)
+            if end is None:
+                after = range(index + 1, len(lines))
+                stops = (at for at in after if not lines[at].strip() or _FENCES_HEADING.match(lines[at]))
+                end = next(stops, len(lines)) - 1
+            ends[index] = index = end
+        index += 1
     return ends
 
 
@@ -53,10 +50,12 @@ def _opening(line: str) -> str | None:
     return found["mark"]
 
 
-def _closing(lines: Sequence[str], start: int, mark: str, hopeless: dict[tuple[str, int], int]) -> int:
+def _closing(lines: Sequence[str], start: int, mark: str, hopeless: dict[tuple[str, int], int]) -> int | None:
+    """Return the line that closes a fence, or None; `hopeless` keeps up to where no line closes such a mark."""
+    known = hopeless.get((mark[0], len(mark)), -1)
     for index in range(start + 1, len(lines)):
-        if index <= hopeless.get((mark[0], len(mark)), -1):
-            return _unclosed(lines, start)
+        if index <= known:
+            return None
         line = lines[index].lstrip("> \t")
         if not line.startswith(mark):
             continue
@@ -64,16 +63,9 @@ def _closing(lines: Sequence[str], start: int, mark: str, hopeless: dict[tuple[s
             return index
         if _opening(line) == mark:
             hopeless[mark[0], len(mark)] = index
-            return _unclosed(lines, start)
+            return None
     hopeless[mark[0], len(mark)] = len(lines)
-    return _unclosed(lines, start)
-
-
-def _unclosed(lines: Sequence[str], start: int) -> int:
-    for index in range(start + 1, len(lines)):
-        if not lines[index].strip() or _FENCES_HEADING.match(lines[index]):
-            return index - 1
-    return len(lines) - 1
+    return None
 
 
 def fenced(lines: Sequence[str]) -> frozenset[int]:
@@ -172,14 +164,10 @@ def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
             comment = "-->" not in line
         elif number in hidden:
             continue
-        elif _opens_comment(line) and closed[number + 1]:
+        elif line.lstrip().startswith("<!--") and "-->" not in line and closed[number + 1]:
             comment = True
         else:
             yield number, line
-
-
-def _opens_comment(line: str) -> bool:
-    return "<!--" in line and "-->" not in line and line.lstrip().startswith("<!--")
 
 
 def _comment_closes(lines: Sequence[str]) -> list[bool]:
@@ -190,8 +178,8 @@ def _comment_closes(lines: Sequence[str]) -> list[bool]:
     closes = [False] * (len(lines) + 1)
     for number in range(len(lines) - 1, -1, -1):
         opens, ends = lines[number].find("<!--"), lines[number].find("-->")
-        told = ends >= 0 or opens >= 0
-        closes[number] = (ends >= 0 and not 0 <= opens < ends) if told else closes[number + 1]
+        is_mark = ends >= 0 or opens >= 0
+        closes[number] = (ends >= 0 and not 0 <= opens < ends) if is_mark else closes[number + 1]
     return closes
 
 
@@ -209,10 +197,6 @@ def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
     return found
 
 
-# ---------------------------------------- taking out what stands between two marks
-# in time that grows with the text alone.
-
-
 def without_spans(text: str, begin: str, end: str, within: str | None = None) -> str:
     """Return a text without what stands from each `begin` to the next `end`, both included.
 
@@ -224,12 +208,8 @@ def without_spans(text: str, begin: str, end: str, within: str | None = None) ->
         end: the mark that closes it. What is never closed stays.
         within: where the marks are looked for, as long as `text`: the same in lower case, say. Else `text` itself.
     """
-    return "".join(_outside(text, begin, end, text if within is None else within))
-
-
-def _outside(text: str, begin: str, end: str, seen: str) -> Iterator[str]:
-    at = 0
+    seen, parts, at = text if within is None else within, [], 0
     while (first := seen.find(begin, at)) >= 0 and (last := seen.find(end, first + len(begin))) >= 0:
-        yield text[at:first]
+        parts.append(text[at:first])
         at = last + len(end)
-    yield text[at:]
+    return "".join([*parts, text[at:]])

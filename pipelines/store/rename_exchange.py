@@ -123,8 +123,19 @@ def swap_in(
             if new is None:
                 target.rename(name, folder, swap.name)
             else:
-                _stage(swap, new, target.lstat(name))
-                _place(swap, target, name)
+                # The new bytes are beside the journal, whole, before they have the name that says so.
+                staged = f"{swap.name.removesuffix('.swap')}.next"
+                there = target.lstat(name)
+                write_synced(folder, staged, new)
+                if there is not None:
+                    folder.chmod(staged, there.st_mode & 0o777)
+                folder.rename(staged, folder, swap.name)
+                folder.sync()
+                if old is not None:
+                    exchange((folder, swap.name), (target, name))
+                elif not _renamed((folder, swap.name), (target, name), _RENAME_NOREPLACE):
+                    folder.link(swap.name, target, name)  # never over a file that somebody made meanwhile
+                    swap.drop()
         except (FileNotFoundError, FileExistsError):
             swap.drop()
             return None
@@ -144,24 +155,6 @@ def swap_back(root: Path, swap: Swap, path: str) -> None:
         else:
             exchange((swap.folder, swap.name), (target, name))
         target.sync()
-
-
-def _stage(swap: Swap, data: bytes, there: os.stat_result | None) -> None:
-    """Write the new bytes beside the journal, whole before they have the name that says so."""
-    staged = f"{swap.name.removesuffix('.swap')}.next"
-    write_synced(swap.folder, staged, data)
-    if there is not None:
-        swap.folder.chmod(staged, there.st_mode & 0o777)
-    swap.folder.rename(staged, swap.folder, swap.name)
-    swap.folder.sync()
-
-
-def _place(swap: Swap, target: Folder, name: str) -> None:
-    if swap.old != NOTHING:
-        exchange((swap.folder, swap.name), (target, name))
-    elif not _renamed((swap.folder, swap.name), (target, name), _RENAME_NOREPLACE):
-        swap.folder.link(swap.name, target, name)  # never over a file that somebody made meanwhile
-        swap.drop()
 
 
 def exchange(one: tuple[Folder, str], other: tuple[Folder, str]) -> None:

@@ -72,32 +72,30 @@ class QueueEntry:
 
 def read_queue(document: Document) -> tuple[QueueEntry, ...]:
     """Return the entries of Review.md; headings without a run's mark are the person's own."""
-    headings = document.headings
+    lines, headings = document.lines, document.headings
+    ends = [*(heading.line for heading in headings[1:]), len(lines)]
     found = []
-    for number, heading in enumerate(headings):
-        if mark := _MARK.search(document.lines[heading.line]):
-            end = headings[number + 1].line if number + 1 < len(headings) else len(document.lines)
-            found.append(_entry(document, mark, heading.line, end))
+    for first, end in zip((heading.line for heading in headings), ends, strict=False):
+        if not (mark := _MARK.search(lines[first])):
+            continue
+        boxes = [(number, box) for number in range(first, end) if (box := _BOX.match(lines[number]))]
+        items = [placed for placed in document.items if first < placed.line < end]
+        asked = min([number for number, _ in boxes] + [placed.line for placed in items], default=end)
+        why = "".join(line for line in lines[first + 1 : asked] if line.strip() != TWICE).strip()
+        found.append(
+            QueueEntry(
+                mark["kind"],
+                first,
+                end,
+                tuple(box["choice"] for _, box in boxes if box["tick"] in "xX"),
+                tuple(placed.item for placed in items),
+                mark["day"],
+                lines[first][: mark.start()].strip("# \t"),
+                tuple(why.splitlines()),
+                tuple((box["choice"], box["means"].strip()) for _, box in boxes),
+            )
+        )
     return tuple(found)
-
-
-def _entry(document: Document, mark: re.Match[str], first: int, end: int) -> QueueEntry:
-    lines = document.lines
-    boxes = [(number, box) for number in range(first, end) if (box := _BOX.match(lines[number]))]
-    items = [placed for placed in document.items if first < placed.line < end]
-    told = min([number for number, _ in boxes] + [placed.line for placed in items], default=end)
-    why = "".join(line for line in lines[first + 1 : told] if line.strip() != TWICE).strip()
-    return QueueEntry(
-        mark["kind"],
-        first,
-        end,
-        tuple(box["choice"] for _, box in boxes if box["tick"] in "xX"),
-        tuple(placed.item for placed in items),
-        mark["day"],
-        lines[first][: mark.start()].strip("# \t"),
-        tuple(why.splitlines()),
-        tuple((box["choice"], box["means"].strip()) for _, box in boxes),
-    )
 
 
 def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order in which it shows them
@@ -163,8 +161,8 @@ def waiting(item: Item, home: str) -> Item:
 
 def released(item: Item) -> tuple[str, Item]:
     """Return where a waiting item stood, and the item as it was; the inverse of `waiting`."""
-    told = dict(item.extra)
-    was = told.get("was", "")
+    extras = dict(item.extra)
+    was = extras.get("was", "")
     extra = tuple(pair for pair in item.extra if pair[0] not in {"home", "was"})
     status = Status(was) if was in frozenset(Status) else Status.LIVE
-    return told.get("home", ""), replace(item, status=status, extra=extra)
+    return extras.get("home", ""), replace(item, status=status, extra=extra)

@@ -1,6 +1,10 @@
 """Which transcripts are kept, and how far each was captured: `State/sessions.jsonl`, one line a capture, appended only.
 
 Of several lines for one transcript the one that says most holds, so that two machines' lines can simply stand together.
+
+A log is a file that anybody with the memory can write, and so is a transcript under Sessions. So capture seals what it
+writes, with an HMAC over the line's words, its record and whose they are. The key lies outside of every memory: text
+cannot make a seal, and neither can somebody else's repository.
 """
 
 from __future__ import annotations
@@ -8,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
@@ -56,8 +59,8 @@ def read_kept(root: Path) -> dict[str, Kept]:
     found: dict[str, Kept] = {}
     for line in (read_bytes(root, CAPTURED) or b"").splitlines():
         try:
-            told = json.loads(line)
-            one = Kept(str(told["file"]), str(told["head"]), int(told["lines"]), str(told["digest"]))
+            row = json.loads(line)
+            one = Kept(str(row["file"]), str(row["head"]), int(row["lines"]), str(row["digest"]))
         except (ValueError, TypeError, KeyError, RecursionError):
             continue
         known = found.get(one.head)
@@ -76,14 +79,6 @@ def note_kept(root: Path, kept: Kept) -> None:
     if at(root, CAPTURED).is_symlink():
         raise BadFile(CAPTURED, "is a symbolic link, which is never followed")
     append_bytes(root, CAPTURED, json.dumps(asdict(kept), ensure_ascii=False).encode() + b"\n")
-
-
-# ---------------------------------------- seals: how the night knows that a line of a log was written by capture
-# and whose words of a session it holds.
-#
-# A log is a file that anybody with the memory can write, and so is a transcript under Sessions. A seal is an HMAC
-# over the line's words, its record and whose they are, with a key outside of every memory: text cannot make one, and
-# neither can somebody else's repository.
 
 
 NAME: Final = "capture.key"
@@ -115,8 +110,8 @@ class Seals:
         if not self._key:
             return ""
         words = fold(_CLOCK.sub("", " ".join(map(without_pointer, lines))))
-        told = "\x1f".join((log, file, str(record), trust, words))
-        return hmac.new(self._key, told.encode(errors="replace"), hashlib.sha256).hexdigest()[:_DIGITS]
+        sealed = "\x1f".join((log, file, str(record), trust, words))
+        return hmac.new(self._key, sealed.encode(errors="replace"), hashlib.sha256).hexdigest()[:_DIGITS]
 
     def trust_of(self, log: str, lines: Sequence[str]) -> Trust:
         """Return whose words an entry of a log holds.
@@ -127,10 +122,11 @@ class Seals:
         voice = voice_in(lines[0]) if lines else None
         if voice is None:
             return Trust.SELF
-        if voice.trust is Trust.OWNER:
-            real = self.of(log, lines, voice.file, voice.line, voice.trust)
-            return Trust.OWNER if real and hmac.compare_digest(real, voice.seal) else Trust.SELF
-        return voice.trust
+        file, record, trust, seal = voice
+        if trust is not Trust.OWNER:
+            return trust
+        real = self.of(log, lines, file, record, trust)
+        return Trust.OWNER if real and hmac.compare_digest(real, seal) else Trust.SELF
 
 
 def load_seals(*, make: bool = False) -> Seals:
@@ -139,4 +135,4 @@ def load_seals(*, make: bool = False) -> Seals:
     Args:
         make: whether a key is made where there is none: capture makes it, and who only checks has no need of one.
     """
-    return Seals(key_outside(NAME, os.environ, make=make))
+    return Seals(key_outside(NAME, make=make))

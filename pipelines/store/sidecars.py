@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.files import create_file
@@ -55,21 +55,21 @@ def parse_sidecar(data: bytes) -> Described:
     if len(data) > MAX_BYTES:
         raise BadSidecar(f"is larger than {MAX_BYTES >> 20} MB")
     try:
-        told = json.loads(data.decode("utf-8-sig"))
+        raw = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise BadSidecar(f"is not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
         raise BadSidecar(f"is not JSON (line {error.lineno})") from None
     except (ValueError, RecursionError):
         raise BadSidecar("is no JSON that can be read") from None
-    if not isinstance(told, dict) or not (description := _text(told.get("description"))):
+    if not isinstance(raw, dict) or not (description := _text(raw.get("description"))):
         raise BadSidecar('has no text under "description"')
-    date = _text(told.get("date"))[:10]
+    date = _text(raw.get("date"))[:10]
     return Described(
         description,
-        title=" ".join(_text(told.get("title")).split())[:_SHORT],
+        title=" ".join(_text(raw.get("title")).split())[:_SHORT],
         date=date if _DAY.fullmatch(date) else "",
-        by=" ".join(_text(told.get("by")).split())[:_SHORT],
+        by=" ".join(_text(raw.get("by")).split())[:_SHORT],
     )
 
 
@@ -85,8 +85,8 @@ def write_sidecar(root: Path, image: str, described: Described) -> bool:
     first, second = sidecar_names(image)
     if at(root, second).is_symlink() or at(root, second).exists():
         return False
-    told = {"description": described.description, "title": described.title, "date": described.date, "by": described.by}
-    text = json.dumps({key: value for key, value in told.items() if value}, ensure_ascii=False, indent=2)
+    fields = {key: value for key, value in asdict(described).items() if value}
+    text = json.dumps(fields, ensure_ascii=False, indent=2)
     return create_file(root, first, f"{text}\n".encode())
 
 

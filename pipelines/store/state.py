@@ -2,13 +2,17 @@
 
 `State/progress.jsonl` holds one line a log, sorted: an open day with its entries' hashes, a closed day with one digest
 of them. `file` is the hash of the log as it was read: while it matches, the log need not even be parsed.
+
+`State/tombstones.jsonl` holds one line for each item that must not come back: deleted by a person, undone or forgotten.
+Its lines are sorted, so that two machines' files join line by line. No text is in it: what was deleted for a reason is
+not kept in another place.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -51,7 +55,7 @@ def file_hash(data: bytes) -> str:
 
 def entries_digest(keys: Iterable[str]) -> str:
     """Return the digest that stands for a set of entry hashes."""
-    return hashlib.sha256("\n".join(sorted(set(keys))).encode()).hexdigest()[:16]
+    return file_hash("\n".join(sorted(set(keys))).encode())
 
 
 def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
@@ -90,13 +94,6 @@ def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
     return "".join(rows).encode()
 
 
-# ---------------------------------------- what must not come back
-# items that a person deleted, undid or had forgotten, remembered by hash alone.
-#
-# `State/tombstones.jsonl` holds one line an item, sorted, so that two machines' files join line by line. A text is
-# not in it: what was deleted for a reason is not kept in another place.
-
-
 class Reason(StrEnum):
     """Why an item must not come back."""
 
@@ -124,7 +121,7 @@ class Tombstone:
 
 def wording_hash(kind: ItemType, text: str) -> str:
     """Return the hash by which an item's wording is known: texts that differ in case and punctuation alone share it."""
-    return hashlib.sha256(f"{kind}\x1f{folded(text)}".encode()).hexdigest()[:16]
+    return file_hash(f"{kind}\x1f{folded(text)}".encode())
 
 
 def tombstone(item: Item, day: str, reason: Reason) -> Tombstone:
@@ -146,15 +143,7 @@ def read_tombstones(data: bytes | None) -> frozenset[Tombstone]:
 
 def render_tombstones(stones: Iterable[Tombstone]) -> bytes:
     """Return the bytes of `State/tombstones.jsonl`; the inverse of `read_tombstones`."""
-    rows = (
-        json.dumps({"hash": stone.hash, "id": stone.id, "day": stone.day, "reason": stone.reason})
-        for stone in sorted(set(stones))
-    )
-    return "".join(f"{row}\n" for row in rows).encode()
-
-
-# ---------------------------------------- small records that other parts leave in the derived folder
-# as far as they can be read.
+    return "".join(f"{json.dumps(asdict(stone))}\n" for stone in sorted(set(stones))).encode()
 
 
 NIGHTS = 30
@@ -181,12 +170,12 @@ def push_state(root: Path) -> dict[str, object] | None:
     return {key: found.get(key) for key in keys} if isinstance(found.get("state"), str) else None
 
 
-def not_reached(told: Mapping[str, object]) -> str:
+def not_reached(push: Mapping[str, object]) -> str:
     """Return the sentence that says for how many nights a remote was not reached; empty for one, or none."""
-    nights = told.get("nights")
+    nights = push.get("nights")
     if not isinstance(nights, int) or nights <= 1:
         return ""
-    last = f"the last push was {told['pushed']}" if told.get("pushed") else "nothing was pushed yet"
+    last = f"the last push was {push['pushed']}" if push.get("pushed") else "nothing was pushed yet"
     return f" That is so for {nights} nights; {last}."
 
 

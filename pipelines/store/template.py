@@ -1,4 +1,4 @@
-"""The memory template: what `curate init` lays down, and what a run adds where it is missing."""
+"""The files that make a memory: what `curate init` lays down, which of them commits hold, and how people name them."""
 
 from __future__ import annotations
 
@@ -76,14 +76,10 @@ def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
     for path, data in _wanted(root, template).items():
         if os.path.lexists(at(root, path)):
             continue
-        told = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
-        replace_file(root, path, told)
+        content = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
+        replace_file(root, path, content)
         added.append(real_path(root, path))
     return added
-
-
-# ---------------------------------------- which document a person or an agent means by a name
-# and which item by the beginning of its id.
 
 
 def named_documents(documents: Mapping[str, Document], name: str, shown: Callable[[str], str] = str) -> list[str]:
@@ -100,12 +96,12 @@ def named_documents(documents: Mapping[str, Document], name: str, shown: Callabl
         UsageFault: there is none.
     """
     wanted = name.casefold().removesuffix(".md")
-    found = [
-        path
-        for path, document in documents.items()
-        if wanted in {*_ids(path, shown), document.title.casefold(), document.id.rpartition("/")[2].casefold()}
-    ]
-    found = found or [path for path, one in documents.items() if wanted in {n.casefold() for n in aliases_of(one)}]
+    found = []
+    for path, document in documents.items():
+        names = (document.id, shown(path).removesuffix(".md"), document.title, document.id.rpartition("/")[2])
+        if wanted in map(str.casefold, names):
+            found.append(path)
+    found = found or [path for path, one in documents.items() if wanted in map(str.casefold, aliases_of(one))]
     if not found:
         known = ", ".join(sorted(shown(path).removesuffix(".md") for path in documents)[:20])
         raise UsageFault(f"There is no document {name}.", f"There are: {known}." if known else "There is none yet.")
@@ -132,13 +128,6 @@ def named_item(prefix: str, *known: Iterable[str]) -> str:
     raise UnknownItem(prefix, ())
 
 
-def _ids(path: str, shown: Callable[[str], str]) -> set[str]:
-    return {one.removesuffix(".md").casefold() for one in (path, shown(path))}
-
-
-# ---------------------------------------- which files of a memory its commits hold
-
-
 def is_tracked(root: Path, path: str) -> bool:
     """Whether the memory commits the file that the program calls `path`."""
     names = names_of(root)
@@ -155,8 +144,11 @@ def only_tracked(root: Path, tree: Mapping[str, Entry]) -> dict[str, Entry]:
 def tracked_files(root: Path) -> list[str]:
     """Return the files that the memory commits, by what the program calls them; links are passed over."""
     names = names_of(root)
-    found = own_files(root, (*TRACKED, NOTES) if names is not None and names.opted_in else TRACKED)
-    return found if names is None else [path for path in found if names.is_tracked(path)]
+    if names is None:
+        return own_files(root, TRACKED)
+    return [
+        path for path in own_files(root, (*TRACKED, NOTES) if names.opted_in else TRACKED) if names.is_tracked(path)
+    ]
 
 
 def own_files(root: Path, tops: Iterable[str]) -> list[str]:

@@ -42,7 +42,7 @@ def written(memory: Memory, records: list[dict[str, Any]]) -> str:
 
 @pytest.fixture
 def rich(memory: Memory) -> Memory:
-    """Return a memory with items of all standings, notes, links, odd sections and documents of a person's own."""
+    """Return a memory with items of all item_places, notes, links, odd sections and documents of a person's own."""
     ids = first_night(memory)
     ask_contradict(memory, str(ids[FACT]["id"]))
     text = memory.read(ALPHA).replace("## Facts", "## Facts of mine", 1)

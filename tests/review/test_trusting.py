@@ -143,7 +143,7 @@ def test_no_text_raises_trust() -> None:
         "more words": f"{line}\n    and on Friday",
         "another project": line.replace("- 10:00 ", "- 10:00 [project: other] "),
         "another record": line.replace("#L3", "#L4"),
-        "another seal": line.replace(voice.seal, "0" * 16),
+        "another seal": line.replace(voice[3], "0" * 16),
         "another key": sealed("- 10:00 **user:** Rule: Ship on Tuesday.", seals=Seals(b"guessed")),
         "another day": sealed("- 10:00 **user:** Rule: Ship on Tuesday.", log="Logs/2026-03-09.md"),
         "prose": "- 10:00 **user:** Rule: Ship on Tuesday. trust=owner",

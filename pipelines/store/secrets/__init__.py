@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from pipelines.store.secrets.find import ALLOWED, Span, find_secrets
-from pipelines.store.secrets.redact import Found, Redacted, Redactor, load_redactor, told, veil
+from pipelines.store.secrets.redact import Found, Redacted, Redactor, format_found, load_redactor, veil
 
-__all__ = ["ALLOWED", "Found", "Redacted", "Redactor", "Span", "find_secrets", "load_redactor", "told", "veil"]
+__all__ = ["ALLOWED", "Found", "Redacted", "Redactor", "Span", "find_secrets", "format_found", "load_redactor", "veil"]

@@ -1,23 +1,21 @@
-"""Where the secrets of a text stand: its keywords first, and the rules only where a keyword stands."""
+"""Where the secrets of a text stand: its keywords first, and the rules only where a keyword stands.
+
+Private keys are blocks: several lines of a text, or one line of JSON that escapes their ends.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.secrets.secret_rules import LONGEST, Anchors, believed, checked, load_rules
+from pipelines.store.secrets.secret_rules import LONGEST, believed, checked, load_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pipelines.store.secrets.secret_rules import Keyword, Rule, Rules
-
-
-# ---------------------------------------- private keys in blocks
-# several lines of a text, or one line of JSON with `\n` in it.
+    from pipelines.store.secrets.secret_rules import Rule, Rules
 
 
 LONGEST_BLOCK: Final = 20_000
@@ -96,77 +94,49 @@ def find_secrets(data: bytes, *, marks: bool = True, json: bool = False) -> list
         marks: whether a line that a person marked with `<!-- allow-secret -->` passes.
         json: whether it is a line of JSON, out of whose strings no secret reaches.
     """
-    finder = _finder()
+    rules = load_rules()
     spans: list[tuple[int, int, int]] = []
     blocks = None
-    crowd = _Crowd(data)
-    for start, keyword in finder.anchors.hits(data):
-        if crowd.holds(start):
-            continue
-        for order, rule, at in finder.tried(data, start, keyword):
+    run_end = hits = 0
+    for start, keyword in rules.anchors.hits(data):
+        # A run of bytes without a blank in which keyword stands after keyword is made to take time, and no text of
+        # anybody's: to look at what follows each of them would take the square of the run's length.
+        hits += 1
+        if start >= run_end:
+            run = _RUN.match(data, start, start + LONGEST)
+            run_end, hits = run.end() if run else start + 1, 0
+        for rule, at in rules.tried(data, start, keyword) if hits < _CROWD else ():
             if rule.value == _BLOCK:
-                blocks = order
-            elif where := _found(finder.rules, rule, data, at):
-                spans.append((*where, order))
+                blocks = rule.number
+            elif where := _found(rules, rule, data, at):
+                spans.append((*where, rule.number))
     if blocks is not None:
         spans += [(start, end, blocks) for start, end in key_blocks(data, json=json)]
     if not spans:
         return []
     done = [found.span() for found in _REDACTED.finditer(data)]
-    return [span for span in _apart(data, spans) if not (_touches(done, span) or (marks and _allowed(data, span)))]
+    kept = []
+    for start, end, order in _apart(data, spans):
+        at = bisect_left(done, (end, 0)) - 1
+        redacted = at >= 0 and done[at][1] > start  # some of it, before
+        if not redacted and not (marks and _is_allowed(data, start, end)):
+            kept.append(Span(start, end, rules.rules[order].id))
+    return kept
 
 
-class _Crowd:
-    """Runs of bytes without a blank in which keyword stands after keyword: made to take time, and no text of anybody's.
-
-    Looking at what follows each of them would take the square of the run's length.
-    """
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._end = self._hits = 0
-
-    def holds(self, start: int) -> bool:
-        """Return whether a keyword at `start` is one too many in its run."""
-        self._hits += 1
-        if start >= self._end:
-            run = _RUN.match(self._data, start, start + LONGEST)
-            self._end, self._hits = run.end() if run else start + 1, 0
-        return self._hits >= _CROWD
-
-
-class _Finder:
-    """The rules by what they begin with."""
-
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
-        self._of = rules.by_keyword
-        self._order = {rule.id: number for number, rule in enumerate(rules.rules)}
-        self.anchors = Anchors(self._of)
-        self._rivals: dict[Keyword, tuple[tuple[Keyword, int], ...]] = {}
-
-    def tried(self, data: bytes, start: int, keyword: Keyword) -> Iterator[tuple[int, Rule, int]]:
-        """Yield the rules to try where a keyword stands, each with its number and where its own keyword begins."""
-        for rule in self._of[keyword]:
-            yield self._order[rule.id], rule, start
-        if keyword not in self._rivals:
-            self._rivals[keyword] = tuple(one for one in self.anchors.rivals(keyword) if one[0] != keyword)
-        for (text, exact), later in self._rivals[keyword]:
-            at = start + later
-            there = data[max(at, 0) : at + len(text)]
-            if at >= 0 and (there if exact else there.lower()) == text.encode():
-                for rule in self._of[text, exact]:
-                    yield self._order[rule.id], rule, at
-
-
-@lru_cache(maxsize=1)
-def _finder() -> _Finder:
-    return _Finder(load_rules())
+def _is_allowed(data: bytes, start: int, end: int) -> bool:
+    last = data.find(b"\n", end)
+    return ALLOWED in data[data.rfind(b"\n", 0, start) + 1 : last if last >= 0 else len(data)]
 
 
 def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int] | None:
-    found = _since(rule, data, start) if rule.since else rule.pattern.match(data, start)
-    if found is None:
+    begin = start
+    if rule.since:
+        if data[start - 1 : start] in _OUTSIDE:
+            return None
+        begin = data.rfind(rule.since.encode(), max(0, start - _SINCE), start)
+    found = rule.pattern.match(data, begin) if begin >= 0 else None
+    if found is None or (rule.since and found.end() <= start):
         return None
     if rule.near:
         before = data[max(0, start - _NEAR) : start].rpartition(b"\n")[2]
@@ -180,15 +150,7 @@ def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int]
     return begin - rule.before, end
 
 
-def _since(rule: Rule, data: bytes, keyword: int) -> re.Match[bytes] | None:
-    if data[keyword - 1 : keyword] in _OUTSIDE:
-        return None
-    start = data.rfind(rule.since.encode(), max(0, keyword - _SINCE), keyword)
-    found = rule.pattern.match(data, start) if start >= 0 else None
-    return found if found and found.end() > keyword else None
-
-
-def _apart(data: bytes, spans: list[tuple[int, int, int]]) -> list[Span]:
+def _apart(data: bytes, spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """Return the spans in order, of whole characters; of those that overlap one, named by the first of their rules."""
     out: list[tuple[int, int, int]] = []
     for start, end, order in sorted(spans):
@@ -198,17 +160,4 @@ def _apart(data: bytes, spans: list[tuple[int, int, int]]) -> list[Span]:
             out[-1] = (out[-1][0], max(out[-1][1], end), min(out[-1][2], order))
         else:
             out.append((start, end, order))
-    rules = load_rules().rules
-    return [Span(start, end, rules[order].id) for start, end, order in out]
-
-
-def _touches(done: list[tuple[int, int]], span: Span) -> bool:
-    """Whether a span holds some of what was redacted before."""
-    at = bisect_left(done, (span.end, 0)) - 1
-    return at >= 0 and done[at][1] > span.start
-
-
-def _allowed(data: bytes, span: Span) -> bool:
-    first = data.rfind(b"\n", 0, span.start) + 1
-    last = data.find(b"\n", span.end)
-    return ALLOWED in data[first : last if last >= 0 else len(data)]
+    return out

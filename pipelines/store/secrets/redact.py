@@ -1,4 +1,7 @@
-"""Redaction: a secret gives way to a mark that names its kind, and tells equal ones from others."""
+"""Redaction: a secret gives way to a mark that names its kind, and tells equal ones from others.
+
+What a person put between `<private>` and `</private>` gives way to `[private]`, in logs and in transcripts.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import os
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +21,7 @@ from pipelines.store.files import sync_folder, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,11 +40,28 @@ _KEPT: Final = {0x22, 0x5C, 0x7F}
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A secret that was redacted: the rule that found it, its tag, and its line, counted from 1."""
+    """A secret that was found.
+
+    Args:
+        rule: which rule found it.
+        tag: by which equal secrets are told equal; empty where nothing was to be told, or another program found it.
+        line: counted from 1.
+        path: the file, where it is of one: relative to the memory, or to the repository's top for a version in git.
+        blob: the version in git that holds it; empty for the file as it is.
+        commit: the first commit with that version.
+    """
 
     rule: str
     tag: str
     line: int
+    path: str = ""
+    blob: str = ""
+    commit: str = ""
+
+    def __str__(self) -> str:
+        tag = f" ({self.tag})" if self.tag else ""
+        where = f" in commit {self.commit[:10]}" if self.commit else f" in {self.blob[:10]}" if self.blob else ""
+        return f"{escape_terminal_line(self.path)}:{self.line}{where}: {self.rule}{tag}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +97,7 @@ class Redactor:
             spans = find_secrets(data)
             if not spans:
                 break
-            found += told_of(self, data, spans)
+            found += locate(self, data, spans)
             data = self._without(data, spans)
         return data, tuple(found)
 
@@ -87,7 +108,11 @@ class Redactor:
         """
         plain = _HIDDEN.sub(_shown, line) if b"\\u00" in line or b"\\/" in line else line
         for _ in range(_PASSES):
-            spans = [_without_half(plain, span) for span in find_secrets(plain, marks=False, json=True)]
+            spans = []
+            for span in find_secrets(plain, marks=False, json=True):
+                secret = plain[span.start : span.end]
+                half = (len(secret) - len(secret.rstrip(b"\\"))) % 2  # of an escape, with which it may end
+                spans.append(replace(span, end=span.end - half))
             if not spans:
                 break
             line = plain = self._without(plain, spans)
@@ -111,7 +136,7 @@ class Redactor:
         return hmac.new(self._key, secret, hashlib.sha256).hexdigest()[:_TAG]
 
 
-def told_of(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Found, ...]:
+def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Found, ...]:
     """Return what stands at these places of a text, with tags and lines and without the secrets themselves."""
     found, line, at = [], 1, 0
     for span in spans:
@@ -120,7 +145,7 @@ def told_of(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Fou
     return tuple(found)
 
 
-def told(found: Sequence[Found]) -> str:
+def format_found(found: Sequence[Found]) -> str:
     """Return what was found in words, without any of it: `2 secrets (aws-access-key, password)`."""
     count = "1 secret" if len(found) == 1 else f"{len(found):,} secrets"
     return f"{count} ({', '.join(sorted({one.rule for one in found}))})"
@@ -131,12 +156,10 @@ def veil(text: str) -> str:
 
     Its tags tell equal secrets equal within one process only.
     """
-    return _veiling().redact(text).text
+    return _VEIL.redact(text).text
 
 
-@lru_cache(maxsize=1)
-def _veiling() -> Redactor:
-    return Redactor(os.urandom(32))
+_VEIL: Final = Redactor(lambda: os.urandom(_BYTES))
 
 
 def _on_each_line(secret: bytes, mark: bytes) -> bytes:
@@ -151,22 +174,11 @@ def _on_each_line(secret: bytes, mark: bytes) -> bytes:
     return b"\n".join(lines)
 
 
-def _without_half(data: bytes, span: Span) -> Span:
-    """Return where a secret stands in JSON, without the half of an escape that it may end with."""
-    secret = data[span.start : span.end]
-    is_half = (len(secret) - len(secret.rstrip(b"\\"))) % 2
-    return replace(span, end=span.end - 1) if is_half else span
-
-
 def _shown(found: re.Match[bytes]) -> bytes:
     if found[2]:
         return b"/"
     code = int(found[1], 16) if found[1] else 0x5C
     return found[0] if code in _KEPT else bytes([code])
-
-
-# ---------------------------------------- the key of the tags
-# beside the user's settings, outside every memory, made when it is first needed.
 
 
 NAME: Final = "redaction.key"
@@ -201,12 +213,12 @@ def redaction_key(root: Path, environ: Mapping[str, str]) -> bytes:
         return _key_in(folder)
 
 
-def key_outside(name: str, environ: Mapping[str, str], *, make: bool) -> bytes:
+def key_outside(name: str, *, make: bool) -> bytes:
     """Return the key of that name beside the user's settings; empty where there is none, and none is or can be made.
 
     Unlike the key of the tags it is never kept in a memory: whoever can write there could then use it.
     """
-    for folder in _folders(environ):
+    for folder in _folders(os.environ):
         with contextlib.suppress(OSError):
             if make:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -226,27 +238,19 @@ def _key_in(folder: Path, name: str = NAME) -> bytes:
     """Return the key of a folder; of several processes that make one at the same time, all come to the same."""
     file = folder / name
     if not file.exists():
-        _make(file)
+        new = file.with_name(f"{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as out:
+                out.write(os.urandom(_BYTES).hex().encode() + b"\n")
+                out.flush()
+                os.fsync(out.fileno())
+            with contextlib.suppress(FileExistsError):
+                os.link(new, file)
+        finally:
+            new.unlink(missing_ok=True)
+        sync_folder(folder)
     return file.read_bytes()[:_LONGEST]
-
-
-def _make(file: Path) -> None:
-    new = file.with_name(f"{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as out:
-            out.write(os.urandom(_BYTES).hex().encode() + b"\n")
-            out.flush()
-            os.fsync(out.fileno())
-        with contextlib.suppress(FileExistsError):
-            os.link(new, file)
-    finally:
-        new.unlink(missing_ok=True)
-    sync_folder(file.parent)
-
-
-# ---------------------------------------- transcripts on their way into a memory
-# each line, and what was said in it, without secrets and private parts.
 
 
 class TranscriptCleaner:
@@ -271,10 +275,6 @@ class TranscriptCleaner:
     def words(self, text: str) -> str:
         """Return what was said as it is told: once more without what the escapes of JSON may have hidden."""
         return self._redactor.redact(without_private(text)).text
-
-
-# ---------------------------------------- `<private>…</private>`
-# what a person wants kept out of every memory gives way to `[private]`.
 
 
 PRIVATE: Final = "[private]"
@@ -335,27 +335,18 @@ class _Turn:
         self._open = False
 
     def without(self, value: Any, *, said: bool = False) -> Any:  # noqa: ANN401  whatever JSON can hold
-        if isinstance(value, str):
-            return self._text(value, said=said)
         if isinstance(value, list):
             return [self.without(one, said=said) for one in value]
         if isinstance(value, dict):
             return {key: self.without(one, said=key in _WORDS) for key, one in value.items()}
-        return value
-
-    def _text(self, text: str, *, said: bool) -> str:
-        if not said:
-            return without_private(text)
-        whole = f"<private>{text}" if self._open else text
-        self._open = _left_open(whole)
-        return without_private(whole)
-
-
-def _left_open(text: str) -> bool:
-    depth = 0
-    for mark in _MARK.finditer(text):
-        depth = max(0, depth - 1) if mark[1] else depth + 1
-    return depth > 0
+        if not isinstance(value, str):
+            return value
+        if said:
+            value, depth = f"<private>{value}" if self._open else value, 0
+            for mark in _MARK.finditer(value):
+                depth = max(0, depth - 1) if mark[1] else depth + 1
+            self._open = depth > 0
+        return without_private(value)
 
 
 def _without(text: str, end_of: Callable[[int], int]) -> str:
@@ -379,6 +370,5 @@ def _without(text: str, end_of: Callable[[int], int]) -> str:
 
 
 def _hidden(text: str) -> str:
-    first, *more = text.split("\n")
-    del first
-    return "\n".join([PRIVATE, *(line[: len(line) - len(line.lstrip(" \t"))] + PRIVATE for line in more)])
+    indents = (line[: len(line) - len(line.lstrip(" \t"))] for line in text.split("\n")[1:])
+    return "\n".join([PRIVATE, *(indent + PRIVATE for indent in indents)])

@@ -1,11 +1,14 @@
-"""Scanning a memory: its files as they are, and every version of them that git holds."""
+"""Scanning a memory for secrets: its files as they are, and every version of them that git holds.
+
+A document or log that holds one is left as it is, kept out of every commit, and named.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
@@ -13,7 +16,7 @@ from pipelines.store.files import open_regular
 from pipelines.store.layout import SESSIONS
 from pipelines.store.secrets.find import LONGEST_BLOCK as LONGEST
 from pipelines.store.secrets.find import find_secrets
-from pipelines.store.secrets.redact import Found, told, told_of
+from pipelines.store.secrets.redact import Found, format_found, locate
 from pipelines.store.snapshot import Warned
 from pipelines.store.template import own_files, tracked_files
 from pipelines.store.user_layout import real_path
@@ -35,33 +38,7 @@ _NAMED: Final = 200
 """Versions whose commits are looked up: each costs a walk through the history."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leak:
-    """A secret that was found.
-
-    Args:
-        path: the file, relative to the memory, or to the repository's top for a version in git.
-        line: counted from 1.
-        rule: which rule found it.
-        tag: by which equal secrets are told equal; empty where another program found it.
-        blob: the version in git that holds it; empty for the file as it is.
-        commit: the first commit with that version.
-    """
-
-    path: str
-    line: int
-    rule: str
-    tag: str = ""
-    blob: str = ""
-    commit: str = ""
-
-    def __str__(self) -> str:
-        tag = f" ({self.tag})" if self.tag else ""
-        where = f" in commit {self.commit[:10]}" if self.commit else f" in {self.blob[:10]}" if self.blob else ""
-        return f"{escape_terminal_line(self.path)}:{self.line}{where}: {self.rule}{tag}"
-
-
-def scan_files(root: Path, redactor: Redactor) -> Iterator[Leak]:
+def scan_files(root: Path, redactor: Redactor) -> Iterator[Found]:
     """Yield the secrets in the memory's own files and its kept transcripts, as they are now; links are not followed."""
     for path in (*tracked_files(root), *own_files(root, (SESSIONS,))):
         try:
@@ -73,7 +50,7 @@ def scan_files(root: Path, redactor: Redactor) -> Iterator[Leak]:
                 yield from _leaks(real_path(root, path), file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
 
 
-def scan_history(git: Git, redactor: Redactor) -> list[Leak]:
+def scan_history(git: Git, redactor: Redactor) -> list[Found]:
     """Return the secrets in every version of every file that any branch, tag, stash or reflog of git leads to."""
     paths: dict[str, str] = {}
     for row in git.run("rev-list", "--objects", "--all", "--reflog").decode(errors="replace").splitlines():
@@ -82,55 +59,44 @@ def scan_history(git: Git, redactor: Redactor) -> list[Leak]:
     found = []
     for ident, data in _blobs(git, list(paths)):
         found += [replace(leak, blob=ident) for leak in _leaks(paths[ident], io.BytesIO(data), redactor, marks=True)]
-    commits = {blob: _first_commit(git, blob) for blob in list(dict.fromkeys(leak.blob for leak in found))[:_NAMED]}
+    commits = {}
+    for blob in list(dict.fromkeys(leak.blob for leak in found))[:_NAMED]:
+        listed = git.run("log", "--all", "--reflog", "--format=%H", f"--find-object={blob}").decode().split()
+        commits[blob] = listed[-1] if listed else ""
     return [replace(leak, commit=commits.get(leak.blob, "")) for leak in found]
 
 
-def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Iterator[Leak]:
+def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Iterator[Found]:
     """Yield the secrets of a file, line by line where it is long, so that little of it is held."""
-    first = 1
+    before = 0
     while lines := file.readlines(_BATCH):
         data = b"".join(lines)
-        spans = find_secrets(data, marks=marks)
-        for one in told_of(redactor, data, spans):
-            yield Leak(path, first + one.line - 1, one.rule, one.tag)
-        first += len(lines)
+        for one in locate(redactor, data, find_secrets(data, marks=marks)):
+            yield replace(one, line=before + one.line, path=path)
+        before += len(lines)
 
 
 def _blobs(git: Git, idents: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """Yield the blobs among objects with their bytes, some megabytes at a time."""
     asked = "".join(f"{ident}\n" for ident in idents).encode()
-    batch: list[str] = []
-    size = 0
+    batches: list[list[str]] = [[]]
+    held = 0
     for row in git.run("cat-file", "--batch-check", data=asked).decode().splitlines():
         ident, kind, length = row.split(" ")
         if kind != "blob" or int(length) > _LARGEST:
             continue
-        if batch and size + int(length) > _BATCH:
-            yield from _read(git, batch)
-            batch, size = [], 0
-        batch.append(ident)
-        size += int(length)
-    yield from _read(git, batch)
-
-
-def _read(git: Git, idents: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    told = git.run("cat-file", "--batch", data="".join(f"{ident}\n" for ident in idents).encode()) if idents else b""
-    at = 0
-    for ident in idents:
-        end = told.index(b"\n", at)
-        size = int(told[at:end].split(b" ")[2])
-        yield ident, told[end + 1 : end + 1 + size]
-        at = end + size + 2
-
-
-def _first_commit(git: Git, blob: str) -> str:
-    listed = git.run("log", "--all", "--reflog", "--format=%H", f"--find-object={blob}").decode().split()
-    return listed[-1] if listed else ""
-
-
-# ---------------------------------------- whole files
-# of any size and kind, looked through for secrets piece by piece.
+        if batches[-1] and held + int(length) > _BATCH:
+            batches.append([])
+            held = 0
+        batches[-1].append(ident)
+        held += int(length)
+    for batch in batches if batches[0] else ():
+        answer, at = git.run("cat-file", "--batch", data="".join(f"{ident}\n" for ident in batch).encode()), 0
+        for ident in batch:
+            end = answer.index(b"\n", at)
+            size = int(answer[at:end].split(b" ")[2])
+            yield ident, answer[end + 1 : end + 1 + size]
+            at = end + size + 2
 
 
 _PIECE: Final = 8 << 20
@@ -138,24 +104,15 @@ _OVERLAP: Final = 2 * LONGEST
 """What a piece repeats of the one before: more than the longest secret."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inspected:
-    """A file that was looked through.
-
-    Args:
-        secrets: what it holds, without tags; each rule and line once.
-        hashes: the ids that git would give it as a blob, by SHA-1 and by SHA-256.
-    """
-
-    secrets: tuple[Found, ...]
-    hashes: frozenset[str]
-
-
-def inspect(file: BinaryIO) -> Inspected:
+def inspect(file: BinaryIO) -> tuple[tuple[Found, ...], frozenset[str]]:
     """Return what a file holds that is secret; lines that a person marked with `<!-- allow-secret -->` pass.
 
     Args:
         file: opened for reading bytes, at its beginning; at most some megabytes of it are held.
+
+    Returns:
+        The secrets, without tags, each rule and line once; and the ids that git would give the file as a blob, by SHA-1
+        and by SHA-256.
     """
     size = os.fstat(file.fileno()).st_size
     digests = [new(b"blob %d\0" % size) for new in (hashlib.sha1, hashlib.sha256)]
@@ -170,11 +127,7 @@ def inspect(file: BinaryIO) -> Inspected:
         if len(piece) == _PIECE:
             line += held.count(b"\n", 0, max(0, len(held) - _OVERLAP))
             held = held[-_OVERLAP:]
-    return Inspected(tuple(found), frozenset(digest.hexdigest() for digest in digests))
-
-
-# ---------------------------------------- documents of people's that hold a secret
-# left as they are, kept out of every commit, and named.
+    return tuple(found), frozenset(digest.hexdigest() for digest in digests)
 
 
 _ENDS: Final = (b" -->", b" status=archived -->")
@@ -190,15 +143,14 @@ def without_held(snapshot: Snapshot) -> Snapshot:
         whole = whole.replace(b" by=rules@1" + end, end)
     if not find_secrets(whole):
         return snapshot
-    held = [
-        Warned(path, why, pending=True, shown=snapshot.shown(path))
-        for path, document in snapshot.documents.items()
-        if (why := _why(document.text))
-    ]
-    if not held:
-        return snapshot
-    documents = {path: one for path, one in snapshot.documents.items() if path not in {warned.path for warned in held}}
-    return replace(snapshot, documents=documents, warnings=(*snapshot.warnings, *held))
+    documents, warnings = {}, list(snapshot.warnings)
+    for path, document in snapshot.documents.items():
+        if spans := find_secrets(data := document.text.encode()):
+            why = held_because([Found(one.rule, "", data.count(b"\n", 0, one.start) + 1) for one in spans])
+            warnings.append(Warned(path, why, pending=True, shown=snapshot.shown(path)))
+        else:
+            documents[path] = document
+    return replace(snapshot, documents=documents, warnings=tuple(warnings))
 
 
 def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[str, ...]:
@@ -214,7 +166,7 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
             continue
         if file:
             with file:
-                secrets, shown = inspect(file).secrets, real_path(root, path)
+                (secrets, _), shown = inspect(file), real_path(root, path)
             if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} holds ") for sentence in said):
                 found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
     return tuple(found)
@@ -225,12 +177,6 @@ def held_because(secrets: Sequence[Found]) -> str:
     lines = sorted({one.line for one in secrets})
     where = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} lines, the first is line {lines[0]}"
     return (
-        f"holds {told(secrets)}, {where}; it was left as it is and is not committed: take it out, or mark its line "
-        "with <!-- allow-secret -->"
+        f"holds {format_found(secrets)}, {where}; it was left as it is and is not committed: take it out, or mark its "
+        "line with <!-- allow-secret -->"
     )
-
-
-def _why(text: str) -> str:
-    data = text.encode()
-    spans = find_secrets(data)
-    return held_because([Found(one.rule, "", data.count(b"\n", 0, one.start) + 1) for one in spans]) if spans else ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.find import ALLOWED
-from pipelines.store.secrets.scan import Leak
+from pipelines.store.secrets.redact import Found
 from pipelines.store.template import is_tracked
 from pipelines.store.user_layout import names_of
 
@@ -36,7 +36,7 @@ def installed_scanner(root: Path, environ: Mapping[str, str]) -> str:
     return ""
 
 
-def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[list[Leak], str]:
+def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[list[Found], str]:
     """Return what another scanner finds in the memory's files, and why it found nothing where it failed, or "".
 
     It is told to use its own rules: what the memory holds of settings, ignore lists and marks for it does not count. It
@@ -56,12 +56,12 @@ def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[lis
             "--ignore-gitleaks-allow", "--report-format", "json", "--report-path", str(report), "--redact=100",
             "--exit-code", "0", "--no-banner", "--log-level", "error",
         ]  # fmt: skip
-        told = {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder, "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder, "LC_ALL": "C.UTF-8"}
         try:
             done = subprocess.run(
                 command,
                 cwd=folder,
-                env=told,
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=seconds,
@@ -76,31 +76,28 @@ def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[lis
         return _found(root, report, Path(program).name)
 
 
-def _found(root: Path, report: Path, name: str) -> tuple[list[Leak], str]:
+def _found(root: Path, report: Path, name: str) -> tuple[list[Found], str]:
     try:
         if report.stat().st_size > _LARGEST:
             return [], f"{name} wrote a report that is too long to be read."
         rows: Any = json.loads(report.read_bytes() or b"[]")
-        leaks = [leak for row in rows or () if (leak := _leak(root, row, name))]
+        found = [leak for row in rows or () if (leak := _leak(root, row, name))]
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return [], f"{name} wrote no report that can be read."
-    return [leak for leak in leaks if not _is_marked(root, leak)], ""
+    return [leak for leak in found if not _is_marked(root, leak)], ""
 
 
-def _leak(root: Path, row: Mapping[str, Any], name: str) -> Leak | None:
+def _leak(root: Path, row: Mapping[str, Any], name: str) -> Found | None:
+    """Return what a row of the report names, if that is a file of the memory's own."""
     path = os.path.relpath(Path(root, str(row["File"])), root).replace(os.sep, "/")
-    if path.startswith(f"{PRIVATE}/") or not _belongs(root, path):
-        return None
-    return Leak(path, int(row["StartLine"]), f"{name}:{str(row['RuleID'])[:80]}")
-
-
-def _belongs(root: Path, path: str) -> bool:
     names = names_of(root)
     own = path if names is None else names.canonical(path) or ""
-    return own.startswith(f"{SESSIONS}/") or is_tracked(root, own)
+    if path.startswith(f"{PRIVATE}/") or not (own.startswith(f"{SESSIONS}/") or is_tracked(root, own)):
+        return None
+    return Found(f"{name}:{str(row['RuleID'])[:80]}", "", int(row["StartLine"]), path)
 
 
-def _is_marked(root: Path, leak: Leak) -> bool:
+def _is_marked(root: Path, leak: Found) -> bool:
     try:
         lines = (root / leak.path).read_bytes().split(b"\n")
     except OSError:

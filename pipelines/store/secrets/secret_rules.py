@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,8 +27,9 @@ _SEP: Final = (
 
 @dataclass(frozen=True)
 class Rule:
-    """One kind of secret; `rules.toml` says what the fields mean."""
+    """One kind of secret; `rules.toml` says what the fields mean. `number` is its place in the order of trying."""
 
+    number: int
     id: str
     source: str
     keywords: tuple[str, ...] = ()
@@ -45,28 +46,57 @@ class Rule:
         return re.compile(self.source.replace("<left>", _LEFT).replace("<sep>", _SEP).encode())
 
 
-@dataclass(frozen=True)
+_FIELDS: Final = {
+    **dict.fromkeys(("keywords", "words", "near"), tuple),
+    **dict.fromkeys(("since", "value", "check"), str),
+    "before": int,
+}
+
+
 class Rules:
-    """All rules, and the words that tell a value from a secret.
+    """All rules, by what they begin with, and the words that tell a value from a secret.
 
     Args:
+        raw: what `rules.toml` holds.
         rules: in the order in which they are tried.
+        by_keyword: (keyword, whether its case counts) → the rules to try.
+        anchors: finds the keywords.
         placeholders: values that hide nothing, in lower case.
         names: what in the rest of a name says that it holds no secret.
     """
 
-    rules: tuple[Rule, ...]
-    placeholders: frozenset[bytes]
-    names: re.Pattern[bytes]
-
-    @cached_property
-    def by_keyword(self) -> Mapping[tuple[str, bool], tuple[Rule, ...]]:
-        """(keyword, whether its case counts) → the rules to try."""
-        found: dict[tuple[str, bool], tuple[Rule, ...]] = {}
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.rules = tuple(
+            Rule(
+                number,
+                one["id"],
+                one["pattern"],
+                **{key: kind(one[key]) for key, kind in _FIELDS.items() if key in one},
+            )
+            for number, one in enumerate(raw["rule"])
+        )
+        self.by_keyword: dict[Keyword, tuple[Rule, ...]] = {}
         for rule in self.rules:
             for key in (*((word, True) for word in rule.keywords), *((word, False) for word in rule.words)):
-                found[key] = (*found.get(key, ()), rule)
-        return found
+                self.by_keyword[key] = (*self.by_keyword.get(key, ()), rule)
+        self.anchors = Anchors(self.by_keyword)
+        self.placeholders = frozenset(raw["values"]["placeholders"].encode().split())
+        names = "|".join(map(re.escape, raw["values"]["names"].split()))
+        self.names = re.compile(names.encode(), re.IGNORECASE)
+        self._rivals: dict[Keyword, tuple[tuple[Keyword, int], ...]] = {}
+
+    def tried(self, data: bytes, start: int, keyword: Keyword) -> Iterator[tuple[Rule, int]]:
+        """Yield the rules to try where a keyword stands, each with where its own keyword begins."""
+        for rule in self.by_keyword[keyword]:
+            yield rule, start
+        if keyword not in self._rivals:
+            self._rivals[keyword] = self.anchors.rivals(keyword)
+        for (text, exact), later in self._rivals[keyword]:
+            at = start + later
+            there = data[max(at, 0) : at + len(text)]
+            if at >= 0 and (there if exact else there.lower()) == text.encode():
+                for rule in self.by_keyword[text, exact]:
+                    yield rule, at
 
 
 def rules_text() -> str:
@@ -77,31 +107,7 @@ def rules_text() -> str:
 @lru_cache(maxsize=1)
 def load_rules() -> Rules:
     """Return the rules; the file is read once."""
-    raw = tomllib.loads(rules_text())
-    rules = tuple(
-        Rule(
-            one["id"],
-            one["pattern"],
-            tuple(one.get("keywords", ())),
-            tuple(one.get("words", ())),
-            one.get("since", ""),
-            one.get("before", 0),
-            one.get("value", ""),
-            one.get("check", ""),
-            tuple(one.get("near", ())),
-        )
-        for one in raw["rule"]
-    )
-    names = "|".join(map(re.escape, raw["values"]["names"].split()))
-    return Rules(
-        rules,
-        frozenset(raw["values"]["placeholders"].encode().split()),
-        re.compile(names.encode(), re.IGNORECASE),
-    )
-
-
-# ---------------------------------------- where a value ends
-# and whether it is believed to be a secret: what no pattern can tell.
+    return Rules(tomllib.loads(rules_text()))
 
 
 LONGEST: Final = 4096
@@ -187,13 +193,15 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     begin, end, quoted = value_at(data, name.end())
     value = data[begin : min(end, begin + _LOOKED_AT)]
     separator = name["sep"] or b""
-    told = data[name.start() : name.start("sep") if separator else name.end()]
-    if not value or rules.names.search(told[5:]) or _hides_nothing(rules, value):
+    words = data[name.start() : name.start("sep") if separator else name.end()]
+    if not value or rules.names.search(words[5:]) or _hides_nothing(rules, value):
         return None
     option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
     if name["blank"] and not option:
         return None
-    assigned = quoted or option or (separator == b"=" and _is_variable(data, name))
+    # A variable of the environment is written in capitals: what follows `=` is then a value and no code.
+    variable = re.compile(rb"[A-Za-z0-9_]*").match(data, name.start())
+    assigned = quoted or option or (separator == b"=" and variable is not None and variable[0].isupper())
     if separator == b"==" and not quoted:
         return None
     return (begin, end) if _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned) else None
@@ -207,12 +215,6 @@ def checked(rules: Rules, rule: Rule, value: bytes) -> bool:
 
 def _hides_nothing(rules: Rules, value: bytes) -> bool:
     return value.lower() in rules.placeholders or _PLACEHOLDER.fullmatch(value) is not None
-
-
-def _is_variable(data: bytes, name: re.Match[bytes]) -> bool:
-    """Whether a name is written as variables of the environment are: what follows `=` is then a value and no code."""
-    word = re.match(rb"[A-Za-z0-9_]*", data[name.start() :])
-    return word is not None and word[0].isupper()
 
 
 def _password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
@@ -253,7 +255,8 @@ def _calls(value: bytes) -> bool:
 
 def looks_random(value: bytes) -> bool:
     """Return whether a value looks as if dice had made it: it changes between kinds of letters as no word does."""
-    kinds = [_kind(byte) for byte in value if chr(byte).isalnum()]
+    chars = [chr(byte) for byte in value]
+    kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" for char in chars if char.isalnum()]
     changes = sum(one != other for one, other in pairwise(kinds))
     if len(kinds) < _TOKEN - 2 or changes < _MIXED * len(kinds) or _bits(value) < _BITS - 0.6:
         return False
@@ -264,46 +267,23 @@ def _entropy(value: bytes) -> bool:
     return not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and _bits(value) >= _BITS
 
 
-def _kind(byte: int) -> str:
-    char = chr(byte)
-    return "d" if char.isdigit() else "u" if char.isupper() else "l"
-
-
 def _bits(value: bytes) -> float:
     """Return the entropy of a value's bytes, in bits a byte."""
     counts, size = Counter(value), len(value)
     return -sum(count / size * math.log2(count / size) for count in counts.values())
 
 
-def _prose(value: bytes) -> bool:
-    return _password(value, quoted=False, assigned=False)
-
-
-def _address(value: bytes) -> bool:
-    return len(value) >= 3 and not (value.isdigit() and len(value) <= 5)  # noqa: PLR2004  what is shorter is a port
-
-
-def _header(value: bytes) -> bool:
-    return looks_random(value) or _mixed(value)
-
-
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
-    "": lambda _: True,
     "random": looks_random,
     "entropy": _entropy,
-    "token": _header,
-    "url": _address,
-    "prose": _prose,
+    "token": lambda value: looks_random(value) or _mixed(value),
+    "url": lambda value: len(value) >= 3 and not (value.isdigit() and len(value) <= 5),  # noqa: PLR2004  then a port
+    "prose": lambda value: _password(value, quoted=False, assigned=False),
 }
 
 
-# ---------------------------------------- the one pass over the bytes
-# where does any rule's keyword stand?
-#
 # A regular expression finds the next of a few bytes fast, and the next of many slowly. So of each keyword the byte is
 # looked for that is rarest in what agents write, and what stands around it is compared only there.
-
-
 # Bytes that are rare in transcripts of code and prose, and of which every keyword has one. Each byte that is
 # added costs the whole pass time.
 _LOOKED_FOR: Final = "~&@?zxJKGBA_kw-c"
@@ -322,7 +302,14 @@ class Anchors:
     def __init__(self, keywords: Iterable[Keyword]) -> None:
         self._keywords = sorted(keywords, key=lambda one: (-len(one[0]), one))
         self._ways: list[tuple[Keyword, int]] = []
-        self._pattern = re.compile(self._source().encode(), re.DOTALL)
+        around: dict[str, list[Keyword]] = {}
+        for keyword in self._keywords:
+            for char in _bytes(keyword[0][_offset(keyword)], exact=keyword[1]):
+                around.setdefault(char, []).append(keyword)
+        often = sorted(around.items(), key=lambda one: (-_COST.get(one[0], 0), one[0]))
+        # The bytes that are looked for, each with what follows it and what stands before.
+        source = "|".join(f"{re.escape(char)}(?:{self._after(found)})" for char, found in often)
+        self._pattern = re.compile(source.encode(), re.DOTALL)
 
     def hits(self, data: bytes) -> Iterator[tuple[int, Keyword]]:
         """Yield where a keyword begins, and which one, in the order of the bytes that are looked for."""
@@ -332,55 +319,44 @@ class Anchors:
             keyword, offset = ways[(found.lastindex or 0) - 1]
             yield at - 1 - offset, keyword
 
-    def rivals(self, keyword: Keyword) -> Iterator[tuple[Keyword, int]]:
-        """Yield the keywords that can stand around the same byte, itself included, with how much later each begins.
+    def rivals(self, keyword: Keyword) -> tuple[tuple[Keyword, int], ...]:
+        """Return the other keywords that can stand around the same byte, with how much later each begins.
 
         A hit names one of them, and the others may stand there as well: `glpat-us` holds `glpat-` and `-us`.
         """
-        for other in self._keywords:
-            later = _offset(keyword) - _offset(other)
-            if _agree(keyword, other, later):
-                yield other, later
+        later = ((other, _offset(keyword) - _offset(other)) for other in self._keywords if other != keyword)
+        return tuple(one for one in later if _agree(keyword, *one))
 
-    def _source(self) -> str:
-        """Return the pattern: the bytes that are looked for, each with what follows it and what stands before."""
-        ways: dict[str, list[tuple[Keyword, int]]] = {}
-        for keyword in self._keywords:
-            offset = _offset(keyword)
-            for char in _bytes(keyword[0][offset], exact=keyword[1]):
-                ways.setdefault(char, []).append((keyword, offset))
-        often = sorted(ways.items(), key=lambda way: (-_COST.get(way[0], 0), way[0]))
-        return "|".join(f"{re.escape(char)}(?:{self._after(found)})" for char, found in often)
-
-    def _after(self, ways: list[tuple[Keyword, int]]) -> str:
+    def _after(self, keywords: list[Keyword]) -> str:
         """Return the alternatives after one byte by what follows it: a byte that does not follow costs next to nothing.
 
         Of keywords that can stand at one place the longest comes first.
         """
-        tails: dict[str, list[tuple[Keyword, int]]] = {}
-        for keyword, offset in sorted(ways, key=lambda way: (way[1] - len(way[0][0]), -len(way[0][0]))):
-            tail = "".join(_class(char, exact=keyword[1]) for char in keyword[0][offset + 1 :])
-            tails.setdefault(tail, []).append((keyword, offset))
+        tails: dict[str, list[Keyword]] = {}
+        for keyword in sorted(keywords, key=lambda one: (_offset(one) - len(one[0]), -len(one[0]))):
+            tail = "".join(_class(char, exact=keyword[1]) for char in keyword[0][_offset(keyword) + 1 :])
+            tails.setdefault(tail, []).append(keyword)
         return "|".join(f"{tail}(?:{self._before(found)})" for tail, found in tails.items())
 
-    def _before(self, ways: list[tuple[Keyword, int]]) -> str:
-        """Return the alternatives by what stands before, looked at in a few groups of neighbours."""
-        groups: dict[str, list[tuple[Keyword, int]]] = {}
-        for keyword, offset in ways:
-            groups.setdefault(keyword[0][offset - 1].lower() if offset else "", []).append((keyword, offset))
-        told = sorted(set(groups) - {""})
-        size = max(1, math.isqrt(len(told)))
+    def _before(self, keywords: list[Keyword]) -> str:
+        """Return the alternatives by what stands before, looked at in a few groups of neighbours; all end alike."""
+        groups: dict[str, list[Keyword]] = {}
+        for keyword in keywords:
+            offset = _offset(keyword)
+            groups.setdefault(keyword[0][offset - 1].lower() if offset else "", []).append(keyword)
+        length = len(keywords[0][0]) - _offset(keywords[0])
+        chars = sorted(groups.keys() - {""})
+        size = max(1, math.isqrt(len(chars)))
         parts = []
-        for some in (told[at : at + size] for at in range(0, len(told), size)):
-            chars = "".join(re.escape(char) + re.escape(char.upper()) for char in some)
-            length = {len(keyword[0]) - offset for char in some for keyword, offset in groups[char]}
-            inner = "|".join(self._way(*one) for char in some for one in groups[char])
-            parts.append(f"(?<=[{chars}]{'.' * length.pop()})(?:{inner})")
-        return "|".join([*parts, *(self._way(*one) for one in groups.get("", ()))])
+        for some in (chars[at : at + size] for at in range(0, len(chars), size)):
+            either = "".join(re.escape(char) + re.escape(char.upper()) for char in some)
+            inner = "|".join(self._way(one) for char in some for one in groups[char])
+            parts.append(f"(?<=[{either}]{'.' * length})(?:{inner})")
+        return "|".join([*parts, *map(self._way, groups.get("", ()))])
 
-    def _way(self, keyword: Keyword, offset: int) -> str:
+    def _way(self, keyword: Keyword) -> str:
+        (text, exact), offset = keyword, _offset(keyword)
         self._ways.append((keyword, offset))
-        text, exact = keyword
         before = "".join(_class(char, exact=exact) for char in text[:offset])
         return f"(?<={before}{'.' * (len(text) - offset)})()" if before else "()"
 
@@ -405,4 +381,4 @@ def _bytes(char: str, *, exact: bool) -> frozenset[str]:
 
 
 def _class(char: str, *, exact: bool) -> str:
-    return re.escape(char) if exact or len(_bytes(char, exact=False)) == 1 else f"[{char.lower()}{char.upper()}]"
+    return re.escape(char) if len(_bytes(char, exact=exact)) == 1 else f"[{char.lower()}{char.upper()}]"

@@ -2,6 +2,7 @@
 
 Most of a transcript's bytes are what tools gave back. Lines that cannot hold a turn are told by their bytes and never
 parsed; every other line is parsed on its own, so that no record can spoil another.
+A transcript that is captured is copied under Sessions while it is read, so that it is gone through once.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import json
 import os
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import IO, TYPE_CHECKING, Final, Protocol
 
@@ -22,10 +23,8 @@ from pipelines.store.layout import ASIDE, SESSIONS
 from pipelines.store.transcripts.records import (
     SUMMARIES,
     UNKNOWN,
-    Turn,
     lets_in,
     may_call,
-    moment_of,
     said_in,
     session_of,
 )
@@ -37,11 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.store.folders import Folder
-    from pipelines.store.transcripts.records import Record, Said
-
-
-# ---------------------------------------- the lines of a transcript
-# one at a time, none of them longer in memory than it may be.
+    from pipelines.store.transcripts.records import Record, Turn
 
 
 LONGEST: Final = 24 * 1024 * 1024
@@ -77,8 +72,7 @@ UNREAD: Final = "of other kinds"
 FAULTS: Final = (NOT_JSON, TOO_LONG, CUT_OFF)
 """The kinds of lines that hold something which could not be read."""
 
-_SPEAKERS: Final = (b'"user"', b'"assistant"')
-_OPENERS: Final = (b'"session_meta"', b'"session"')
+_MAY_SPEAK: Final = (b'"user"', b'"assistant"', b'"session_meta"', b'"session"')
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -112,60 +106,47 @@ class Transcript:
             before = self._outside
             said = self._said(line.removeprefix(_BOM) if line and number == 1 else line)
             if isinstance(said, str):
-                self._pass(said, number)
+                self.passed[said] = self.passed.get(said, 0) + 1
+                self.first.setdefault(said, number)
                 # Every record of the known programs tells its type.
                 if not self.strange and line and (said == UNKNOWN or (said == UNREAD and b'"type"' not in line)):
                     self.strange = number
             elif said:
-                yield self._turn(said, number, after_outside=before)
+                self._spoken = True
+                session, cwd = said.session or self._session[0], said.cwd or self._session[1]
+                yield replace(said, line=number, session=session, cwd=cwd, after_outside=before)
 
     def faults(self) -> list[str]:
         """Return what could not be read, as parts of a sentence: `3 lines are not JSON (the first is line 8)`."""
-        return [_told(kind, self.passed[kind], self.first[kind]) for kind in FAULTS if kind in self.passed]
+        return [
+            f"line {self.first[kind]} is {kind}"
+            if self.passed[kind] == 1
+            else f"{self.passed[kind]:,} lines are {kind} (the first is line {self.first[kind]})"
+            for kind in FAULTS
+            if kind in self.passed
+        ]
 
-    def _said(self, line: bytes | None) -> Said | str | None:
+    def _said(self, line: bytes | None) -> Turn | str | None:
         """Return what a line says, the kind for which it is passed over, or None for an empty line."""
         if line is None:
             return TOO_LONG
         if not line.strip():
             return None
-        speaks = any(mark in line for mark in _SPEAKERS)
-        if not speaks and not any(mark in line for mark in _OPENERS):
-            self._outside = self._outside or (may_call(line) and self._is_from_outside(line))
-            return UNREAD if line.startswith(b"{") and line.rstrip().endswith(b"}") else _broken(line)
+        broken = NOT_JSON if line.endswith(b"\n") else CUT_OFF
+        if not any(mark in line for mark in _MAY_SPEAK):
+            if not self._outside and may_call(line):
+                call = _parsed(line)
+                self._outside = call is None or lets_in(call, self._session[1])
+            return UNREAD if line.startswith(b"{") and line.rstrip().endswith(b"}") else broken
         record = _parsed(line)
         if record is None:
-            return _broken(line)
+            return broken
         self._session = session_of(record) or self._session
-        said = said_in(record)
+        said = said_in(record, self.zone)
         # A session that begins with a summary goes on from one that may have read anything.
         goes_on = said == SUMMARIES and not self._spoken
         self._outside = self._outside or goes_on or lets_in(record, self._session[1])
         return said
-
-    def _is_from_outside(self, line: bytes) -> bool:
-        record = _parsed(line)
-        return record is None or lets_in(record, self._session[1])
-
-    def _turn(self, said: Said, number: int, *, after_outside: bool) -> Turn:
-        session, cwd = self._session
-        self._spoken = True
-        return Turn(
-            line=number,
-            role=said.role,
-            text=said.text,
-            time=moment_of(said.time, self.zone),
-            session=said.session or session,
-            record=said.record,
-            tool=said.tool,
-            cwd=said.cwd or cwd,
-            subagent=said.subagent,
-            after_outside=after_outside,
-        )
-
-    def _pass(self, kind: str, number: int) -> None:
-        self.passed[kind] = self.passed.get(kind, 0) + 1
-        self.first.setdefault(kind, number)
 
 
 def _parsed(line: bytes) -> Record | None:
@@ -184,28 +165,12 @@ def _parsed(line: bytes) -> Record | None:
     return record if isinstance(record, dict) else None
 
 
-def _broken(line: bytes) -> str:
-    return NOT_JSON if line.endswith(b"\n") else CUT_OFF
-
-
-def _told(kind: str, count: int, first: int) -> str:
-    return f"line {first} is {kind}" if count == 1 else f"{count:,} lines are {kind} (the first is line {first})"
-
-
-# ---------------------------------------- keeping a transcript
-# a copy under Sessions, written while it is read, so that it is gone through once.
-
-
 _HEAD: Final = 1 << 16
 _FLUSHED: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """Where the copy of a transcript is while it is written."""
-
-    folder: Folder
-    name: str
+Copy = tuple["Folder", str]
+"""Where the copy of a transcript is while it is written: its folder, and its name there."""
 
 
 class Recorder:
@@ -294,7 +259,7 @@ def recording(
         descriptor = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
             with open(descriptor, "wb", buffering=_FLUSHED) as copy:  # noqa: PTH123  a descriptor
-                yield Recorder(source, copy, clean, known), Copy(folder, name)
+                yield Recorder(source, copy, clean, known), (folder, name)
         finally:
             folder.unlink(name)
 
@@ -306,24 +271,19 @@ def keep(root: Path, copy: Copy, file: str) -> None:
         NotWritable: the disk refused.
         BadFile: a component of the path is a symbolic link.
     """
-    above, _, name = real_path(root, file).rpartition("/")
+    (aside, written), (above, _, name) = copy, real_path(root, file).rpartition("/")
     with writing(file), making(root, above) as target:
         if (there := target.lstat(name)) and stat.S_ISLNK(there.st_mode):
             raise BadFile(file, LINKED)
-        _close(root, above)
-        descriptor = copy.folder.open(copy.name, os.O_RDONLY)
+        sessions, folder = real_path(root, SESSIONS), above
+        while f"{folder}/".startswith(f"{sessions}/"):  # nobody else may read Sessions, nor a folder in it
+            with holding(root, folder) as held:
+                os.fchmod(held.descriptor, 0o700)
+            folder = folder.rpartition("/")[0]
+        descriptor = aside.open(written, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        copy.folder.rename(copy.name, target, name)
+        aside.rename(written, target, name)
         target.sync()
-
-
-def _close(root: Path, folder: str) -> None:
-    """Let nobody else read Sessions, and the folders in it down to this one."""
-    sessions = real_path(root, SESSIONS)
-    while f"{folder}/".startswith(f"{sessions}/"):
-        with holding(root, folder) as held:
-            os.fchmod(held.descriptor, 0o700)
-        folder = folder.rpartition("/")[0]

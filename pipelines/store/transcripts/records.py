@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -20,9 +20,6 @@ from pipelines.text import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import tzinfo
-
-
-# ---------------------------------------- the turn: what one side said at one moment of a session
 
 
 _HOME_DEPTH: Final = 2
@@ -83,19 +80,19 @@ NO_WORDS: Final = "without words"
 
 _ROLES: Final = frozenset(Role)
 _UNSPOKEN: Final = {
-    **dict.fromkeys(("tool", "function", "toolResult", "tool_result", "bashExecution"), TOOLS),
-    **dict.fromkeys(("compactionSummary", "branchSummary"), SUMMARIES),
-    **dict.fromkeys(("system", "developer", "custom"), PUT_IN),
+    **dict.fromkeys("tool function toolResult tool_result bashExecution".split(), TOOLS),
+    **dict.fromkeys("compactionSummary branchSummary".split(), SUMMARIES),
+    **dict.fromkeys("system developer custom".split(), PUT_IN),
 }
-_TOOL_BLOCKS: Final = frozenset({"tool_use", "tool_result", "toolCall", "server_tool_use", "web_search_tool_result"})
-_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning"})
+_TOOL_BLOCKS: Final = frozenset("tool_use tool_result toolCall server_tool_use web_search_tool_result".split())
+_THOUGHTS: Final = frozenset("thinking redacted_thinking reasoning".split())
 # Kinds of records that are known to hold no turn. Others are counted as unknown: they may be of a later version.
 _EVENTS: Final = frozenset(
-    {"system", "progress", "queue-operation", "file-history-snapshot", "attachment", "custom-title", "agent-name"}
-    | {"last-prompt", "pr-link", "permission-mode", "event_msg", "turn_context", "session_meta", "session_state"}
-    | {"session", "model_change", "thinking_level_change", "custom", "custom_message", "label", "session_info"}
+    """system progress queue-operation file-history-snapshot attachment custom-title agent-name last-prompt pr-link
+    permission-mode event_msg turn_context session_meta session_state session model_change thinking_level_change custom
+    custom_message label session_info""".split()
 )
-_SUMMARIES: Final = frozenset({"summary", "compacted", "compaction", "branch_summary"})
+_SUMMARIES: Final = frozenset("summary compacted compaction branch_summary".split())
 # How programs begin a user's message that no user wrote, where no field tells.
 _NOT_TYPED: Final = {
     "This session is being continued from a previous conversation": SUMMARIES,
@@ -105,35 +102,35 @@ _NOT_TYPED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a record says: its role and text, when, and the ids it names; empty where it names none."""
+def said_in(record: Record, zone: tzinfo) -> Turn | str:
+    """Return what was said in a record, or the kind of record for which it is passed over.
 
-    role: Role
-    text: str
-    time: object
-    tool: str
-    session: str = ""
-    record: str = ""
-    cwd: str = ""
-    subagent: bool = False
-
-
-def said_in(record: Record) -> Said | str:
-    """Return what was said in a record, or the kind of record for which it is passed over."""
+    Args:
+        record: the record; it does not know its line, nor what the session's first record says.
+        zone: the zone of a time that names none.
+    """
     kind, message, payload = record.get("type") or "", record.get("message"), record.get("payload")
-    kind = kind if isinstance(kind, str) else UNKNOWN
+    kind, time = kind if isinstance(kind, str) else UNKNOWN, record.get("timestamp")
     if kind in {"user", "assistant"} and isinstance(message, dict):
-        return _claude(record, message)
+        return _claude(record, message, zone)
     if kind == "response_item" and isinstance(payload, dict):
-        return _codex(record, payload)
+        return _codex(payload, time, zone)
     if kind == "message" and isinstance(message, dict):
-        return _said(message, record.get("timestamp") or message.get("timestamp"), "openclaw", _text(record, "id"))
+        return _said(message, time or message.get("timestamp"), zone, "openclaw", _text(record, "id"))
     if kind in {"", "message"} and "role" in record and "content" in record:
-        return _said(record, record.get("timestamp"), "codex" if kind else "plain", _text(record, "id"))
+        return _said(record, time, zone, "codex" if kind else "plain", _text(record, "id"))
     if kind in _SUMMARIES:
         return SUMMARIES
     return EVENTS if kind in _EVENTS else UNKNOWN
+
+
+def _codex(payload: Record, time: object, zone: tzinfo) -> Turn | str:
+    kind = payload.get("type")
+    if kind == "message":
+        return _said(payload, time, zone, "codex", _text(payload, "id"))
+    if kind == "reasoning":
+        return THINKING
+    return TOOLS if isinstance(kind, str) and kind.endswith(("_call", "_call_output", "_output")) else UNKNOWN
 
 
 def session_of(record: Record) -> tuple[str, str] | None:
@@ -143,43 +140,32 @@ def session_of(record: Record) -> tuple[str, str] | None:
     return (_text(record, "id"), _text(record, "cwd")) if record.get("type") == "session" else None
 
 
-def _claude(record: Record, message: Record) -> Said | str:
+def _claude(record: Record, message: Record, zone: tzinfo) -> Turn | str:
     if record.get("isCompactSummary"):
         return SUMMARIES
     if record.get("isMeta") or record.get("isVisibleInTranscriptOnly"):
         return PUT_IN
     if record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
         return EVENTS
-    said = _said(message, record.get("timestamp"), "claude-code", _text(record, "uuid"))
+    said = _said(message, record.get("timestamp"), zone, "claude-code", _text(record, "uuid"))
     if isinstance(said, str):
         return said
-    return Said(
-        said.role, said.text, said.time, said.tool, _text(record, "sessionId"), said.record, _text(record, "cwd"),
-        subagent=record.get("isSidechain") is True,
-    )  # fmt: skip
+    subagent = record.get("isSidechain") is True
+    return replace(said, session=_text(record, "sessionId"), cwd=_text(record, "cwd"), subagent=subagent)
 
 
-def _codex(record: Record, payload: Record) -> Said | str:
-    kind = payload.get("type")
-    if kind == "message":
-        return _said(payload, record.get("timestamp"), "codex", _text(payload, "id"))
-    if kind == "reasoning":
-        return THINKING
-    return TOOLS if isinstance(kind, str) and kind.endswith(("_call", "_call_output", "_output")) else UNKNOWN
-
-
-def _said(message: Record, time: object, tool: str, ident: str) -> Said | str:
+def _said(message: Record, time: object, zone: tzinfo, tool: str, ident: str) -> Turn | str:
     role = message.get("role")
     if not isinstance(role, str) or role not in _ROLES:
         return _UNSPOKEN.get(role, UNKNOWN) if isinstance(role, str) else UNKNOWN
-    text, others = words_of(message.get("content"))
+    text, others = _words(message.get("content"))
     if not text:
         return TOOLS if others & _TOOL_BLOCKS else THINKING if others & _THOUGHTS else NO_WORDS
     if role == Role.USER:
         if kind := next((kind for words, kind in _NOT_TYPED.items() if text.startswith(words)), ""):
             return kind
-        text = spoken(text)
-    return Said(Role(role), text, time, tool, record=ident) if text else PUT_IN
+        text = _without_put_in(text)
+    return Turn(0, Role(role), text, _moment(time, zone), record=ident, tool=tool) if text else PUT_IN
 
 
 def _text(record: Record, key: str) -> str:
@@ -190,40 +176,34 @@ def _text(record: Record, key: str) -> str:
 _LONGEST: Final = 1000
 
 
-# ---------------------------------------- the moments that records tell
-# ISO texts and numbers since the epoch, in any zone.
-
-
 _MILLISECONDS: Final = 1e11
 _MICROSECONDS: Final = 1e14
 # No agent spoke before, and none will be asked after: a moment outside is a slip, not a time.
 _YEARS: Final = range(2000, 2200)
 
 
-def moment_of(told: object, zone: tzinfo) -> datetime | None:
+def _moment(value: object, zone: tzinfo) -> datetime | None:
     """Return the moment that a record tells, or None where that is no moment.
 
     Args:
-        told: an ISO 8601 text, or a number of seconds, milliseconds or microseconds since the epoch.
+        value: an ISO 8601 text, or a number of seconds, milliseconds or microseconds since the epoch.
         zone: the zone of a text that names none.
     """
     try:
-        moment = _from_text(told, zone) if isinstance(told, str) else _from_number(told)
+        if isinstance(value, str):
+            try:
+                moment = datetime.fromisoformat(value.strip())
+            except ValueError:
+                moment = _since_epoch(float(value))
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            moment = _since_epoch(value)
+        else:
+            return None
     except (ValueError, OverflowError, OSError):
         return None
-    return moment if moment and moment.year in _YEARS else None
-
-
-def _from_text(told: str, zone: tzinfo) -> datetime:
-    try:
-        moment = datetime.fromisoformat(told.strip())
-    except ValueError:
-        return _since_epoch(float(told))
-    return moment.replace(tzinfo=zone) if moment.tzinfo is None else moment
-
-
-def _from_number(told: object) -> datetime | None:
-    return _since_epoch(float(told)) if isinstance(told, (int, float)) and not isinstance(told, bool) else None
+    if moment.year not in _YEARS:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
 def _since_epoch(number: float) -> datetime:
@@ -231,11 +211,7 @@ def _since_epoch(number: float) -> datetime:
     return datetime.fromtimestamp(number / divisor, UTC)
 
 
-# ---------------------------------------- what of a record's content was said
-# and what the agent's program put around it.
-
-
-_SPOKEN: Final = frozenset({"text", "input_text", "output_text"})
+_SPOKEN: Final = ("text", "input_text", "output_text")
 # What programs put into a user's turn, between tags at the beginning of a line. Slash commands and shell escapes are
 # commands to the program, not words to the agent.
 _PUT_IN: Final = (
@@ -249,34 +225,23 @@ _OPENING: Final = re.compile(rf"^[ \t]*<({'|'.join(map(re.escape, _PUT_IN))})(?:
 _ARGUMENTS: Final = re.compile(r"</?command-args>")
 
 
-def words_of(content: object) -> tuple[str, frozenset[str]]:
-    """Return the text of a message's content, and the kinds of its parts that are no text.
-
-    Args:
-        content: a text, or a list of blocks, as a record holds it; anything else has no text.
-    """
+def _words(content: object) -> tuple[str, frozenset[str]]:
+    """Return the text of a message's content, a text or a list of blocks, and the kinds of its other parts."""
     if isinstance(content, str):
         return clean(content), frozenset()
     texts: list[str] = []
     others: set[str] = set()
     for block in content if isinstance(content, list) else ():
-        text, kind = _block(block)
-        texts += [text] if text else []
-        others |= {kind} if kind else set()
+        part = block if isinstance(block, dict) else {"type": "text", "text": block}
+        kind, text = part.get("type"), part.get("text")
+        if kind in _SPOKEN and isinstance(text, str):
+            texts += [text] if text else []
+        elif isinstance(kind, str):
+            others.add(kind)
     return clean("\n".join(texts)), frozenset(others)
 
 
-def _block(block: Any) -> tuple[str, str]:  # noqa: ANN401  whatever JSON can hold
-    if isinstance(block, str):
-        return block, ""
-    if not isinstance(block, dict):
-        return "", "other"
-    kind, text = block.get("type"), block.get("text")
-    kind = kind if isinstance(kind, str) else "other"
-    return (text, "") if kind in _SPOKEN and isinstance(text, str) else ("", kind)
-
-
-def spoken(text: str) -> str:
+def _without_put_in(text: str) -> str:
     """Return a user's text without what the agent's program put in; what was typed after a slash command stays."""
     if "<" not in text:
         return text
@@ -288,22 +253,13 @@ def spoken(text: str) -> str:
         end = -1 if closing in unclosed else text.find(closing, found.end())
         if end < 0:
             unclosed.add(closing)
-            kept.append(text[at : found.end()])
-            at = found.end()
-        else:
-            kept.append(text[at : found.start()])
-            at = end + len(closing)
-    kept.append(text[at:])
-    return _ARGUMENTS.sub("", "".join(kept)).strip()
+        kept.append(text[at : found.end() if end < 0 else found.start()])
+        at = found.end() if end < 0 else end + len(closing)
+    return _ARGUMENTS.sub("", "".join([*kept, text[at:]])).strip()
 
 
-# ---------------------------------------- whether a record of a transcript lets in words from outside
-# what the agent says next may be somebody else's wish.
-#
 # Known tools that touch nothing but the session's own folder let in none. Every other tool does, the unknown ones,
 # too: a page, a search, a server of tools, a subagent that may have read any of these.
-
-
 _OWN: Final = frozenset(
     """edit write multiedit notebookedit todowrite todoread exitplanmode enterplanmode askuserquestion killshell
     killbash bashoutput applypatch updateplan taskcreate taskupdate tasklist taskget strreplaceeditor
@@ -345,19 +301,19 @@ def lets_in(record: Record, cwd: str) -> bool:
         cwd: the session's folder as far as it was told, or empty.
     """
     cwd = record["cwd"] if isinstance(record.get("cwd"), str) else cwd
-    return any(_is_outside(name, told, cwd) for name, told in _calls(record))
+    return any(_is_outside(name, given, cwd) for name, given in _calls(record))
 
 
 def _calls(record: Record) -> Iterator[tuple[str, object]]:
     """Yield name and input of each tool that a record calls; of a result that comes with no call, no name."""
     payload, message = record.get("payload"), record.get("message")
     if isinstance(payload, dict) and isinstance(kind := payload.get("type"), str) and kind.endswith("_call"):
-        told = payload.get("arguments", payload.get("input", payload.get("action")))
-        yield str(payload.get("name") or ("shell" if kind == "local_shell_call" else "")), told
-    spoken = message if isinstance(message, dict) else record
-    if spoken.get("role") in _TOOLS:
-        yield str(spoken.get("name") or ""), None
-    content, calls = spoken.get("content"), spoken.get("tool_calls")
+        given = payload.get("arguments", payload.get("input", payload.get("action")))
+        yield str(payload.get("name") or ("shell" if kind == "local_shell_call" else "")), given
+    holder = message if isinstance(message, dict) else record
+    if holder.get("role") in _TOOLS:
+        yield str(holder.get("name") or ""), None
+    content, calls = holder.get("content"), holder.get("tool_calls")
     for block in content if isinstance(content, list) else ():
         kind = block.get("type") if isinstance(block, dict) else None
         if kind in _USES:
@@ -369,27 +325,29 @@ def _calls(record: Record) -> Iterator[tuple[str, object]]:
         yield (str(function.get("name") or ""), function.get("arguments")) if isinstance(function, dict) else ("", None)
 
 
-def _is_outside(name: str, told: object, cwd: str) -> bool:
+def _is_outside(name: str, given: object, cwd: str) -> bool:
     plain = re.sub(r"[^a-z0-9]", "", name.casefold())
     if "__" in name or not plain:
         return True
     if plain in _OWN:
         return False
-    given = _given(told)
+    arguments = _arguments(given)
     if plain in _READS:
-        return any(_leads_out(value, cwd) for key, value in given.items() if key in _PATHS and isinstance(value, str))
+        return any(
+            _leads_out(value, cwd) for key, value in arguments.items() if key in _PATHS and isinstance(value, str)
+        )
     if plain in _SHELLS:
-        return bool(_REACHES_OUT.search(str(given)[:20_000]))
+        return bool(_REACHES_OUT.search(str(arguments)[:20_000]))
     return True
 
 
-def _given(told: object) -> dict[str, Any]:
-    if isinstance(told, str):
+def _arguments(given: object) -> dict[str, Any]:
+    if isinstance(given, str):
         try:
-            told = json.loads(told)
+            given = json.loads(given)
         except (ValueError, RecursionError):
-            return {"command": told}
-    return told if isinstance(told, dict) else {"command": told} if told is not None else {}
+            return {"command": given}
+    return given if isinstance(given, dict) else {"command": given} if given is not None else {}
 
 
 def _leads_out(path: str, cwd: str) -> bool:
