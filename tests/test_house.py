@@ -1,0 +1,104 @@
+"""The house: rooms stand on those below them alone, say so, and stay small enough to be held in a head."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import pipelines
+
+HOUSE = Path(pipelines.__file__).parent
+ROOMS = ("store", "search", "extract", "review", "agents", "night", "queries", "cli")
+"""From below: each may stand on those before it."""
+GROUND = ("errors", "text", "clock", "templating", "usage", "provider_settings")
+"""Loose files on which all rooms may stand; `clock` knows the settings by type alone."""
+SETTINGS = ("settings", "user_settings")
+"""Loose files that stand on the store, and on which all other rooms may."""
+TOP = ("__init__", "api", "mcp", "start")
+FILES = sorted(HOUSE.rglob("*.py"))
+FLOORS = dict.fromkeys(GROUND, 0) | {"store": 1} | dict.fromkeys(SETTINGS, 2)
+FLOORS |= {room: floor for floor, room in enumerate(ROOMS[1:], 3)} | dict.fromkeys(TOP, 20)
+KNOWN = {
+    ("clock", "settings"): "a type alone",
+    ("cli", "mcp"): "`curate mcp` serves what stands beside it",
+}
+
+
+def place(path: Path) -> str:
+    """Return the room of a file, or its own name where it is in none."""
+    return path.relative_to(HOUSE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path, *, typed: bool = True) -> list[Path]:
+    """Return the files of the house that a file imports anywhere, those for types alone among them or not."""
+    tree = ast.parse(path.read_text())
+    hidden = set()
+    if not typed:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                hidden |= set(map(id, ast.walk(node)))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pipelines") and id(node) not in hidden:
+            base = HOUSE.parent / str(node.module).replace(".", "/")
+            for alias in node.names:
+                options = (base / f"{alias.name}.py", base / alias.name / "__init__.py", base.with_suffix(".py"))
+                found.append(next((one for one in options if one.exists()), base / "__init__.py"))
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
+def test_imports_run_downwards(path: Path) -> None:
+    own = place(path)
+    for there in {place(other) for other in imported(path) if other != HOUSE / "__init__.py"} - {own}:
+        both_ground = own in GROUND and there in GROUND
+        assert own in TOP or both_ground or FLOORS[there] < FLOORS[own] or (own, there) in KNOWN, there
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    edges = {path: set(imported(path, typed=False)) - {path} for path in FILES}
+    done: set[Path] = set()
+
+    def walk(path: Path, above: tuple[Path, ...]) -> None:
+        assert path not in above, " -> ".join(str(one.relative_to(HOUSE)) for one in (*above, path))
+        if path not in done:
+            for other in edges.get(path, ()):
+                walk(other, (*above, path))
+            done.add(path)
+
+    for path in FILES:
+        walk(path, ())
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_room_says_what_lives_there_and_on_what_it_stands(room: str) -> None:
+    told = ast.get_docstring(ast.parse((HOUSE / room / "__init__.py").read_text())) or ""
+    assert "tands on" in told
+    assert re.search(r"[Oo]thers ", told)
+    assert 2 <= len(told.splitlines()) <= 6
+
+
+def test_there_are_eight_rooms_and_twelve_loose_files() -> None:
+    assert {path.parent.name for path in HOUSE.glob("*/__init__.py")} == set(ROOMS)
+    loose = {path.stem for path in HOUSE.glob("*.py")}
+    assert loose == {*GROUND, *SETTINGS, *TOP}
+    assert len(loose) <= 12
+
+
+def test_no_two_files_share_a_name() -> None:
+    names = Counter(path.name for path in FILES if path.name not in {"__init__.py", "__main__.py"})
+    assert [name for name, count in names.items() if count > 1] == []
+    assert len(FILES) <= 250
+
+
+def test_no_file_and_no_function_is_too_long_to_be_read_at_once() -> None:
+    for path in FILES:
+        text = path.read_text()
+        assert text.count("\n") <= 500, path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert (node.end_lineno or 0) - node.lineno < 60, f"{path}: {node.name}"
