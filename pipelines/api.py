@@ -6,20 +6,18 @@ open and nothing in mind, so it may be shared between threads.
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import NoMemory, UsageFault
+from pipelines.errors import UsageFault
 from pipelines.store.jsonl import Passage, read_passage
-from pipelines.store.layout import SETTINGS, find_memory
-from pipelines.store.user_layout import real_path
+from pipelines.store.user_layout import find_memory, layout_of
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Sequence
 
     from pipelines.queries.why import Why
@@ -95,10 +93,7 @@ class Memory:
     __slots__ = ("root",)
 
     def __init__(self, root: str | os.PathLike[str] | None = None) -> None:
-        named = root or os.environ.get("CURATE_MEMORY")
-        self.root: Final[Path] = Path(named).expanduser().absolute() if named else find_memory(Path.cwd())
-        if not (self.root / SETTINGS).is_file():
-            raise NoMemory(self.root)
+        self.root: Final = find_memory(root)
 
     def __repr__(self) -> str:
         return f"Memory({str(self.root)!r})"
@@ -185,7 +180,7 @@ class Memory:
         when = moment(now.isoformat() if now else None, settings)
         day = day_of(when, settings)
         line = log_line(f"{when:%H:%M}", _plain(text), _plain(project))
-        path = real_path(self.root, append_line(self.root, day, line))
+        path = layout_of(self.root).real(append_line(self.root, day, line))
         return Written(path, _last_line(self.root / path, line), line, day)
 
     def items(self, *, type: str = "", status: str = "", document: str = "") -> list[Held]:  # noqa: A002  the item's word
@@ -202,10 +197,10 @@ class Memory:
         from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
         from pipelines.store.template import named_documents  # noqa: PLC0415  as above
 
-        documents = read_documents(self.root)
-        paths = named_documents(documents, document, partial(real_path, self.root)) if document else list(documents)
+        documents, shown = read_documents(self.root), layout_of(self.root).real
+        paths = named_documents(documents, document, shown) if document else list(documents)
         return [
-            Held(placed.item, real_path(self.root, path), placed.line + 1)
+            Held(placed.item, shown(path), placed.line + 1)
             for path in sorted(paths)
             for placed in documents[path].items
             if type.casefold() in {"", placed.item.type.casefold()}

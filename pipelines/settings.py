@@ -17,6 +17,7 @@ from pipelines.provider_settings import restricted_keys, restricted_note, withou
 from pipelines.store.folders import LINKED
 from pipelines.store.item import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Confidence, ItemType, Trust, Weights
 from pipelines.store.layout import SETTINGS
+from pipelines.store.user_layout import KEYS, layout_faults, read_layout
 
 
 def _zone(name: str) -> str:
@@ -218,13 +219,11 @@ def load_settings(root: Path) -> Settings:
     raw, restricted = without_restricted(read_toml(path), Settings)
     faults: list[str] = []
     if (layout := raw.pop("layout", None)) is not None:
-        from pipelines.store.user_layout import KEYS, layout_faults, names_of  # noqa: PLC0415  most memories have none
-
         if isinstance(layout, dict):
             restricted += tuple(f"layout.{key}" for key in restricted_keys(layout, KEYS))
         faults = layout_faults(layout, root)
-        if not faults and not names_of(root):
-            faults = ["layout: write its name as it is, without escapes"]
+    if not faults and not read_layout(root).in_place and layout is not None:
+        faults = ["layout: write its name as it is, without escapes"]
     try:
         settings = Settings.model_validate(raw, context=restricted)
     except ValidationError as error:

@@ -20,7 +20,7 @@ from pipelines.store.git import Author, Git
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USER
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down, template_files
-from pipelines.store.user_layout import SOUL, layout_faults, layout_names, real_path
+from pipelines.store.user_layout import SOUL, layout_faults, layout_names, read_layout
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
@@ -188,8 +188,9 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> tup
     text = template.replace('timezone = "UTC"', f'timezone = "{settings.timezone}"').rstrip()
     if not create_file(root, SETTINGS, "\n".join([text, "", head, *rows, ""]).encode()):
         raise UsageFault(f"{root / SETTINGS} is there already.", f"`curate init {root}` adds what it lacks.")
+    layout, git = read_layout(root), Git(root)
     lay_down(root, resource("memory_template"), settings.timezone)
     with run_lock(root, "curate init"):
         edits = find_edits(root, git)
         commit_edits(root, git, f"Adopt {plan.kind.called} in place\n", Author(*settings.author, now), edits)
-    return tuple(real_path(root, path) for path in edits[1])
+    return tuple(map(layout.real, edits[1]))

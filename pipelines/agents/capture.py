@@ -29,7 +29,7 @@ from pipelines.store.secrets.redact import TranscriptCleaner
 from pipelines.store.session_state import Kept, load_seals, note_kept, read_kept
 from pipelines.store.transcripts import Role, Transcript
 from pipelines.store.transcripts.reader import head_of, keep, recording
-from pipelines.store.user_layout import at, real_path
+from pipelines.store.user_layout import at, layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -114,7 +114,7 @@ def capture_sessions(
             except (OSError, BadFile) as fault:
                 why = fault.why if isinstance(fault, BadFile) else fault.strerror or str(fault)
                 one = Captured(str(path), fault=why)
-            found.append(replace(one, file=real_path(root, one.file)) if one.file else one)
+            found.append(replace(one, file=layout_of(root).real(one.file)) if one.file else one)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +15,7 @@ from pipelines.queries.item_graph import Beliefs, all_edges
 from pipelines.store.git import Git
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
-from pipelines.store.user_layout import real_path
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +107,7 @@ def _weak_line(found: tuple[Holding, str]) -> str:
 @with_root
 def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
     """Show the links between items: because, supports, contradicts, supersedes, related, part-of, next, merged-into."""
-    documents, shown = read_documents(root), partial(real_path, root)
+    documents, shown = read_documents(root), layout_of(root).real
     beliefs = Beliefs.of(documents, shown)
     edges = all_edges(beliefs.holdings)
     if document is not None:

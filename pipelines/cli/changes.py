@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import open_memory
-from pipelines.cli.output import on_terminal, say_lines
+from pipelines.cli.output import on_terminal
 from pipelines.errors import UsageFault
 from pipelines.night.manual import by_hand
 from pipelines.store.layout import LOGS, NOTES, Kind
 from pipelines.store.secrets import veil
 from pipelines.store.secrets.redact import log_without_private
 from pipelines.store.template import named_documents, named_item
-from pipelines.store.user_layout import real_path, told
+from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
@@ -30,15 +30,7 @@ if TYPE_CHECKING:
 
 def do_by_hand(memory: Path | None, now: str | None, verb: str, decide: Callable[[Held], Deed | None]) -> Deed | None:
     """Do one thing by hand in the memory that is meant, and return what was done, None where nothing was to do."""
-    root, settings, when = open_memory(memory, now)
-    deed = by_hand(root, settings, when, verb, decide)
-    say_notes(root, deed.notes if deed else ())
-    return deed
-
-
-def say_notes(root: Path, notes: Iterable[str]) -> None:
-    """Print what else a person should know of a change, with the names that they know the files by."""
-    say_lines(f"Note: {told(root, note)}" for note in notes)
+    return by_hand(*open_memory(memory, now), verb, decide)
 
 
 def item_named(documents: Mapping[str, Document], prefix: str) -> str:
@@ -121,7 +113,7 @@ def diff_of(root: Path, changes: Iterable[Change]) -> str:
         text = (change.before or b"").decode(errors="replace")
         before = veil(log_without_private(text) if change.path.startswith(f"{LOGS}/") else text)
         after = (change.after or b"").decode(errors="replace")
-        path = real_path(root, change.path)
+        path = layout_of(root).real(change.path)
         old = "/dev/null" if change.before is None else f"a/{path}"
         new = "/dev/null" if change.after is None else f"b/{path}"
         lines += difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), old, new)

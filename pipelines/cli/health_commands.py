@@ -32,7 +32,7 @@ from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW
 from pipelines.store.secrets import veil
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import NIGHTS, not_reached, push_state, read_progress, spent
-from pipelines.store.user_layout import real_path
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -134,7 +134,7 @@ def _nights(
     installed = installed_nights(root)
     upcoming = next_run(root, installed, when)
     costs, push = spent(reports, when), push_state(root)
-    queue = real_path(root, REVIEW)
+    queue = layout_of(root).real(REVIEW)
     try:
         count = (root / queue).read_text(encoding="utf-8").count("<!-- review ")
     except (OSError, ValueError):

@@ -16,7 +16,6 @@ from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
-from pipelines.store.user_layout import names_of
 from pipelines.templating import resource
 
 _KINDS: Final = ("openclaw", "claude-code", "obsidian", "basic-memory")
@@ -82,8 +81,7 @@ def _make(root: Path, now: str | None) -> None:
     added = lay_down(root, resource("memory_template"), system_zone())
     settings = load_settings(root)
     git = Git(root)
-    in_place = names_of(root) is not None
-    fresh = not (git.is_repository() if in_place else (root / ".git").exists())
+    fresh = not (git.is_repository() if git.layout.in_place else (root / ".git").exists())
     if fresh:
         git.init()
     git.check()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -34,7 +33,7 @@ from pipelines.store.item import ItemType, Status
 from pipelines.store.layout import PRIVATE, REVIEW, Kind
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents, named_item
-from pipelines.store.user_layout import names_of, real_path
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,12 +79,13 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
     root: Path,
 ) -> None:
     """List the items of the memory, whatever their status."""
-    documents, note = documents_on(root, Git(root), known_on or "")
+    git = Git(root)
+    documents, note = documents_on(root, git, known_on or "")
     if document is not None and not note:
-        documents = {path: documents[path] for path in named_documents(documents, document, partial(real_path, root))}
+        documents = {path: documents[path] for path in named_documents(documents, document, git.layout.real)}
     updated = days_updated(documents)
     found = [
-        (real_path(root, one.path), one.item)
+        (git.layout.real(one.path), one.item)
         for one in Beliefs.of(documents).holdings
         if (not kinds or one.item.type in kinds) and (not statuses or one.item.status in statuses)
         if not as_of or holds_on(one, as_of, updated)
@@ -170,7 +170,7 @@ def curate_move(ident: str, document: str, memory: Path | None, now: str | None)
 
     deed = do_by_hand(memory, now, "curate move", decide)
     if deed and (there := placed_item(deed.documents, name)[0]) != target:
-        there = real_path(memory_root(memory), there)
+        there = layout_of(memory_root(memory)).real(there)
         say(f"{shown} has no room for {name}: it stands in {there}. `curate pin {name}` gives it precedence.")
     else:
         say(f"{name} stands in {shown}{'' if deed else ' already'}.")
@@ -197,7 +197,7 @@ def curate_forget(*, ident: str, yes: bool, from_history: bool, memory: Path | N
     name = item_named(documents, ident)
     path, placed = placed_item(documents, name)
     if not yes:
-        say(f"{name} in {real_path(root, path)}: {placed.item.type}: {placed.item.text}")
+        say(f"{name} in {layout_of(root).real(path)}: {placed.item.type}: {placed.item.text}")
     confirm("Forget it? It cannot be taken back with `curate undo`.", yes=yes)
     done = forget(root, settings, when, name)
     parts = [f"{done.lines} {'line' if done.lines == 1 else 'lines'} of logs blotted out"] if done.lines else []
@@ -226,7 +226,7 @@ def _tell_rewriting(root: Path, prefix: str) -> None:
     words = wordings(git, ident) if git.head() else ()
     if not words:
         raise UsageFault(f"Git's history holds no words of {ident}.", "There is nothing to rewrite.")
-    if names_of(root) is not None:
+    if git.layout.in_place:
         say("# Files of yours that are committed, daily notes among them, are rewritten on the disk, too.")
     say_lines(commands(root, git.repository.top, words, filter_repo=bool(shutil.which("git-filter-repo"))))
 

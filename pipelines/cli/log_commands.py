@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -19,7 +18,6 @@ from pipelines.store.item import ItemType, fold
 from pipelines.store.layout import Kind
 from pipelines.store.secrets import format_found, load_redactor
 from pipelines.store.secrets.redact import without_private
-from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory
@@ -81,9 +79,9 @@ def curate_add(kind: str, text: tuple[str, ...], document: str | None, opened: O
         path = ""
         if document:
             advice = "Name one by its path; archives take no new items."
-            path = open_document(dict(direct.documents), document, partial(real_path, root), {Kind.ARCHIVE}, advice)
+            path = open_document(dict(direct.documents), document, direct.snapshot.shown, {Kind.ARCHIVE}, advice)
         item, path, changes = file_own_item(ItemType(kind), clean.text, path, direct)
         if changes:
             direct.apply(changes, f"Add {item.id}: one {kind.lower()} by its owner", added=1, changed=0)
     done = "Added" if changes else "The memory holds it already:"
-    say(f"{done} {item.id} in {real_path(root, path)}.")
+    say(f"{done} {item.id} in {direct.snapshot.shown(path)}.")

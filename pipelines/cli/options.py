@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
 from datetime import date
 from pathlib import Path
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.errors import NoMemory, UsageFault
-from pipelines.store.layout import SETTINGS, find_memory
+from pipelines.errors import UsageFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,14 +101,15 @@ def memory_root(memory: Path | None) -> Path:
     Raises:
         NoMemory: the named folder holds no curate.toml, or nothing was named and none is found upward.
     """
-    context = click.get_current_context(silent=True)
-    named = memory or (context and context.find_root().params.get("memory")) or os.environ.get("CURATE_MEMORY")
-    if not named:
-        return find_memory(Path.cwd())
-    root = Path(named).expanduser().absolute()
-    if not (root / SETTINGS).is_file():
-        raise NoMemory(root)
-    return root
+    from pipelines.store.user_layout import find_memory  # noqa: PLC0415  help needs no memory
+
+    return find_memory(named_memory(memory))
+
+
+def named_memory(memory: Path | None) -> Path | None:
+    """Return the memory that the command line names, after the verb or before it, or None."""
+    before: Path | None = click.get_current_context().find_root().params.get("memory")
+    return memory or before
 
 
 def open_memory(memory: Path | None, now: str | None) -> OpenMemory:

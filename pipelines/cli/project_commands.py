@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +16,7 @@ from pipelines.night.manual import Deed
 from pipelines.night.projects import archived_project, open_todos, renamed_project
 from pipelines.store.layout import slug
 from pipelines.store.snapshot import read_documents
-from pipelines.store.user_layout import real_path
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +86,7 @@ def close(*, name: str, yes: bool, memory: Path | None, now: str | None) -> None
     """Close a project: it goes to Archives/ with its items, is loaded no more, and is found still."""
     root = memory_root(memory)
     documents = read_documents(root)
-    left = open_todos(documents[project_named(documents, name, partial(real_path, root))])
+    left = open_todos(documents[project_named(documents, name, layout_of(root).real)])
     say_lines(f"open: {item.id} {item.text}" for item in left)
     if left:
         count = "1 todo is open, and is" if len(left) == 1 else f"{len(left)} todos are open, and are"

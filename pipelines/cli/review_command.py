@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.changes import say_notes
 from pipelines.cli.item_lines import item_json
 from pipelines.cli.options import json_option, with_memory
 from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_lines, say_table
@@ -16,7 +15,7 @@ from pipelines.night.answers import decide, named_question, questions
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released
 from pipelines.store.snapshot import read_documents
-from pipelines.store.user_layout import real_path
+from pipelines.store.user_layout import layout_of
 from pipelines.text import clean
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def curate_review(*, ident: str, word: str | None, choose: str, as_json: bool, o
     def decide_and_tell(ident: str, word: str) -> None:
         choice, deed = decide(root, settings, when, ident, word)
         say(f"{deed.summary.removeprefix('Review ')}." if deed.summary else f"{ident}: {choice}.")
-        say_notes(root, deed.notes)
+        say_lines(f"Note: {note}" for note in deed.notes)
 
     if choice := choose or word:
         decide_and_tell(ident, choice)
@@ -84,7 +83,7 @@ def _question_json(root: Path, question: Question, quotes: Quotes) -> dict[str, 
         "choices": [{"choice": choice, "means": question.means(choice)} for choice in question.choices],
         "ticked": list(entry.ticked),
         "against": question.against.id if question.against else None,
-        "items": [item_json(real_path(root, released(item)[0]), item, quotes) for item in question.items],
+        "items": [item_json(layout_of(root).real(released(item)[0]), item, quotes) for item in question.items],
     }
 
 

@@ -24,8 +24,8 @@ from pipelines.night.unattended import Pings, curate_unattended, in_journal
 from pipelines.queries.startup.cache import load_cached
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
-from pipelines.store.layout import BRIEFING, LOGS, REPLIES, day_of_log, log_day, log_path
-from pipelines.store.user_layout import names_of, real_path
+from pipelines.store.layout import BRIEFING, LOGS, REPLIES, log_day
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -81,16 +81,14 @@ def curate_run(
     if as_json:
         say_json(report.to_json())
     elif not in_journal(os.environ):
-        _tell(report, real_path(root, BRIEFING))
+        _tell(report, layout_of(root).real(BRIEFING))
         say_lines(night.sharing.notes if night.sharing else ())
     return report.exit_code
 
 
 def _has_log(root: Path, day: str) -> bool:
     """Whether a log tells of a day; in a memory that was adopted in place, several can."""
-    if names_of(root) is None:
-        return (root / log_path(day)).is_file()
-    return any(day_of_log(path) == day for path in list_files(root, LOGS, ".md"))
+    return any(layout_of(root).day_of_log(path) == day for path in list_files(root, LOGS, ".md"))
 
 
 def _night(root: Path, settings: Settings, when: datetime, again: str, user: UserSettings) -> tuple[Night, Replies]:

@@ -13,7 +13,6 @@ from pipelines.cli.output import dollars, say, say_json, say_lines, say_table
 from pipelines.errors import EXPECTED, FINE, UsageFault
 from pipelines.night.run_history import Ended, all_runs, items_changed, named
 from pipelines.store.git import Git
-from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -114,7 +113,7 @@ def curate_replay(*, run: str, as_json: bool, root: Path) -> int:
                 "same": replayed.same,
                 "commit": replayed.commit,
                 "replayed": replayed.replayed,
-                "different": [real_path(root, change.path) for change in replayed.changes],
+                "different": [git.layout.real(change.path) for change in replayed.changes],
                 "without_reply": replayed.without_reply,
                 "diff": diff,
             }

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import select
 import signal
 import socket
 import threading
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root, now_option
+from pipelines.cli.options import memory_option, memory_root, named_memory, now_option
 from pipelines.clock import day_of, moment
 from pipelines.errors import CurateError
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET
@@ -22,6 +20,7 @@ from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pipelines.night.schedule import Daemon
 
@@ -38,8 +37,7 @@ _ADVICE: Final = (
 
 @click.command()
 @memory_option
-@click.pass_context
-def curate_mcp(context: click.Context, memory: Path | None) -> None:
+def curate_mcp(memory: Path | None) -> None:
     """Serve the memory to an agent over standard input and output (MCP): search, read, context, log.
 
     An agent's client starts it; `curate install` tells the client so.
@@ -54,8 +52,7 @@ def curate_mcp(context: click.Context, memory: Path | None) -> None:
             raise
         raise CurateError(_MISSING, _ADVICE) from fault
 
-    named = memory or context.find_root().params.get("memory") or os.environ.get("CURATE_MEMORY")
-    serve(Path(named).expanduser().absolute() if named else None)
+    serve(named_memory(memory))
 
 
 # ---------------------------------------- `curate schedule`

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import UsageFault
@@ -20,10 +19,9 @@ from pipelines.store.evidence import Quotes
 from pipelines.store.item import Confidence, Status, content_words, folded, priority
 from pipelines.store.layout import REVIEW
 from pipelines.store.template import named_documents
-from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pipelines.queries.item_graph import Edge, Holding, Steps
@@ -124,10 +122,11 @@ def audit(root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "")
         CurateError: what a search raises.
     """
     documents, unknown = documents_on(root, git, known_on)
-    beliefs = Beliefs.of(documents, partial(real_path, root))
+    shown = git.layout.real
+    beliefs = Beliefs.of(documents, shown)
     edges = all_edges(beliefs.holdings)
     disputed = list(_disputed(beliefs, edges))
-    chosen, notes = _chosen(root, documents, beliefs, topic, search=not known_on)
+    chosen, notes = _chosen(root, documents, beliefs, topic, shown, search=not known_on)
     chosen = _with_relatives(beliefs, chosen, (predecessors(beliefs), successors(beliefs), _rivals(disputed)))
     updated = days_updated(documents)
     newest = as_of or known_on or newest_day(documents.values())
@@ -154,12 +153,18 @@ def audit(root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "")
         edges=[edge for edge in edges if edge.source in told and edge.target in told],
         newest=newest,
         notes=[one for one in (unknown, *notes, first) if one],
-        review=real_path(root, REVIEW),
+        review=shown(REVIEW),
     )
 
 
 def _chosen(
-    root: Path, documents: Mapping[str, Document], beliefs: Beliefs, topic: str, *, search: bool
+    root: Path,
+    documents: Mapping[str, Document],
+    beliefs: Beliefs,
+    topic: str,
+    shown: Callable[[str], str],
+    *,
+    search: bool,
 ) -> tuple[list[Holding], tuple[str, ...]]:
     """Return the items that a topic is about, and what is to be said of the answer.
 
@@ -167,7 +172,7 @@ def _chosen(
     and with `search` those that a search finds.
     """
     try:
-        paths = frozenset(named_documents(documents, topic, partial(real_path, root)))
+        paths = frozenset(named_documents(documents, topic, shown))
     except UsageFault:
         chosen, notes = _by_words(beliefs, documents, topic), tuple[str, ...]()
         if search:

@@ -19,7 +19,6 @@ from pipelines.store.item import parse_item
 from pipelines.store.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER, kind_of
 from pipelines.store.state import Reason, read_tombstones
 from pipelines.store.template import named_item
-from pipelines.store.user_layout import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from pipelines.store.git import Git
     from pipelines.store.item import Item
     from pipelines.store.state import Tombstone
-    from pipelines.store.user_layout import Names
+    from pipelines.store.user_layout import Layout
 
     Place = tuple[str, Item | None]
 
@@ -184,10 +183,10 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
     """
     if git.head() is None:
         return []
-    names = names_of(git.root)
+    layout = git.layout
     told = git.rows(
         "log", f"--format={_FORMAT}", f"-G{ident}", "--text", "--patch", "--unified=0", "--no-color", "--no-ext-diff",
-        "--no-textconv", "--no-renames", "--relative", "--", *(DOCUMENTS if names is None else names.pathspecs),
+        "--no-textconv", "--no-renames", "--relative", "--", *(layout.pathspecs if layout.in_place else DOCUMENTS),
     )  # fmt: skip
     found = []
     for patch in _patches(told):
@@ -198,7 +197,7 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
         added: dict[str, Item] = {}
         by_hand: list[Item] = []
         for path, sign, line in _lines(patch):
-            item = parse_item(line) if names is None or _holds_items(path, names) else None
+            item = parse_item(line) if _holds_items(path, layout) else None
             if item and item.id == ident and sign == "-":
                 removed.append(path)
             elif item and item.id == ident:
@@ -239,9 +238,9 @@ def _lines(patch: Iterable[bytes]) -> Iterator[tuple[str, str, str]]:
             yield paths[sign], sign, raw[1:].decode(errors="replace")
 
 
-def _holds_items(path: str, names: Names) -> bool:
+def _holds_items(path: str, layout: Layout) -> bool:
     """Whether a file at which git was told to look can hold items; one that played a part once, and lost it, could."""
-    own = names.canonical(path)
+    own = layout.canonical(path)
     return path.endswith(".md") and (own is None or kind_of(own) is not None)
 
 

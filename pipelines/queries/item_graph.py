@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -20,7 +20,7 @@ from pipelines.store.files import read_bytes
 from pipelines.store.item import LINK_KINDS
 from pipelines.store.jsonl import document_record, header_record, to_record
 from pipelines.store.snapshot import document_paths, read_documents
-from pipelines.store.user_layout import real_path
+from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_json, escape_terminal_xml
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Beliefs:
 
 def beliefs_of(root: Path) -> Beliefs:
     """Return what a memory holds as it stands."""
-    return Beliefs.of(read_documents(root), partial(real_path, root))
+    return Beliefs.of(read_documents(root), layout_of(root).real)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ def _documents(root: Path) -> Iterator[Document]:
             try:
                 yield Document(path, data.decode())
             except UnicodeDecodeError as fault:
-                raise BadFile(real_path(root, path), f"is not UTF-8 at byte {fault.start}") from None
+                raise BadFile(layout_of(root).real(path), f"is not UTF-8 at byte {fault.start}") from None
 
 
 def graphml(root: Path) -> Iterator[str]:
@@ -312,7 +312,7 @@ def graphml(root: Path) -> Iterator[str]:
     written: set[str] = set()
     awaited: set[str] = set()
     superseding: set[Edge] = set()  # both ends tell of such a link
-    shown = partial(real_path, root)
+    shown = layout_of(root).real
     for document in _documents(root):
         for one in holdings_in(document, shown):
             ident = one.item.id if one.item.id and one.item.id not in written else one.place

@@ -6,10 +6,7 @@ import re
 import unicodedata
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
-from pipelines.errors import NoMemory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,19 +70,6 @@ def kind_of(path: str) -> Kind | None:
 def sidecar_names(image: str) -> tuple[str, str]:
     """Return the two paths at which the sidecar of an image may stand; the first wins."""
     return f"{image}{SIDECAR}", f"{image[: image.rfind('.')]}{SIDECAR}"
-
-
-def find_memory(start: Path) -> Path:
-    """Return the nearest folder from `start` upward that holds curate.toml.
-
-    Raises:
-        NoMemory: there is none.
-    """
-    start = Path(start).absolute()
-    for folder in (start, *start.parents):
-        if (folder / SETTINGS).is_file():
-            return folder
-    raise NoMemory(start)
 
 
 def document_id(path: str) -> str:

@@ -8,6 +8,7 @@ comments of items is canonical, so that it holds when the person moves the folde
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
@@ -18,7 +19,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from pipelines.errors import BadFile, BadSettings, fault_line, read_toml
+from pipelines.errors import BadFile, BadSettings, NoMemory, fault_line, read_toml
 from pipelines.provider_settings import restricted_keys
 from pipelines.store.folders import LINKED
 from pipelines.store.layout import (
@@ -52,6 +53,24 @@ _PATH: Final = re.compile(
 _MOST: Final = 1024 * 1024
 _KNOWN: dict[str, Layout] = {}
 """The layout of each memory as a command found it when it began."""
+
+
+def find_memory(named: str | os.PathLike[str] | None) -> Path:
+    """Return the memory that is named, here or by CURATE_MEMORY, else the nearest folder upward with curate.toml.
+
+    Its layout is read now. Whoever needs one with faults says what they are.
+
+    Raises:
+        NoMemory: the folder that was named holds no curate.toml, or none is found upward.
+    """
+    named = named or os.environ.get("CURATE_MEMORY")
+    start = Path(named).expanduser().absolute() if named else Path.cwd()
+    for folder in (start,) if named else (start, *start.parents):
+        if (folder / SETTINGS).is_file():
+            with contextlib.suppress(BadFile, BadSettings):
+                read_layout(folder)
+            return folder
+    raise NoMemory(start)
 
 
 def layout_of(root: Path) -> Layout:

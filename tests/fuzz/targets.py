@@ -26,7 +26,7 @@ from pipelines.store.secrets.redact import Redactor, log_without_private, record
 from pipelines.store.sidecars import BadSidecar, parse_sidecar
 from pipelines.store.state import read_progress, read_tombstones, render_progress, render_tombstones
 from pipelines.store.transcripts import Transcript
-from pipelines.store.user_layout import names_of
+from pipelines.store.user_layout import read_layout
 from pipelines.user_settings import load_user_settings
 from tests.fuzz import seeds
 
@@ -129,8 +129,8 @@ def _settings(data: bytes, folder: Path) -> None:
 
 def _layout(data: bytes, folder: Path) -> None:
     (folder / "curate.toml").write_bytes(data)
-    names = names_of(folder)
-    if names:
+    names = read_layout(folder)
+    if names.in_place:
         for path in (_LOG, "MEMORY.md", "USER.md", "Projects/a.md"):
             assert names.canonical(names.real(path)) in {path, None}
 

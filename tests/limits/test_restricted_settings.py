@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pipelines.errors import BadSettings
 from pipelines.provider_settings import _MEANT, _USERS
 from pipelines.settings import Settings, load_settings
-from pipelines.store.user_layout import KEYS, names_of
+from pipelines.store.user_layout import KEYS, read_layout
 from pipelines.user_settings import UserFile, load_user_settings
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def test_nor_does_one_in_a_layout(tmp_path: Path, value: str) -> None:
     told = _LAYOUT + "".join(f"{key} = {value}\n" for key in keys)
     (tmp_path / "curate.toml").write_text(told)
     assert load_settings(tmp_path).model_dump() == Settings().model_dump()
-    names = names_of(tmp_path)
-    assert names is not None
+    names = read_layout(tmp_path)
+    assert names.in_place
     assert (names.home, names.theirs, names.notes, names.opted_in) == ("Curated", {}, (), ())
     (note,) = load_settings(tmp_path).ignored_note
     assert all(f"`layout.{key}`" in note for key in keys)
@@ -85,7 +85,7 @@ def test_nor_does_one_in_a_layout(tmp_path: Path, value: str) -> None:
 @pytest.mark.parametrize("key", ["homes", "log", "opted-in", "note", "colour"])
 def test_what_is_misspelt_in_a_layout_is_a_fault_as_ever(tmp_path: Path, key: str) -> None:
     (tmp_path / "curate.toml").write_text(f'{_LAYOUT}{key} = "x"\nmodel = "m"\n')
-    for read in (load_settings, names_of):
+    for read in (load_settings, read_layout):
         with pytest.raises(BadSettings, match=rf'a fault:\n  layout.{key} = "x": there is no such key'):
             read(tmp_path)
 

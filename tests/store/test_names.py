@@ -15,7 +15,7 @@ from pipelines.store.files import list_files, read_bytes
 from pipelines.store.git import Git
 from pipelines.store.journal import Signature, apply_changes
 from pipelines.store.layout import is_matched, may_hold
-from pipelines.store.user_layout import DayNames, Names, at, name_fault, names_of, real_path
+from pipelines.store.user_layout import DayNames, Names, at, name_fault, read_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,11 +43,11 @@ FILES = (
 )
 NAMES = st.builds(
     Names,
-    st.just("Curated"),
-    st.sampled_from(PATTERNS).map(DayNames),
-    st.sampled_from([{}, {"MEMORY.md": "MEMORY.md", "USER.md": "a/USER.md", "SOUL.md": "SOUL.md"}]),
-    st.sampled_from([(), ("**",), ("*.md", "!x.md")]),
-    st.sampled_from([(), ("MEMORY.md",), ("Projects/*.md", "a/**"), ("**", "!MEMORY.md")]),
+    home=st.just("Curated"),
+    days=st.sampled_from(PATTERNS).map(DayNames),
+    theirs=st.sampled_from([{}, {"MEMORY.md": "MEMORY.md", "USER.md": "a/USER.md", "SOUL.md": "SOUL.md"}]),
+    notes=st.sampled_from([(), ("**",), ("*.md", "!x.md")]),
+    opted_in=st.sampled_from([(), ("MEMORY.md",), ("Projects/*.md", "a/**"), ("**", "!MEMORY.md")]),
 )
 
 
@@ -128,7 +128,7 @@ def test_every_fault_is_named_at_once(tmp_path: Path) -> None:
     ):  # fmt: skip
         assert fault in told
     with pytest.raises(BadSettings):
-        names_of(tmp_path)
+        read_layout(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ def test_what_overlaps_or_lacks_is_refused(tmp_path: Path, odd: str) -> None:
 
 def test_without_a_layout_every_name_is_its_own(tmp_path: Path) -> None:
     (tmp_path / "curate.toml").write_text('timezone = "UTC"  # no [layout] here\n')
-    assert names_of(tmp_path) is None
-    assert real_path(tmp_path, "Logs/2026-02-03.md") == "Logs/2026-02-03.md"
+    assert not read_layout(tmp_path).in_place
+    assert read_layout(tmp_path).real("Logs/2026-02-03.md") == "Logs/2026-02-03.md"
     assert at(tmp_path, "MEMORY.md") == tmp_path / "MEMORY.md"
 
 
@@ -162,7 +162,7 @@ def test_however_its_key_is_written_it_counts(tmp_path: Path, written: str) -> N
     home = "" if "home" in written else 'home = "Curated"' + (", " if "{" in written else "\n")
     (tmp_path / "curate.toml").write_text(f"{written}{home}{keys}{'}' if '{' in written else ''}\n")
     load_settings(tmp_path)
-    assert real_path(tmp_path, "MEMORY.md") == "Curated/MEMORY.md"
+    assert read_layout(tmp_path).real("MEMORY.md") == "Curated/MEMORY.md"
 
 
 def test_a_key_that_is_not_seen_is_refused(tmp_path: Path) -> None:
@@ -173,18 +173,18 @@ def test_a_key_that_is_not_seen_is_refused(tmp_path: Path) -> None:
 
 def test_a_broken_file_that_only_speaks_of_it_is_no_layout(tmp_path: Path) -> None:
     (tmp_path / "curate.toml").write_text("# no layout\ntimezone = \n")
-    assert names_of(tmp_path) is None
+    assert not read_layout(tmp_path).in_place
     (tmp_path / "curate.toml").write_text("[layout]\nhome = \n")
     with pytest.raises(BadSettings):
-        names_of(tmp_path)
+        read_layout(tmp_path)
 
 
 def test_a_layout_is_read_again_when_it_changes(tmp_path: Path) -> None:
     settings = tmp_path / "curate.toml"
     settings.write_text(LAYOUT)
-    assert real_path(tmp_path, "MEMORY.md") == "Curated/MEMORY.md"
+    assert read_layout(tmp_path).real("MEMORY.md") == "Curated/MEMORY.md"
     settings.write_text(LAYOUT.replace("Curated", "Kept by night"))
-    assert real_path(tmp_path, "MEMORY.md") == "Kept by night/MEMORY.md"
+    assert read_layout(tmp_path).real("MEMORY.md") == "Kept by night/MEMORY.md"
 
 
 def test_files_are_listed_and_read_by_their_own_names(tmp_path: Path) -> None:
