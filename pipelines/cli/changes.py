@@ -1,4 +1,4 @@
-"""What verbs that change a memory share: one change by hand, names looked up, a question first, and a diff instead."""
+"""What verbs that change a memory share: names looked up, a question first, and a diff instead."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import open_memory
 from pipelines.cli.output import on_terminal
 from pipelines.errors import UsageFault
-from pipelines.night.manual import by_hand
 from pipelines.store.layout import LOGS, NOTES, Kind
 from pipelines.store.secrets import veil
 from pipelines.store.secrets.redact import log_without_private
@@ -23,14 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
-    from pipelines.night.manual import Deed, Held
     from pipelines.store.change_set import Change
     from pipelines.store.document import Document
-
-
-def do_by_hand(memory: Path | None, now: str | None, verb: str, decide: Callable[[Held], Deed | None]) -> Deed | None:
-    """Do one thing by hand in the memory that is meant, and return what was done, None where nothing was to do."""
-    return by_hand(*open_memory(memory, now), verb, decide)
 
 
 def item_named(documents: Mapping[str, Document], prefix: str) -> str:

@@ -8,21 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.changes import confirm, do_by_hand, item_named, open_document
+from pipelines.cli.changes import confirm, item_named, open_document
 from pipelines.cli.item_lines import item_json
-from pipelines.cli.options import (
-    day_option,
-    json_option,
-    memory_option,
-    memory_root,
-    now_option,
-    open_memory,
-    with_root,
-)
+from pipelines.cli.options import day_option, json_option, with_memory, with_root
 from pipelines.cli.output import say, say_json, say_lines, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
-from pipelines.night.manual import Deed
+from pipelines.night.manual import Deed, change_by_hand
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
 from pipelines.queries.item_graph import Beliefs
 from pipelines.store.change_set import moved, placed_item, with_pin
@@ -39,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.night.manual import Held
+    from pipelines.cli.options import OpenMemory
 
 
 _SHOWN: Final = 5
@@ -104,76 +96,62 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
 
 @click.command()
 @_ID
-@memory_option
-@now_option
-def curate_pin(ident: str, memory: Path | None, now: str | None) -> None:
+@with_memory
+def curate_pin(ident: str, opened: OpenMemory) -> None:
     """Pin an item: it does not fade, comes first, and leaves MEMORY.md only when all that is not pinned is gone.
 
     ID is an item's id or its beginning.
     """
-    _set_pin(ident, memory, now, pinned=True)
+    _set_pin(ident, opened, pinned=True)
 
 
 @click.command()
 @_ID
-@memory_option
-@now_option
-def curate_unpin(ident: str, memory: Path | None, now: str | None) -> None:
+@with_memory
+def curate_unpin(ident: str, opened: OpenMemory) -> None:
     """Take the pin of an item away: it fades like any other. ID is an item's id or its beginning."""
-    _set_pin(ident, memory, now, pinned=False)
+    _set_pin(ident, opened, pinned=False)
 
 
-def _set_pin(prefix: str, memory: Path | None, now: str | None, *, pinned: bool) -> None:
+def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
     """Pin an item or take its pin away, and say so."""
     verb, done, already = (
         ("pin", "is pinned", "is pinned already") if pinned else ("unpin", "is no longer pinned", "is not pinned")
     )
-    ident = path = ""
-
-    def decide(held: Held) -> Deed | None:
-        nonlocal ident, path
+    with change_by_hand(*opened, f"curate {verb}") as held:
         ident = item_named(held.documents, prefix)
         path, placed = placed_item(held.documents, ident)
-        path = held.snapshot.shown(path)
         if pinned and not placed.item.active:
             raise UsageFault(f"{ident} is {placed.item.status}.", "Only what holds now, or is open, can be pinned.")
-        if placed.item.pinned == pinned:
-            return None
-        return Deed(with_pin(held.documents, ident, pinned=pinned), f"{verb.capitalize()} {ident}", changed=1)
-
-    deed = do_by_hand(memory, now, f"curate {verb}", decide)
-    say(f"{ident} in {path} {done if deed else already}.")
+        if placed.item.pinned != pinned:
+            already = done
+            held.write(Deed(with_pin(held.documents, ident, pinned=pinned), f"{verb.capitalize()} {ident}", changed=1))
+    say(f"{ident} in {held.snapshot.shown(path)} {already}.")
 
 
 @click.command()
 @_ID
 @click.argument("document")
-@memory_option
-@now_option
-def curate_move(ident: str, document: str, memory: Path | None, now: str | None) -> None:
+@with_memory
+def curate_move(ident: str, document: str, opened: OpenMemory) -> None:
     """Move an item to another document: its path, id, title or file name. It keeps its id, and links lead to it."""
-    name = target = shown = ""
-
-    def decide(held: Held) -> Deed | None:
-        nonlocal name, target, shown
-        real = held.snapshot.shown
-        name, queue = item_named(held.documents, ident), real(REVIEW)
+    with change_by_hand(*opened, "curate move") as held:
+        shown, documents = held.snapshot.shown, held.documents
+        name, queue = item_named(documents, ident), shown(REVIEW)
         advice = f"Name one by its path; archives and {queue} take no items."
-        target = open_document(held.documents, document, real, {Kind.ARCHIVE, Kind.REVIEW}, advice)
-        path, _ = placed_item(held.documents, name)
-        shown = real(target)
+        target = open_document(documents, document, shown, {Kind.ARCHIVE, Kind.REVIEW}, advice)
+        path, _ = placed_item(documents, name)
         if path == REVIEW:
             raise UsageFault(f"{name} waits in {queue}.", f"Decide on it first: `curate review {name}`.")
-        if path == target:
-            return None
-        return Deed(moved(held.documents, name, target), f"Move {name} from {path} to {target}", changed=1)
-
-    deed = do_by_hand(memory, now, "curate move", decide)
-    if deed and (there := placed_item(deed.documents, name)[0]) != target:
-        there = layout_of(memory_root(memory)).real(there)
-        say(f"{shown} has no room for {name}: it stands in {there}. `curate pin {name}` gives it precedence.")
-    else:
-        say(f"{name} stands in {shown}{'' if deed else ' already'}.")
+        if path != target:
+            summary = f"Move {name} from {shown(path)} to {shown(target)}"
+            documents, _ = held.write(Deed(moved(documents, name, target), summary, changed=1))
+    if (there := placed_item(documents, name)[0]) == target:
+        say(f"{name} stands in {shown(target)}{' already' if path == target else ''}.")
+        return
+    say(
+        f"{shown(target)} has no room for {name}: it stands in {shown(there)}. `curate pin {name}` gives it precedence."
+    )
 
 
 @click.command()
@@ -182,30 +160,28 @@ def curate_move(ident: str, document: str, memory: Path | None, now: str | None)
 @click.option(
     "--from-history", is_flag=True, help="Print the commands that take its words out of git's history; run none."
 )
-@memory_option
-@now_option
-def curate_forget(*, ident: str, yes: bool, from_history: bool, memory: Path | None, now: str | None) -> None:
+@with_memory
+def curate_forget(*, ident: str, yes: bool, from_history: bool, opened: OpenMemory) -> None:
     """Forget an item for good: it goes from documents, logs, Review.md, the index and kept replies.
 
     A hash of its wording stays, so that no run proposes it again. Git's history holds it until you rewrite that.
     """
     if from_history:
-        _tell_rewriting(memory_root(memory), ident)
+        _tell_rewriting(opened[0], ident)
         return
-    root, settings, when = open_memory(memory, now)
+    root, *_ = opened
     documents = read_documents(root)
     name = item_named(documents, ident)
     path, placed = placed_item(documents, name)
     if not yes:
         say(f"{name} in {layout_of(root).real(path)}: {placed.item.type}: {placed.item.text}")
     confirm("Forget it? It cannot be taken back with `curate undo`.", yes=yes)
-    done = forget(root, settings, when, name)
+    done = forget(*opened, name)
     parts = [f"{done.lines} {'line' if done.lines == 1 else 'lines'} of logs blotted out"] if done.lines else []
     parts += [f"{done.replies} kept {'reply' if done.replies == 1 else 'replies'} deleted"] if done.replies else []
     parts += [f"links of {', '.join(done.unlinked)} to it taken out"] if done.unlinked else []
     say(f"{name} of {done.path} is forgotten{': ' + ', '.join(parts) if parts else ''}.")
-    for place in done.left[:_SHOWN]:
-        say(f"Note: {place} still holds its words, and is not a run's to change.")
+    say_lines(f"Note: {place} still holds its words, and is not a run's to change." for place in done.left[:_SHOWN])
     if len(done.left) > _SHOWN:
         say(f"Note: so do {len(done.left) - _SHOWN} more places.")
     say(f"Note: git's history holds it still; `curate forget {name} --from-history` prints how to rewrite that.")

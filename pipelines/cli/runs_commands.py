@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.changes import diff_of
-from pipelines.cli.options import json_option, memory_option, now_option, open_memory, with_root
+from pipelines.cli.options import json_option, with_memory, with_root
 from pipelines.cli.output import dollars, say, say_json, say_lines, say_table
 from pipelines.errors import EXPECTED, FINE, UsageFault
 from pipelines.night.run_history import Ended, all_runs, items_changed, named
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from pipelines.cli.options import OpenMemory
     from pipelines.night.run_history import Run
     from pipelines.store.change_set import ItemChange, ItemPlace
 
@@ -59,9 +60,8 @@ def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
 @click.argument("run", required=False, default="")
 @click.option("--item", default="", metavar="ID", help="Take back only what the last run did to this item.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and write nothing.")
-@memory_option
-@now_option
-def curate_undo(*, run: str, item: str, dry_run: bool, memory: Path | None, now: str | None) -> None:
+@with_memory
+def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> None:
     """Take RUN back as a commit of its own: a run's id or commit, or the start of one.
 
     Without RUN: the newest run that changed something and still stands. What it added goes and is not proposed again,
@@ -72,8 +72,8 @@ def curate_undo(*, run: str, item: str, dry_run: bool, memory: Path | None, now:
 
     if run and item:
         raise UsageFault("A RUN and --item cannot both be meant.", "Name one of them.")
-    root, settings, when = open_memory(memory, now)
-    git, wish = Git(root), Wish(root, settings, when, run, item)
+    root, *_ = opened
+    git, wish = Git(root), Wish(*opened, run, item)
     if dry_run:
         git.check()
         plan = plan_undo(wish, git)

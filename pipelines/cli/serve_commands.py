@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root, named_memory, now_option
+from pipelines.cli.options import memory_option, named_memory, now_option, with_root
 from pipelines.clock import day_of, moment
 from pipelines.errors import CurateError
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET
@@ -60,8 +60,8 @@ def curate_mcp(memory: Path | None) -> None:
 
 
 @click.command("schedule")
-@memory_option
-def curate_schedule(*, memory: Path | None) -> None:
+@with_root
+def curate_schedule(*, root: Path) -> None:
     """Stay in the foreground and run each night at its time, capture sessions, and keep the index fresh.
 
     For containers and servers; elsewhere a timer does (`curate install`). The times are in curate.toml, [schedule].
@@ -71,7 +71,6 @@ def curate_schedule(*, memory: Path | None) -> None:
     from pipelines.night.schedule_jobs import Children, log  # noqa: PLC0415  as above
     from pipelines.store.lock import schedule_lock  # noqa: PLC0415  the verb's work, not its help
 
-    root = memory_root(memory)
     settings = load_settings(root)
     with schedule_lock(root):
         children = Children(root)
@@ -121,16 +120,15 @@ def _listening(daemon: Daemon) -> Callable[[], None]:
 @click.option("--project", metavar="NAME", default="", help="Whose state to show (else the working directory's).")
 @click.option("--query", metavar="TEXT", default="", help="Also show what a search for TEXT finds.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@memory_option
+@with_root
 @now_option
-def curate_context(budget: int, project: str, query: str, form: str, memory: Path | None, now: str | None) -> None:
+def curate_context(budget: int, project: str, query: str, form: str, root: Path, now: str | None) -> None:
     """Print what a new session should start with.
 
     SOUL.md, USER.md, MEMORY.md, the project's document, the logs of yesterday and today, and a line on the memory's
     health, all together under the budget; a line says what was cut. With --format claude-code it answers as a
     SessionStart hook, and never fails: what is wrong is a line of the answer.
     """
-    root = memory_root(memory)
     print_context(str(root), form, budget, project, query, _day(root, now) if now else None)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import memory_option, memory_root, with_memory
+from pipelines.cli.options import with_memory, with_root
 from pipelines.cli.output import say, write_out
 from pipelines.errors import BadFile, UsageFault
 from pipelines.night.import_items import MAX_LINE, import_items, read_export
@@ -25,12 +25,11 @@ if TYPE_CHECKING:
     "--jsonl", metavar="FILE", help="Write JSON lines, which `curate import` reads back; - is standard output."
 )
 @click.option("--graphml", "xml", metavar="FILE", help="Write GraphML: items as nodes, links as edges; - as above.")
-@memory_option
-def curate_export(*, jsonl: str | None, xml: str | None, memory: Path | None) -> None:
+@with_root
+def curate_export(*, jsonl: str | None, xml: str | None, root: Path) -> None:
     """Write all items, whatever their status, with their evidence and links, for other programs."""
     if (jsonl is None) == (xml is None):
         raise UsageFault("Nobody said what to write.", "Name one of --jsonl FILE and --graphml FILE.")
-    root = memory_root(memory)
     if jsonl is not None:
         write_out(jsonl, json_lines(root))
     elif xml is not None:
@@ -49,8 +48,7 @@ def curate_import(*, file: Path, replace: bool, opened: OpenMemory) -> None:
     Each goes where it stood, with its id, evidence and links; documents that are missing are made. What is there
     already is passed over. All of it is imported, in one commit, or nothing.
     """
-    root, settings, when = opened
-    done = import_items(root, settings, when, _read(file), replace=replace)
+    done = import_items(*opened, _read(file), replace=replace)
     if not (done.added or done.replaced or done.made):
         say(f"Nothing to import: {done.skipped} {'item is' if done.skipped == 1 else 'items are'} there already.")
         return

@@ -29,7 +29,6 @@ from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import without_held
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import read_tombstones, render_tombstones
-from pipelines.store.user_layout import told
 from pipelines.templating import render
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class Held:
             before = snapshot.state.get(TOMBSTONES)
             changes.append(Change(TOMBSTONES, before, render_tombstones({*read_tombstones(before), *deed.stones})))
         if changes:
-            self.apply(changes, told(snapshot.root, deed.summary), added=len(deed.added), changed=deed.changed, by=by)
+            self.apply(changes, deed.summary, added=len(deed.added), changed=deed.changed, by=by)
         return after, bool(changes)
 
     def apply(self, changes: Sequence[Change], summary: str, *, added: int, changed: int, by: str = BY_HAND) -> None:
@@ -204,6 +203,17 @@ def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -
         commit_edits(root, git, f"Edits by hand\n\nCommitted as they stood before {holder}.\n", author)
         snapshot = read_snapshot(root)
         yield Held(git, snapshot, settings, when, snapshot.documents)
+
+
+@contextlib.contextmanager
+def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[Held]:
+    """Hold the memory for a verb that decides on its documents; what people edited is understood first.
+
+    Raises:
+        CurateError: as `by_hand`.
+    """
+    with direct_change(root, settings, when, holder) as found:
+        yield _understood(found)
 
 
 def file_own_item(kind: ItemType, text: str, path: str, held: Held) -> tuple[Item, str, tuple[Change, ...]]:

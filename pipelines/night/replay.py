@@ -31,6 +31,7 @@ from pipelines.store.git_history import read_blobs
 from pipelines.store.journal import apply_changes
 from pipelines.store.layout import REPLIES
 from pipelines.store.template import make_missing_folders
+from pipelines.store.user_layout import read_layout
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def lay_out(git: Git, commit: str, folder: Path) -> Path:
             else:
                 target.write_bytes(blobs[blob])
                 target.chmod(0o755 if mode == "100755" else 0o644)
+    read_layout(memory)
     return memory
 
 
