@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespace
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, create_model
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
 from pipelines.provider_settings import restricted_keys, restricted_note, without_restricted
 from pipelines.store.folders import LINKED
-from pipelines.store.item import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Confidence, ItemType, Trust, Weights
+from pipelines.store.item import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Weights
 from pipelines.store.layout import SETTINGS
 from pipelines.store.user_layout import KEYS, layout_faults, read_layout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def _zone(name: str) -> str:
@@ -104,52 +107,32 @@ class Search(_Strict):
 Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
-class TypeWeights(_Strict):
-    """How much each type counts."""
-
-    rule: Share = TYPE[ItemType.RULE]
-    decision: Share = TYPE[ItemType.DECISION]
-    fact: Share = TYPE[ItemType.FACT]
-    risk: Share = TYPE[ItemType.RISK]
-    todo: Share = TYPE[ItemType.TODO]
-
-
-class HalfLives(_Strict):
-    """After how many days without confirmation an item of each type counts half."""
-
-    rule: Days = HALF_LIFE_DAYS[ItemType.RULE]
-    decision: Days = HALF_LIFE_DAYS[ItemType.DECISION]
-    fact: Days = HALF_LIFE_DAYS[ItemType.FACT]
-    risk: Days = HALF_LIFE_DAYS[ItemType.RISK]
-    todo: Days = HALF_LIFE_DAYS[ItemType.TODO]
+_WEIGHTS: Final[dict[str, tuple[Mapping[Any, float], object]]] = {
+    "type": (TYPE, Share),
+    "confidence": (CONFIDENCE, Share),
+    "trust": (TRUST, Share),
+    "half_life": (HALF_LIFE_DAYS, Days),
+}
+"""The tables of `[weights]`: the words that are weighed with their usual weights, and what a weight may be."""
 
 
-class ConfidenceWeights(_Strict):
-    """How much confidence counts."""
+def _weight_settings() -> type[Any]:
+    """Return what `[weights]` may say: in each table a key for each word, in lower case.
 
-    high: Share = CONFIDENCE[Confidence.HIGH]
-    medium: Share = CONFIDENCE[Confidence.MEDIUM]
-    low: Share = CONFIDENCE[Confidence.LOW]
-    speculative: Share = CONFIDENCE[Confidence.SPECULATIVE]
-
-
-class TrustWeights(_Strict):
-    """How much it counts whose word it is."""
-
-    owner: Share = TRUST[Trust.OWNER]
-    self: Share = TRUST[Trust.SELF]
-    external: Share = TRUST[Trust.EXTERNAL]
-    untrusted: Share = TRUST[Trust.UNTRUSTED]
+    It is what the priority of an item is made of; `pipelines.store.item` says how.
+    """
+    fields: dict[str, Any] = {"floor": (Share, FLOOR)}
+    for name, (usual, kind) in _WEIGHTS.items():
+        keys: dict[str, Any] = {word.lower(): (kind, weight) for word, weight in usual.items()}
+        table = create_model(name, __base__=_Strict, **keys)
+        fields[name] = (table, table())
+    return create_model("WeightSettings", __base__=_Strict, **fields)
 
 
-class WeightSettings(_Strict):
-    """What the priority of an item is made of; `pipelines.store.item` says how."""
-
-    type: TypeWeights = TypeWeights()
-    confidence: ConfidenceWeights = ConfidenceWeights()
-    trust: TrustWeights = TrustWeights()
-    half_life: HalfLives = HalfLives()
-    floor: Share = FLOOR
+if TYPE_CHECKING:
+    WeightSettings = _Strict
+else:
+    WeightSettings = _weight_settings()
 
 
 class Schedule(_Strict):
@@ -196,14 +179,12 @@ class Settings(_Strict):
     @property
     def priority(self) -> Weights:
         """What the priority of items is made of."""
-        told = self.weights
-        return Weights(
-            type={kind: getattr(told.type, kind.lower()) for kind in ItemType},
-            confidence={one: getattr(told.confidence, one) for one in Confidence},
-            trust={one: getattr(told.trust, one) for one in Trust},
-            half_life={kind: getattr(told.half_life, kind.lower()) for kind in ItemType},
-            floor=told.floor,
-        )
+        told: Any = self.weights
+        tables: dict[str, Any] = {
+            name: {word: getattr(getattr(told, name), word.lower()) for word in usual}
+            for name, (usual, _) in _WEIGHTS.items()
+        }
+        return Weights(**tables, floor=told.floor)
 
 
 def load_settings(root: Path) -> Settings:

@@ -142,7 +142,9 @@ class _Provider(_Endpoint):
     concurrency: Concurrency = 4
 
 
-class _Program(_Table):
+class ProgramTable(_Table):
+    """`[exec]`: how long a program may take, what it is given at once, and how many of them run at the same time."""
+
     input_tokens: InputTokens = 24_000
     timeout_seconds: Seconds = SECONDS
     concurrency: Concurrency = 1
@@ -180,7 +182,7 @@ class UserFile(_Table):
     anthropic: _Provider = _Provider()
     gemini: _Provider = _Provider()
     openai: _Provider = _Provider()
-    exec: _Program = _Program()
+    exec: ProgramTable = ProgramTable()
     limits: LimitsTable = LimitsTable()
     prices: dict[str, PriceTable] = Field(default_factory=dict)
     embedder: _Embedder = _Embedder()
@@ -198,9 +200,7 @@ class UserSettings:
         anthropic: how Claude is asked, or None without a key or an address.
         gemini: how Gemini is asked, or None without a key.
         openai: how an OpenAI-compatible address is asked, or None without a model.
-        program_seconds: how long one run of an `exec:` program may take.
-        program_tokens: the most log text that it is given at once.
-        program_concurrency: how many of them may run at the same time.
+        exec: how an `exec:` program is run.
         caps: what a night may come to at the most.
         prices: the user's own prices, before those of the table.
         embedder: who turns text into vectors, and how.
@@ -213,9 +213,7 @@ class UserSettings:
     anthropic: ProviderSettings | None = None
     gemini: ProviderSettings | None = None
     openai: ProviderSettings | None = None
-    program_seconds: float = SECONDS
-    program_tokens: int = 24_000
-    program_concurrency: int = 1
+    exec: ProgramTable = field(default_factory=ProgramTable)
     caps: Caps = field(default_factory=Caps)
     prices: Prices = ()
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
@@ -260,9 +258,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     user = UserSettings(
         (_from_command_line(provider, lacks),) if provider else tuple(file.providers or [*with_key, "rules"][:1]),
         **{name: told for name, told in found.items() if not isinstance(told, str)},
-        program_seconds=file.exec.timeout_seconds,
-        program_tokens=file.exec.input_tokens,
-        program_concurrency=file.exec.concurrency,
+        exec=file.exec,
         caps=Caps(**file.limits.model_dump()),
         prices=tuple(
             Price(pattern, **one.model_dump(), source="the user's settings") for pattern, one in file.prices.items()

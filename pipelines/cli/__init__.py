@@ -1,6 +1,6 @@
 """The `curate` command: one module for each verb or group of verbs, imported only when one of its verbs is called.
 
-Verbs share `options` (and the opening of a memory), `output` (all that is printed), `item_lines` and `changes`.
+Verbs share `options` (and the opening of a memory), `output` (all that is printed), `item_lines` and `manual_changes`.
 Here are the table of verbs, and what becomes of faults and signals: a sentence and an exit code, never a traceback.
 Others import `main`, `run_cli` and `VERBS`, and no module of a verb.
 Stands on all other rooms; no room stands on it.

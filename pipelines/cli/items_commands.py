@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.changes import confirm, item_named, open_document
 from pipelines.cli.item_lines import item_json
+from pipelines.cli.manual_changes import confirm, item_named, open_document
 from pipelines.cli.options import day_option, json_option, with_memory, with_root
 from pipelines.cli.output import say, say_json, say_lines, say_table, warn
 from pipelines.errors import UsageFault

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.changes import open_document
+from pipelines.cli.manual_changes import open_document
 from pipelines.cli.options import TEXT_SETTINGS, with_memory, words
 from pipelines.cli.output import say, warn
 from pipelines.clock import day_of

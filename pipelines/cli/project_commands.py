@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.changes import confirm, project_named
+from pipelines.cli.manual_changes import confirm, project_named
 from pipelines.cli.options import TEXT_SETTINGS, with_memory, words
 from pipelines.cli.output import say, say_lines
 from pipelines.errors import UsageFault

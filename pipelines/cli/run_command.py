@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.changes import diff_of
+from pipelines.cli.manual_changes import diff_of
 from pipelines.cli.options import json_option, with_memory
 from pipelines.cli.output import dollars, on_terminal, say, say_json, say_lines, warn
 from pipelines.cli.progress_line import watch_for_people

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.changes import diff_of
+from pipelines.cli.manual_changes import diff_of
 from pipelines.cli.options import json_option, with_memory, with_root
 from pipelines.cli.output import dollars, say, say_json, say_lines, say_table
 from pipelines.errors import EXPECTED, FINE, UsageFault

@@ -98,8 +98,8 @@ def _models(user: UserSettings) -> list[tuple[Model, int]]:
     models: list[tuple[Model, int]] = []
     for name in asked:
         if name.startswith(PREFIX):
-            program = ProgramModel(tuple(command_of(name)), user.program_seconds, user.program_tokens)
-            models.append((program, user.program_concurrency))
+            program = ProgramModel(tuple(command_of(name)), user.exec.timeout_seconds, user.exec.input_tokens)
+            models.append((program, user.exec.concurrency))
         elif settings := _settings_of(name, user):
             models.append((_provider_model(name, settings), settings.concurrency))
     return models

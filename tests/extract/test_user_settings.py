@@ -193,7 +193,7 @@ def test_a_local_server_needs_no_key_and_gets_none_unasked(config: Path) -> None
     assert user.openai
     assert (user.openai.api_key, user.openai.input_tokens) == ("", 6000)
     assert chain(user) == ["openai:qwen3:8b"]
-    assert user.program_seconds == 30
+    assert user.exec.timeout_seconds == 30
     named = load(config, LOCAL.replace("input_tokens = 6000", 'api_key_env = "LOCAL_KEY"'), LOCAL_KEY=KEY)
     assert named.openai
     assert named.openai.api_key == KEY
