@@ -70,44 +70,49 @@ def plan_claude_code(asked: Asked, *, adding: bool) -> Plan:
     servers = _named_path("CLAUDE_CONFIG_DIR", asked.home) / ".claude.json"
     if asked.folder:
         settings, servers = asked.folder / ".claude/settings.json", asked.folder / ".mcp.json"
-    path = ("mcpServers",)
+    server = _edit_server(servers, ("mcpServers",), asked, adding=adding, more={"type": "stdio"})
+    edits = _edit_hooks(settings, CLAUDE_HOOKS, server, asked, adding=adding)
     if not adding:
-        change = partial(remove_server, path=path)
-        edits = (_without_hooks(settings, CLAUDE_HOOKS), Edit(servers, partial(edit_json, change=change), _EMPTY))
         return Plan(edits, ("Sessions that run now keep what they were started with.",))
     notes = ["Sessions that start from now on have the memory; one that runs has to be started anew."]
-    server = partial(add_server, path=path, program=asked.program, more={"type": "stdio"})
     if not asked.servers:
         notes.append(HINT)
     elif asked.folder:
         notes.append("Claude Code asks once before it uses the MCP server of a project.")
-    return _plan_hooks(asked, settings, CLAUDE_HOOKS, Edit(servers, partial(edit_json, change=server)), notes)
+    return Plan(edits, tuple(notes))
 
 
 def plan_codex(asked: Asked, *, adding: bool) -> Plan:
     """Return what to do to tell Codex of the memory, or to take that back: hooks, and the server in its TOML."""
     folder = asked.folder / ".codex" if asked.folder else _named_path("CODEX_HOME", asked.home / ".codex")
-    hooks, settings = folder / "hooks.json", folder / "config.toml"
-    path = ("mcp_servers",)
-    if not adding:
-        change = partial(remove_server, path=path)
-        return Plan((_without_hooks(hooks, CODEX_HOOKS), Edit(settings, partial(edit_toml, change=change))))
+    server = _edit_server(folder / "config.toml", ("mcp_servers",), asked, adding=adding, edit=edit_toml)
+    edits = _edit_hooks(folder / "hooks.json", CODEX_HOOKS, server, asked, adding=adding)
     notes = ["Codex runs a new or changed hook only once you trusted it: start `codex` and open /hooks."]
     notes += [] if asked.servers else [HINT]
     notes += ["Codex reads the settings of a project only where you trust the project."] if asked.folder else []
-    server = partial(add_server, path=path, program=asked.program)
-    return _plan_hooks(asked, hooks, CODEX_HOOKS, Edit(settings, partial(edit_toml, change=server)), notes)
+    return Plan(edits, tuple(notes) if adding else ())
 
 
-def _plan_hooks(asked: Asked, file: Path, hooks: Sequence[Hook], server: Edit, notes: Sequence[str]) -> Plan:
-    """Return a plan that adds hooks to a file of JSON, and the server where it can run."""
-    change = partial(add_hooks, hooks=hooks, program=asked.program)
-    edit = Edit(file, partial(edit_json, change=change))
-    return Plan((edit, server) if asked.servers else (edit,), tuple(notes))
+def _edit_hooks(file: Path, hooks: Sequence[Hook], server: Edit, asked: Asked, *, adding: bool) -> tuple[Edit, ...]:
+    """Return the edits that add hooks to a file of JSON, and the server where it can run, or take both out."""
+    change = partial(add_hooks, program=asked.program) if adding else remove_hooks
+    edit = Edit(file, partial(edit_json, change=partial(change, hooks=hooks)), _EMPTY)
+    return (edit, server) if asked.servers or not adding else (edit,)
 
 
-def _without_hooks(file: Path, hooks: Sequence[Hook]) -> Edit:
-    return Edit(file, partial(edit_json, change=partial(remove_hooks, hooks=hooks)), _EMPTY)
+def _edit_server(
+    file: Path,
+    path: Sequence[str],
+    asked: Asked,
+    *,
+    adding: bool,
+    edit: Callable[..., str] = edit_json,
+    more: Mapping[str, str] | None = None,
+) -> Edit:
+    """Return the edit that adds the server to an agent's settings, or takes it out."""
+    change = partial(add_server, program=asked.program, more=more) if adding else remove_server
+    empty = _EMPTY if edit is edit_json else ""
+    return Edit(file, partial(edit, change=partial(change, path=path)), empty)
 
 
 def plan_openclaw(asked: Asked, *, adding: bool) -> Plan:
@@ -124,16 +129,8 @@ def plan_openclaw(asked: Asked, *, adding: bool) -> Plan:
         raise UsageFault("OpenClaw has no settings for a project.", "Leave --project-dir out.")
     state = _named_path("OPENCLAW_STATE_DIR", asked.home / ".openclaw")
     settings = _named_path("OPENCLAW_CONFIG_PATH", state / "openclaw.json")
-    path = ("mcp", "servers")
-    edits, notes = [], list[str]()
-    if not adding:
-        edits.append(Edit(settings, partial(edit_json, change=partial(remove_server, path=path)), _EMPTY))
-    elif asked.servers:
-        change = partial(add_server, path=path, program=asked.program)
-        edits.append(Edit(settings, partial(edit_json, change=change)))
-        notes.append("A gateway that runs has to be started anew: `openclaw gateway restart`.")
-    else:
-        notes.append(HINT)
+    edits = [_edit_server(settings, ("mcp", "servers"), asked, adding=adding)] if asked.servers or not adding else []
+    notes = ["A gateway that runs has to be started anew: `openclaw gateway restart`." if asked.servers else HINT]
     workspace = _workspace(settings, state, asked.home)
     if workspace.is_dir() and not (workspace / SETTINGS).exists():
         edits.append(_edit_block(workspace / "AGENTS.md", asked, adding=adding))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -117,7 +118,7 @@ def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
     if as_json:
         ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target))
         nodes = [beliefs.by_id[end].to_json() for end in ends if end in beliefs.by_id]
-        say_json({"nodes": nodes, "links": [edge.to_json() for edge in edges]})
+        say_json({"nodes": nodes, "links": list(map(asdict, edges))})
         return
     above = ""
     for edge in sorted(edges, key=lambda edge: (edge.source, edge.kind, edge.target)):

@@ -18,20 +18,18 @@ from pipelines.cli.options import json_option, now_option, with_memory, with_roo
 from pipelines.cli.output import dollars, say, say_json, say_lines, say_table, skipped_lines, warn
 from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
-from pipelines.extract.extract_days import days_to_read
-from pipelines.night.fold_logs import capture
 from pipelines.night.report import last_report, read_reports
 from pipelines.night.unattended import sentence, tell
-from pipelines.queries.health import health_of, installed_nights, next_run
+from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
 from pipelines.search.damage import index_facts
 from pipelines.search.indexed_files import unread
 from pipelines.settings import load_settings
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
-from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW
+from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.secrets import veil
 from pipelines.store.snapshot import read_snapshot
-from pipelines.store.state import NIGHTS, not_reached, push_state, read_progress, spent
+from pipelines.store.state import NIGHTS, not_reached, push_state, spent
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -78,9 +76,7 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     """Return what the memory holds: what `--json` prints, the first lines, and the notes that come last."""
     today = day_of(when, settings)
     snapshot = read_snapshot(root)
-    logs = capture(snapshot.logs, snapshot.partials, today).logs
-    unread_days = days_to_read(logs, read_progress(snapshot.state.get(PROGRESS)), today, lambda *_: None)
-    waiting = list(dict.fromkeys(day.day for day in unread_days if day.fresh))
+    waiting = waiting_days(snapshot, today)
     last = last_report(root)
     briefing, path, cap = snapshot.documents.get(BRIEFING), snapshot.shown(BRIEFING), settings.caps.briefing
     size = briefing.size if briefing else 0
@@ -124,7 +120,7 @@ def _last_run(last: Mapping[str, object]) -> str:
     how = "ended well" if last.get("exit_code") == 0 else "left something pending"
     if isinstance(error, dict):
         how = f"failed: {error.get('sentence')}"
-    return f"{_minutes(when) if when else last.get('now')}, {how}"
+    return f"{minutes(when) if when else last.get('now')}, {how}"
 
 
 def _nights(
@@ -153,7 +149,7 @@ def _nights(
     }
     begins = "not scheduled; `curate install systemd`, `cron` or `launchd` does it"
     if upcoming:
-        begins = f"{_minutes(upcoming[0])}, by {upcoming[1]}"
+        begins = f"{minutes(upcoming[0])}, by {upcoming[1]}"
     elif installed:
         begins = "not in force; `curate install --list` says what is installed"
     waits = f"{count} {'entry waits' if count == 1 else 'entries wait'} in {queue}; `curate review`"
@@ -161,7 +157,7 @@ def _nights(
         f"Overdue   {state.overdue}{'' if state.happens else ' Run `curate run`.'}" if state.overdue else "",
         f"Failed    {state.failed}" if state.failed else "",
         f"Note      {state.ahead}" if state.ahead else "",
-        f"Elsewhere {_minutes(state.elsewhere)}, the last night of another machine that is here"
+        f"Elsewhere {minutes(state.elsewhere)}, the last night of another machine that is here"
         if state.elsewhere
         else "",
         f"Next run  {begins}",
@@ -173,10 +169,6 @@ def _nights(
         told = [f"{one.provider} {f'answers, in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes]
         lines += [f"Model     {line}" for line in told or ["none is asked: the rules read, here."]]
     return facts, list(filter(None, lines))
-
-
-def _minutes(when: datetime) -> str:
-    return when.isoformat(" ", timespec="minutes")
 
 
 def _cost(costs: Mapping[str, object]) -> str:

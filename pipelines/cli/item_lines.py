@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.cli.output import say
-from pipelines.queries.item_graph import Mark
+from pipelines.queries.item_graph import Mark, item_json
 from pipelines.store.evidence import without_pointer
 from pipelines.store.secrets import veil
 from pipelines.text import escape_terminal
@@ -34,20 +34,9 @@ def item_line(item: Item) -> str:
     return f"{item.id[:SHORT] or '(no id)'} {item.type}: {safe(item.text)}{status}"
 
 
-def item_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
-    """Return an item as `--json` prints it; a quote that no longer stands anywhere is null."""
-    return {
-        "id": item.id,
-        "type": item.type,
-        "text": item.text,
-        "status": item.status,
-        "document": path,
-        "since": item.since,
-        "until": item.until or None,
-        "confirmed": item.confirmed or None,
-        "trust": item.trust,
-        "confidence": item.confidence,
-        "by": item.by or None,
+def listed_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
+    """Return an item as lists of items print it with `--json`; a quote that no longer stands anywhere is null."""
+    return item_json(item, path) | {
         "seen": max(item.seen, len(item.evidence)),
         "links": {name: list(ids) for name, ids in item.links},
         "superseded_by": item.superseded_by or None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.item_lines import item_json
+from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import confirm, item_named, open_document
 from pipelines.cli.options import day_option, json_option, with_memory, with_root
 from pipelines.cli.output import say, say_json, say_lines, say_table, warn
@@ -88,7 +88,7 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
         warn(note)
     if as_json:
         quotes = Quotes(root)
-        say_json([item_json(path, item, quotes) for path, item in found])
+        say_json([listed_json(path, item, quotes) for path, item in found])
     else:
         rows = [(item.id[:8], item.type, item.status, item.since, path, item.text) for path, item in found]
         say_table(("id", "type", "status", "since", "document", "text"), rows)

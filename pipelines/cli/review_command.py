@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.item_lines import item_json
+from pipelines.cli.item_lines import listed_json
 from pipelines.cli.options import json_option, with_memory
 from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_lines, say_table
 from pipelines.errors import UsageFault
@@ -83,7 +83,7 @@ def _question_json(root: Path, question: Question, quotes: Quotes) -> dict[str, 
         "choices": [{"choice": choice, "means": question.means(choice)} for choice in question.choices],
         "ticked": list(entry.ticked),
         "against": question.against.id if question.against else None,
-        "items": [item_json(layout_of(root).real(released(item)[0]), item, quotes) for item in question.items],
+        "items": [listed_json(layout_of(root).real(released(item)[0]), item, quotes) for item in question.items],
     }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import UsageFault
@@ -103,7 +103,7 @@ class Audit:
             ],
             "waiting": [one.to_json() for one in self.waiting],
             **{name: [one.to_json() | {"why": why} for one, why in found] for name, found in weak.items()},
-            "links": [edge.to_json() for edge in self.edges],
+            "links": list(map(asdict, self.edges)),
             "notes": self.notes,
         }
 

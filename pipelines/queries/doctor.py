@@ -17,19 +17,17 @@ from pipelines.agents.timers import call
 from pipelines.clock import day_of, system_zone
 from pipelines.errors import CurateError
 from pipelines.extract.choose_models import probe
-from pipelines.extract.extract_days import days_to_read
-from pipelines.night.fold_logs import capture
 from pipelines.night.report import read_reports
-from pipelines.queries.health import health_of, installed_nights, next_run
+from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
 from pipelines.search.damage import index_facts
 from pipelines.search.embed import chosen_embedder
 from pipelines.settings import load_settings
 from pipelines.store.conservation import check_memory
 from pipelines.store.git import Git
-from pipelines.store.layout import PRIVATE, PROGRESS, SESSIONS
+from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import scheduler_runs
 from pipelines.store.snapshot import read_snapshot
-from pipelines.store.state import not_reached, push_state, read_progress
+from pipelines.store.state import not_reached, push_state
 from pipelines.user_settings import KEY_VARIABLES, load_user_settings
 
 if TYPE_CHECKING:
@@ -237,7 +235,7 @@ def schedule(root: Path, now: datetime) -> Answer:
         if len(several) > 1:
             says = f"More than one starts nights: {', '.join(several)}."
             return _look(says, f"Keep one: `curate uninstall {several[0]}`.")
-        return _ok(f"The next run is {when.isoformat(' ', timespec='minutes')}, by {by}.")
+        return _ok(f"The next run is {minutes(when)}, by {by}.")
     if nights:
         says = "memcurate.timer is installed and not in force."
         return _wrong(says, "`systemctl --user enable --now memcurate.timer`.")
@@ -247,7 +245,7 @@ def schedule(root: Path, now: datetime) -> Answer:
 def last_nights(root: Path, now: datetime) -> Answer:
     """See whether a night is overdue, or the last one failed."""
     settings = load_settings(root)
-    told = health_of(root, read_reports(root), _waiting(root, day_of(now, settings)), now, settings)
+    told = health_of(root, read_reports(root), waiting_days(read_snapshot(root), day_of(now, settings)), now, settings)
     if told.failed:
         return _wrong(told.failed, _MEND)
     if told.overdue:
@@ -255,7 +253,7 @@ def last_nights(root: Path, now: datetime) -> Answer:
         return _wrong(told.overdue, _MEND if told.happens else late)
     if told.ahead:
         return _look(told.ahead, "Set the clock, and remove that report from .curate/runs.")
-    when = f" at {told.last_well.isoformat(' ', timespec='minutes')}" if told.last_well else " once there is one"
+    when = f" at {minutes(told.last_well)}" if told.last_well else " once there is one"
     return _ok(f"The last one ended well{when}." if told.last_well else "There was none yet.")
 
 
@@ -286,11 +284,3 @@ def models() -> Answer:
         return _wrong(f"{bad.provider} {bad.why}.", "docs/models.md shows how each is set up.")
     named = ", ".join(one.provider for one in probes)
     return _ok(f"{named} answers." if probes else "None is asked: the rules read, here.")
-
-
-def _waiting(root: Path, today: str) -> list[str]:
-    """Return the days with something that no run has read."""
-    snapshot = read_snapshot(root)
-    logs = capture(snapshot.logs, snapshot.partials, today).logs
-    days = days_to_read(logs, read_progress(snapshot.state.get(PROGRESS)), today, lambda *_: None)
-    return list(dict.fromkeys(day.day for day in days if day.fresh))

@@ -11,13 +11,16 @@ from zoneinfo import ZoneInfo
 
 from pipelines.agents.install_plan import Asked, this_program
 from pipelines.agents.timers_cron import found_nights
+from pipelines.extract.extract_days import days_to_read
+from pipelines.night.fold_logs import capture
 from pipelines.night.report import left_pending
 from pipelines.queries.startup.context import OVERDUE_HOURS
 from pipelines.store.days import moment_of
 from pipelines.store.git_history import nights_elsewhere
 from pipelines.store.journal import is_unfinished
+from pipelines.store.layout import PROGRESS
 from pipelines.store.lock import scheduler_runs
-from pipelines.store.state import read_record
+from pipelines.store.state import read_progress, read_record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from pipelines.agents.timers import Found
     from pipelines.settings import Settings
+    from pipelines.store.snapshot import Snapshot
 
     Report = Mapping[str, object]
 
@@ -102,7 +106,7 @@ def health(
     ahead = ""
     if len(past) < len(dated):
         ahead = (
-            f"A run is dated {_minute(max(when for when, _ in dated))}, which is yet to come: was the clock set back?"
+            f"A run is dated {minutes(max(when for when, _ in dated))}, which is yet to come: was the clock set back?"
         )
     moments = [when for when, _ in past]
     first, last = min(moments, default=None), max(moments, default=None)
@@ -141,7 +145,7 @@ def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> st
     hours = int((now - (well or since)).total_seconds() // 3600)
     ago = f"{hours // 24} days" if hours >= _HOURS_OF_TWO_DAYS else f"{hours} hours"
     if well:
-        return f"No night ended well since {_minute(well)}, {ago} ago."
+        return f"No night ended well since {minutes(well)}, {ago} ago."
     return f"No night ended well yet, and the first one should have {ago} ago."
 
 
@@ -153,8 +157,16 @@ def _failure(report: Report) -> str:
     return f"The last run left days unread: {why or '`curate runs` says why.'}"
 
 
-def _minute(when: datetime) -> str:
+def minutes(when: datetime) -> str:
+    """Return a moment as people are shown it, to the minute."""
     return when.isoformat(" ", timespec="minutes")
+
+
+def waiting_days(snapshot: Snapshot, today: str) -> list[str]:
+    """Return the days with something that no run has read."""
+    logs = capture(snapshot.logs, snapshot.partials, today).logs
+    days = days_to_read(logs, read_progress(snapshot.state.get(PROGRESS)), today, lambda *_: None)
+    return list(dict.fromkeys(day.day for day in days if day.fresh))
 
 
 def installed_nights(root: Path) -> list[Found]:

@@ -61,23 +61,28 @@ class Holding:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it, without its evidence."""
-        item = self.item
-        return {
-            "id": item.id or None,
-            "type": item.type,
-            "text": item.text,
-            "status": item.status,
-            "document": self.shown,
-            "line": self.line,
-            "since": item.since or None,
-            "until": item.until or None,
-            "confirmed": item.confirmed or None,
-            "trust": item.trust,
-            "confidence": item.confidence,
-            "by": item.by or None,
-            "superseded_by": item.superseded_by or None,
-            "merged_into": item.merged_into or None,
+        return item_json(self.item, self.shown, line=self.line) | {
+            "superseded_by": self.item.superseded_by or None,
+            "merged_into": self.item.merged_into or None,
         }
+
+
+def item_json(item: Item, shown: str, **more: object) -> dict[str, Any]:
+    """Return what JSON has of every item: what it says, where it stands, and how; `more` follows its document."""
+    return {
+        "id": item.id or None,
+        "type": item.type,
+        "text": item.text,
+        "status": item.status,
+        "document": shown,
+        **more,
+        "since": item.since or None,
+        "until": item.until or None,
+        "confirmed": item.confirmed or None,
+        "trust": item.trust,
+        "confidence": item.confidence,
+        "by": item.by or None,
+    }
 
 
 def holdings_in(document: Document, shown: Callable[[str], str] = str) -> Iterator[Holding]:
@@ -121,10 +126,6 @@ class Edge:
     source: str
     kind: str
     target: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return {"source": self.source, "kind": self.kind, "target": self.target}
 
 
 def edges_of(holding: Holding) -> list[Edge]:
