@@ -286,7 +286,7 @@ def with_block(text: str, program: Program) -> str:
     memory = f"--memory {shlex.quote(str(program.root))}"
     told = _TEXT.format(begin=BEGIN, end=END, curate=program.for_people(), memory=memory, root=program.root)
     block = newline.join(told.split("\n"))
-    if (place := _place(text)) is not None:
+    if (place := place_of_block(text, _BEGINS, END)) is not None:
         return text[: place[0]] + block + text[place[1] :]
     if not text:
         return block + newline
@@ -299,7 +299,7 @@ def without_block(text: str) -> str:
     Raises:
         CannotEdit: as above.
     """
-    place = _place(text)
+    place = place_of_block(text, _BEGINS, END)
     if place is None:
         return text
     before, after = text[: place[0]], text[place[1] :]
@@ -309,13 +309,18 @@ def without_block(text: str) -> str:
     return (_chomp(before) if before.endswith(("\n\n", "\r\n\r\n")) else before) + after
 
 
-def _place(text: str) -> tuple[int, int] | None:
-    if _BEGINS not in text and END not in text:
+def place_of_block(text: str, begins: str, end: str) -> tuple[int, int] | None:
+    """Return where a block between two marks begins and ends in a text, or None where neither mark is in it.
+
+    Raises:
+        CannotEdit: the marks in the text are not one beginning and one end.
+    """
+    if begins not in text and end not in text:
         return None
-    start, end = text.find(_BEGINS), text.find(END)
-    if text.count(_BEGINS) != 1 or text.count(END) != 1 or end < start:
-        raise CannotEdit(f"has marks of a memcurate block that are not one `{_BEGINS} …` and one `{END}` after it")
-    return start, end + len(END)
+    first, last = text.find(begins), text.find(end)
+    if text.count(begins) != 1 or text.count(end) != 1 or last < first:
+        raise CannotEdit(f"has marks of a memcurate block that are not one `{begins} …` and one `{end}` after it")
+    return first, last + len(end)
 
 
 def _chomp(text: str) -> str:

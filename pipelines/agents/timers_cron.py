@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
 from pipelines.agents.install_plan import Plan
+from pipelines.agents.settings_files import CannotEdit, place_of_block
 from pipelines.agents.timers import (
     Found,
     call,
@@ -178,14 +179,11 @@ def write_crontab(text: str) -> None:
 
 
 def _place(text: str) -> tuple[int, int] | None:
-    begins, ends = (
-        [found.start() for found in re.finditer(f"^{re.escape(mark)}", text, re.MULTILINE)] for mark in (BEGIN, END)
-    )
-    if not begins and not ends:
-        return None
-    if len(begins) != 1 or len(ends) != 1 or ends[0] < begins[0]:
-        raise CrontabRefused("understood", "its marks of memcurate are not one beginning and one end after it")
-    return begins[0], ends[0] + len(END)
+    try:
+        return place_of_block(text, BEGIN, END)
+    except CannotEdit:
+        why = "its marks of memcurate are not one beginning and one end after it"
+        raise CrontabRefused("understood", why) from None
 
 
 def _quoted(text: str) -> str:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.cli.options import json_option, memory_option, now_option, open_memory
+from pipelines.agents.capture import capture_sessions, sessions_folder, transcripts_below
+from pipelines.cli.options import day_option, json_option, memory_option, now_option, open_memory
 from pipelines.cli.output import say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
 from pipelines.text import escape_terminal_line
@@ -31,7 +32,7 @@ _HOOK_BYTES: Final = 1 << 20
 @click.option("--from", "agent", type=click.Choice(_AGENTS), help="Every session that this agent has kept.")
 @click.option("--hook", is_flag=True, help="Capture the session that a hook's JSON on standard input names.")
 @click.option("--project", metavar="NAME", default="", help="The sessions' project (else their working directory's).")
-@click.option("--since", metavar="DAY", default="", help="Leave out what was said before this day.")
+@day_option("--since", "Leave out what was said before this day.")
 @json_option("Print what became of each transcript as a JSON array.")
 @memory_option
 @now_option
@@ -41,7 +42,7 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
     agent: str | None,
     hook: bool,
     project: str,
-    since: str,
+    since: str | None,
     as_json: bool,
     memory: Path | None,
     now: str | None,
@@ -51,14 +52,10 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
     The transcript is kept under Sessions, and what the user and the agent said goes to the logs of its days, each line
     with where its record stands. Captured again, or grown, a session adds only what is new.
     """
-    from pipelines.agents.capture import capture_sessions  # noqa: PLC0415  the verb's work, not its help
-
     if hook:
         _capture_from_hook(memory, project, now)
         return 0
-    root, settings, when = open_memory(memory, now)
-    first = _day(since)
-    found = capture_sessions(root, settings, when, _transcripts(paths, agent), project, first)
+    found = capture_sessions(*open_memory(memory, now), _transcripts(paths, agent), project, since or "")
     if as_json:
         say_json([asdict(one) for one in found])
     else:
@@ -68,8 +65,6 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
 
 def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> None:
     """Capture the session that a hook tells of. A session must end whatever is wrong: that is said, and no more."""
-    from pipelines.agents.capture import capture_sessions  # noqa: PLC0415  as above
-
     try:
         event: Any = json.loads(sys.stdin.buffer.read(_HOOK_BYTES))
         path = Path(event["transcript_path"]).expanduser()
@@ -82,19 +77,8 @@ def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> No
         warn(f"curate capture: {fault}")
 
 
-def _day(text: str) -> str:
-    from datetime import date  # noqa: PLC0415  as above
-
-    try:
-        return date.fromisoformat(text).isoformat() if text else ""
-    except ValueError:
-        raise UsageFault(f"--since {text} is no day.", "Write it like 2026-03-18.") from None
-
-
 def _transcripts(paths: Sequence[Path], agent: str | None) -> list[Path]:
     """Return the transcripts that are meant, in order of their names, the oldest first where an agent has kept them."""
-    from pipelines.agents.capture import sessions_folder, transcripts_below  # noqa: PLC0415  as above
-
     if bool(paths) == bool(agent):
         raise UsageFault("Nothing says what to capture.", f"Give a PATH, or --from {'|'.join(_AGENTS)}, and not both.")
     folders = [sessions_folder(agent, os.environ)] if agent else list(paths)

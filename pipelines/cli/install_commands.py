@@ -14,7 +14,7 @@ from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, Asked, this_program
 from pipelines.agents.targets import PLANS, installed_agents
 from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
-from pipelines.cli.options import memory_option, memory_root
+from pipelines.cli.options import with_root
 from pipelines.cli.output import say, say_lines, warn
 from pipelines.errors import UsageFault
 
@@ -55,7 +55,7 @@ def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--list", "listing", is_flag=True, help="Say what is installed, and change nothing.")
 @click.option("--time", default="", metavar="HH:MM", help="When the nights begin (else 02:00, or as installed).")
 @_target_options
-@memory_option
+@with_root
 def curate_install(  # noqa: PLR0913  one a flag of the verb
     *,
     target: str | None,
@@ -64,7 +64,7 @@ def curate_install(  # noqa: PLR0913  one a flag of the verb
     only_print: bool,
     listing: bool,
     time: str,
-    memory: Path | None,
+    root: Path,
 ) -> None:
     """Tell TARGET of the memory: claude-code, codex, openclaw, or agents (any that reads AGENTS.md).
 
@@ -72,11 +72,10 @@ def curate_install(  # noqa: PLR0913  one a flag of the verb
     installing again renews what was installed, for example after the memory was moved. `curate uninstall`
     takes it back.
     """
-    name = "" if listing else _target(target, agents_md)
-    root = memory_root(memory)
     if listing:
         _say_installed(_asked_for(root, folder, agents_md))
         return
+    name = _target(target, agents_md)
     zone = ""
     if name in NIGHTLY:
         from pipelines.clock import system_zone  # noqa: PLC0415  agents need no zone
