@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from functools import partial
 from pathlib import Path
@@ -54,14 +55,11 @@ _EMPTY: Final = "{}\n"
 
 def installed_agents(asked: Asked) -> list[str]:
     """Return the agents that are told of a memory: those from which an uninstallation would take something."""
-    return [name for name in TARGETS if name not in NIGHTLY and _is_installed(name, asked)]
-
-
-def _is_installed(name: str, asked: Asked) -> bool:
-    try:
-        return bool(changes(PLANS[name](asked, adding=False)))
-    except CurateError:
-        return False
+    found = []
+    for name in TARGETS:
+        with contextlib.suppress(CurateError):
+            found += [name] if name not in NIGHTLY and changes(PLANS[name](asked, adding=False)) else []
+    return found
 
 
 def plan_claude_code(asked: Asked, *, adding: bool) -> Plan:

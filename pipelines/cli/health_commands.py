@@ -18,6 +18,7 @@ from pipelines.cli.options import json_option, now_option, with_memory, with_roo
 from pipelines.cli.output import dollars, say, say_json, say_lines, say_table, skipped_lines, warn
 from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
+from pipelines.extract.choose_models import probe
 from pipelines.night.report import last_report, read_reports
 from pipelines.night.unattended import sentence, tell
 from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
@@ -31,13 +32,13 @@ from pipelines.store.secrets import veil
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import NIGHTS, not_reached, push_state, spent
 from pipelines.store.user_layout import layout_of
+from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.extract.choose_models import Probe
     from pipelines.queries.health import Health
     from pipelines.search.damage import VectorFacts
     from pipelines.settings import Settings
@@ -47,10 +48,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @json_option("Print it as JSON.")
-@click.option("--probe", is_flag=True, help="Ask the models' providers, within seconds, whether they answer.")
+@click.option(
+    "--probe", "probing", is_flag=True, help="Ask the models' providers, within seconds, whether they answer."
+)
 @click.option("--notify", is_flag=True, help="Tell you on your desktop, or by mail, that a night did not end well.")
 @with_memory
-def curate_status(*, as_json: bool, probe: bool, notify: bool, opened: OpenMemory) -> int:
+def curate_status(*, as_json: bool, probing: bool, notify: bool, opened: OpenMemory) -> int:
     """Say when the last run was and how it ended, what waits, how full the briefing is, and how search fares.
 
     The exit code is 1 when no night ended well for more than a day and a half, or when the last run failed and days
@@ -60,7 +63,7 @@ def curate_status(*, as_json: bool, probe: bool, notify: bool, opened: OpenMemor
     held, held_lines, notes = _held(root, settings, when)
     reports = read_reports(root)
     state = health_of(root, reports, held["days_waiting"], when, settings)
-    nights, night_lines = _nights(root, state, reports.values(), when, _probes() if probe else None)
+    nights, night_lines = _nights(root, state, reports.values(), when, probing=probing)
     search, search_lines = _search(root)
     if as_json:
         say_json(held | nights | search)
@@ -124,9 +127,10 @@ def _last_run(last: Mapping[str, object]) -> str:
 
 
 def _nights(
-    root: Path, state: Health, reports: Iterable[Mapping[str, object]], when: datetime, probes: Sequence[Probe] | None
+    root: Path, state: Health, reports: Iterable[Mapping[str, object]], when: datetime, *, probing: bool
 ) -> Part:
     """Return how the nights fare: whether they happen, what is to come, what they cost, who was reached."""
+    probes = probe(load_user_settings(os.environ)) if probing else None
     installed = installed_nights(root)
     upcoming = next_run(root, installed, when)
     costs, push = spent(reports, when), push_state(root)
@@ -152,6 +156,10 @@ def _nights(
         begins = f"{minutes(upcoming[0])}, by {upcoming[1]}"
     elif installed:
         begins = "not in force; `curate install --list` says what is installed"
+    pushed = "nothing is pushed"
+    if push:
+        reason = f": {push['reason']}" if push.get("reason") else ""
+        pushed = f"{push['state']} ({push['remote']}, {push['at']}){reason}{not_reached(push)}"
     waits = f"{count} {'entry waits' if count == 1 else 'entries wait'} in {queue}; `curate review`"
     lines = [
         f"Overdue   {state.overdue}{'' if state.happens else ' Run `curate run`.'}" if state.overdue else "",
@@ -163,7 +171,7 @@ def _nights(
         f"Next run  {begins}",
         f"Review    {waits if count else 'nothing waits'}",
         f"Cost      {_cost(costs)}",
-        f"Push      {_push(push) if push else 'nothing is pushed'}",
+        f"Push      {pushed}",
     ]
     if probes is not None:
         told = [f"{one.provider} {f'answers, in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes]
@@ -177,18 +185,6 @@ def _cost(costs: Mapping[str, object]) -> str:
     usd, runs = costs["usd"], costs["runs"]
     paid = dollars(usd) if isinstance(usd, float) else "an unknown sum"
     return f"{paid} in the last {NIGHTS} days: {runs} {'run' if runs == 1 else 'runs'}, {costs['tokens']:,} tokens"
-
-
-def _push(state: Mapping[str, object]) -> str:
-    reason = f": {state['reason']}" if state.get("reason") else ""
-    return f"{state['state']} ({state['remote']}, {state['at']}){reason}{not_reached(state)}"
-
-
-def _probes() -> list[Probe]:
-    from pipelines.extract.choose_models import probe  # noqa: PLC0415  only where it is asked for
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
-
-    return probe(load_user_settings(os.environ))
 
 
 def _search(root: Path) -> Part:
@@ -222,11 +218,13 @@ def _vectors(vectors: VectorFacts | None, embedder: str | None) -> str:
 
 
 @click.command()
-@click.option("--probe", is_flag=True, help="Ask git's remotes and the models' providers, too, within seconds.")
+@click.option(
+    "--probe", "probing", is_flag=True, help="Ask git's remotes and the models' providers, too, within seconds."
+)
 @json_option("Print it as JSON.")
 @with_root
 @now_option
-def curate_doctor(*, probe: bool, as_json: bool, root: Path, now: str | None) -> int:
+def curate_doctor(*, probing: bool, as_json: bool, root: Path, now: str | None) -> int:
     """Check git, the disk, settings and keys, the memory, its index, what starts nights and how the last ones ended.
 
     Nothing is changed. Each check is ok, worth a look, or wrong; the exit code is 1 when one is wrong. What is said
@@ -238,7 +236,7 @@ def curate_doctor(*, probe: bool, as_json: bool, root: Path, now: str | None) ->
         when = moment(now, load_settings(root))
     except BadSettings:  # which is a finding
         when = datetime.now(UTC)
-    findings = examine(root, when, probing=probe)
+    findings = examine(root, when, probing=probing)
     first = next_thing(findings)
     if as_json:
         say_json({"findings": [asdict(one) for one in findings], "next": asdict(first) if first else None})

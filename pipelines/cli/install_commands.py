@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pipelines.agents.install_plan import Plan
-    from pipelines.agents.timers import Found
 
 
 _OPTIONS: Final = (
@@ -172,15 +171,9 @@ def _carry_out(plan: Plan) -> bool:
 def _say_installed(asked: Asked) -> None:
     """Print a line for each target of which something is installed."""
     lines = [f"{name:<12} {TARGETS[name].partition(': ')[2] or TARGETS[name]}" for name in installed_agents(asked)]
-    lines += [f"{one.target:<12} {_night_line(one)}" for one in found_nights(asked)]
+    for one in found_nights(asked):
+        when = f"every night at {' '.join(filter(None, (one.time, one.zone)))}" if one.time else "at a time of its own"
+        whose = "" if one.ours else ", for another memory or by other words than `curate install` writes"
+        idle = "; it is not in force: `systemctl --user enable --now memcurate.timer`" if one.enabled is False else ""
+        lines.append(f"{one.target:<12} {when}{whose} ({one.place}){idle}.")
     say_lines(lines or ["Nothing is installed. `curate install TARGET` does it: `curate install --help`."])
-
-
-def _night_line(found: Found) -> str:
-    """Return what is installed of a scheduler, in a sentence."""
-    when = (
-        f"every night at {found.time}{f' {found.zone}' if found.zone else ''}" if found.time else "at a time of its own"
-    )
-    whose = "" if found.ours else ", for another memory or by other words than `curate install` writes"
-    rest = "" if found.enabled is not False else "; it is not in force: `systemctl --user enable --now memcurate.timer`"
-    return f"{when}{whose} ({found.place}){rest}."

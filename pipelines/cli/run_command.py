@@ -24,7 +24,7 @@ from pipelines.night.unattended import Pings, curate_unattended, in_journal
 from pipelines.queries.startup.cache import load_cached
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
-from pipelines.store.layout import BRIEFING, LOGS, REPLIES, log_day
+from pipelines.store.layout import BRIEFING, LOGS, REPLIES
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def curate_run(
     Running again with nothing new changes nothing.
     """
     root, settings, when = opened
-    if again and not (log_day(f"{again}.md") and _has_log(root, again)):
+    if again and again not in map(layout_of(root).day_of_log, list_files(root, LOGS, ".md")):
         raise UsageFault(f"There is no log of {again}.", "Name a day as YYYY-MM-DD whose log is in Logs.")
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
 
@@ -84,11 +84,6 @@ def curate_run(
         _tell(report, layout_of(root).real(BRIEFING))
         say_lines(night.sharing.notes if night.sharing else ())
     return report.exit_code
-
-
-def _has_log(root: Path, day: str) -> bool:
-    """Whether a log tells of a day; in a memory that was adopted in place, several can."""
-    return any(layout_of(root).day_of_log(path) == day for path in list_files(root, LOGS, ".md"))
 
 
 def _night(root: Path, settings: Settings, when: datetime, again: str, user: UserSettings) -> tuple[Night, Replies]:

@@ -15,7 +15,7 @@ from pipelines.night.run_history import Ended, all_runs, items_changed, named
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
@@ -201,18 +201,14 @@ def _tell(run: Run, changes: Sequence[ItemChange]) -> None:
         say(f"Read      {run.number('entries', 'read')} entries of {run.number('logs', 'read')} logs")
     say(f"Changed   {_what_changed(run)}")
     say(f"Cost      {_cost(run)}")
-    say_lines(_lines(changes))
-    say_lines(f"Note      {warning}" for warning in run.warnings)
-
-
-def _lines(changes: Iterable[ItemChange]) -> Iterator[str]:
     for change in changes:
         before, after = change.before, change.after
         if after:
             sign, how = ("~", f" ({', '.join(_aspects(before, after))})") if before else ("+", "")
-            yield f"  {sign} {change.id} {after.path}: {after.item.type}: {after.item.text}{how}"
+            say(f"  {sign} {change.id} {after.path}: {after.item.type}: {after.item.text}{how}")
         elif before:
-            yield f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}"
+            say(f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}")
+    say_lines(f"Note      {warning}" for warning in run.warnings)
 
 
 def _aspects(before: ItemPlace, after: ItemPlace) -> Iterator[str]:

@@ -129,11 +129,9 @@ def curate_context(budget: int, project: str, query: str, form: str, root: Path,
     health, all together under the budget; a line says what was cut. With --format claude-code it answers as a
     SessionStart hook, and never fails: what is wrong is a line of the answer.
     """
-    print_context(str(root), form, budget, project, query, _day(root, now) if now else None)
-
-
-def _day(root: Path, now: str) -> tuple[int, float]:
-    settings = load_settings(root)
-    told = moment(now, settings)
-    day = date.fromisoformat(day_of(told, settings)) - date(1970, 1, 1)
-    return day.days, told.timestamp()
+    day = None
+    if now:
+        settings = load_settings(root)
+        when = moment(now, settings)
+        day = (date.fromisoformat(day_of(when, settings)) - date(1970, 1, 1)).days, when.timestamp()
+    print_context(str(root), form, budget, project, query, day)

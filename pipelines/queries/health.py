@@ -24,7 +24,6 @@ from pipelines.store.state import read_progress, read_record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from datetime import tzinfo
 
     from pipelines.agents.timers import Found
     from pipelines.settings import Settings
@@ -191,19 +190,14 @@ def next_run(root: Path, nights: list[Found], now: datetime) -> tuple[datetime, 
 
 
 def _next(found: Found, now: datetime) -> datetime:
-    zone = _zone(found.zone)
+    try:
+        zone = ZoneInfo(found.zone) if found.zone else None
+    except (LookupError, ValueError, OSError):
+        zone = None  # which is the machine's own
     today, at = now.astimezone(zone).date(), time.fromisoformat(found.time)
     days = (datetime.combine(today + timedelta(days=ahead), at, zone) for ahead in range(2))
     first, second = (when.astimezone(UTC).astimezone(now.tzinfo) for when in days)
     return first if first > now else second
-
-
-def _zone(name: str) -> tzinfo | None:
-    """Return a zone by its name; None, which is the machine's own, for an empty one and for one that does not exist."""
-    try:
-        return ZoneInfo(name) if name else None
-    except (LookupError, ValueError, OSError):
-        return None
 
 
 def _next_of_daemon(root: Path) -> datetime | None:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pipelines.store.git import Git
     from pipelines.store.item import Item
     from pipelines.store.state import Tombstone
-    from pipelines.store.user_layout import Layout
 
     Place = tuple[str, Item | None]
 
@@ -197,7 +196,8 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
         added: dict[str, Item] = {}
         by_hand: list[Item] = []
         for path, sign, line in _lines(patch):
-            item = parse_item(line) if _holds_items(path, layout) else None
+            own = layout.canonical(path)  # git may be told to look at others; one that lost its part could hold items
+            item = parse_item(line) if path.endswith(".md") and (own is None or kind_of(own)) else None
             if item and item.id == ident and sign == "-":
                 removed.append(path)
             elif item and item.id == ident:
@@ -236,12 +236,6 @@ def _lines(patch: Iterable[bytes]) -> Iterator[tuple[str, str, str]]:
         elif not heading and raw[:1] in {b"-", b"+"}:
             sign = chr(raw[0])
             yield paths[sign], sign, raw[1:].decode(errors="replace")
-
-
-def _holds_items(path: str, layout: Layout) -> bool:
-    """Whether a file at which git was told to look can hold items; one that played a part once, and lost it, could."""
-    own = layout.canonical(path)
-    return path.endswith(".md") and (own is None or kind_of(own) is not None)
 
 
 def _changes(was: Place, now: Place, by_hand: Iterable[Item]) -> Iterator[str]:
