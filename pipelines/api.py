@@ -179,7 +179,7 @@ class Memory:
         settings = load_settings(self.root)
         when = moment(now.isoformat() if now else None, settings)
         day = day_of(when, settings)
-        line = log_line(f"{when:%H:%M}", _plain(text), _plain(project))
+        line = log_line(f"{when:%H:%M}", _one_line(text), _one_line(project))
         path = layout_of(self.root).real(append_line(self.root, day, line))
         return Written(path, _last_line(self.root / path, line), line, day)
 
@@ -252,14 +252,14 @@ class Memory:
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC).toordinal()
 
 
-def _day(told: str) -> str:
+def _day(text: str) -> str:
     try:
-        return date.fromisoformat(told).isoformat() if told else ""
+        return date.fromisoformat(text).isoformat() if text else ""
     except ValueError:
-        raise UsageFault(f"{told[:40]!r} is no day.", "Write it like 2026-03-01.") from None
+        raise UsageFault(f"{text[:40]!r} is no day.", "Write it like 2026-03-01.") from None
 
 
-def _plain(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return a text as one line can hold it: valid Unicode, and no mark that begins a comment."""
     return text.encode(errors="replace").decode().replace("<!--", "<! --")
 

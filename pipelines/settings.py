@@ -37,22 +37,22 @@ def _clock(text: str) -> str:
     return text
 
 
-def _nights(told: str | list[str]) -> str | list[str]:
-    if isinstance(told, list):
-        if not told:
+def _nights(value: str | list[str]) -> str | list[str]:
+    if isinstance(value, list):
+        if not value:
             raise ValueError("a list without a time; write it like ['02:00', '14:00']")
-        return [_clock(one) for one in told]
-    if " " not in told:
-        return _clock(told)
+        return [_clock(one) for one in value]
+    if " " not in value:
+        return _clock(value)
     from apscheduler.triggers.cron import CronTrigger  # noqa: PLC0415  only a cron line needs it
 
     try:
-        CronTrigger.from_crontab(told)
+        CronTrigger.from_crontab(value)
     except ValueError:
         raise ValueError("no line of cron's; write it like '0 2,14 * * *'") from None
-    if re.search(r"\d", told.split()[4]):  # to cron 1 is Monday, to APScheduler Tuesday
+    if re.search(r"\d", value.split()[4]):  # to cron 1 is Monday, to APScheduler Tuesday
         raise ValueError("programs number the days of the week differently; write them like mon-fri")
-    return told
+    return value
 
 
 def _person(text: str) -> str:
@@ -179,12 +179,12 @@ class Settings(_Strict):
     @property
     def priority(self) -> Weights:
         """What the priority of items is made of."""
-        told: Any = self.weights
+        weights: Any = self.weights
         tables: dict[str, Any] = {
-            name: {word: getattr(getattr(told, name), word.lower()) for word in usual}
+            name: {word: getattr(getattr(weights, name), word.lower()) for word in usual}
             for name, (usual, _) in _WEIGHTS.items()
         }
-        return Weights(**tables, floor=told.floor)
+        return Weights(**tables, floor=weights.floor)
 
 
 def load_settings(root: Path) -> Settings:

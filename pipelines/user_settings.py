@@ -91,38 +91,33 @@ class PushTable(_Table):
         return own.get(root.resolve(), self.remote)
 
 
+def _matching(pattern: str, should: str) -> AfterValidator:
+    """Return what makes sure that a value is empty or of a pattern; `should` says what it should be."""
+
+    def check(value: str) -> str:
+        if value and not re.fullmatch(pattern, value):
+            raise ValueError(f"it should be {should}")
+        return value
+
+    return AfterValidator(check)
+
+
+_ADDRESS: Final = "an address that begins with https:// or http://"
+
+
 class PingTable(_Table):
     """Where a monitor waits to hear of each run."""
 
-    url: str = ""
-
-    @field_validator("url")
-    @classmethod
-    def _is_an_address(cls, value: str) -> str:
-        if value and not re.fullmatch(r"https?://[^\s/?#]++[!-~]*", value):
-            raise ValueError("it should be an address that begins with https:// or http://")
-        return value
+    url: Annotated[str, _matching(r"https?://[^\s/?#]++[!-~]*", _ADDRESS)] = ""
 
 
 class _Endpoint(_Table):
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    base_url: str = ""
-    api_key_env: str = ""
+    base_url: Annotated[str, _matching(r"https?://[^\s/]\S*", _ADDRESS)] = ""
+    api_key_env: Annotated[
+        str, _matching(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, not the key itself")
+    ] = ""
     api_key: object = None
-
-    @field_validator("base_url")
-    @classmethod
-    def _is_an_address(cls, value: str) -> str:
-        if value and not re.fullmatch(r"https?://[^\s/]\S*", value):
-            raise ValueError("it should be an address that begins with https:// or http://")
-        return value
-
-    @field_validator("api_key_env")
-    @classmethod
-    def _is_a_variable(cls, value: str) -> str:
-        if value and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
-            raise ValueError("it should be the name of an environment variable, not the key itself")
-        return value
 
     @field_validator("api_key")
     @classmethod

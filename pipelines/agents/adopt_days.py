@@ -135,24 +135,24 @@ def written_pattern(form: str) -> str | None:
     return "".join(parts)
 
 
-def _date_of(told: dict[str, str]) -> str:
-    year = told.get("YYYY") or f"20{told['YY']}"
-    name = (told.get("MMMM") or told.get("MMM") or "")[:3].casefold()
-    month = told.get("MM") or told.get("M") or _MONTHS.get(name, 0)
+def _date_of(raw: dict[str, str]) -> str:
+    year = raw.get("YYYY") or f"20{raw['YY']}"
+    name = (raw.get("MMMM") or raw.get("MMM") or "")[:3].casefold()
+    month = raw.get("MM") or raw.get("M") or _MONTHS.get(name, 0)
     try:
-        return date(int(year), int(month), int(told.get("DD") or told["D"])).isoformat()
+        return date(int(year), int(month), int(raw.get("DD") or raw["D"])).isoformat()
     except ValueError:
         return ""
 
 
 def _settings(root: Path, path: str) -> dict[str, Any] | None:
     try:
-        told: Any = json.loads(read_bytes(root, path) or b"")
+        raw: Any = json.loads(read_bytes(root, path) or b"")
     except (BadFile, ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
+    return raw if isinstance(raw, dict) else None
 
 
-def _folder(told: dict[str, Any] | None, key: str) -> str:
-    value = (told or {}).get(key)
+def _folder(raw: dict[str, Any] | None, key: str) -> str:
+    value = (raw or {}).get(key)
     return value.strip("/ ") if isinstance(value, str) else ""

@@ -93,7 +93,7 @@ def plan_in_place(found: Source, kind: Kind, home: str, opted_in: Sequence[str])
     opened = tuple(path for path in own if names.is_opted_in(path) and not own[path].startswith(f"{LOGS}/"))
     notes = tuple(path for path, name in own.items() if name.startswith(f"{NOTES}/") and path not in opened)
     logs = tuple(path for path, name in own.items() if name.startswith(f"{LOGS}/"))
-    return InPlace(kind, layout, names, logs, notes, opened, found.left_out, tuple(_told(layout, own, opened)))
+    return InPlace(kind, layout, names, logs, notes, opened, found.left_out, tuple(_sentences(layout, own, opened)))
 
 
 def _days(found: Source, kind: Kind, vault: Vault, home: str) -> str:
@@ -113,7 +113,7 @@ def _days(found: Source, kind: Kind, vault: Vault, home: str) -> str:
     return f"{folder}/{_DAY}.md" if folder else f"{_DAY}.md"
 
 
-def _told(layout: dict[str, Any], own: dict[str, str], opened: Sequence[str]) -> list[str]:
+def _sentences(layout: dict[str, Any], own: dict[str, str], opened: Sequence[str]) -> list[str]:
     home, told = layout["home"], []
     for key, name in (("memory", BRIEFING), ("user", USER)):
         if key in layout and layout[key] not in opened:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.adopt_days import begun_day, named_day, read_vault
-from pipelines.agents.adopt_source import Kind, base_of, is_note, settle, shown, standing
+from pipelines.agents.adopt_source import Kind, base_of, distinct_paths, is_note, portable_path, shown
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, USER, log_path
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 
@@ -88,7 +88,7 @@ def plan_adoption(source: Source, kind: Kind, cap: int) -> Plan:
     for day, paths in sorted(days.items()):
         own_first = sorted(paths, key=lambda path: (path.rpartition("/")[2] != f"{day}.md", path))
         pieces.append(Piece(log_path(day), tuple(own_first)))
-    pieces += _settled(others)
+    pieces += _distinct_pieces(others)
     fits = [piece for piece in pieces if len(piece.target.encode()) <= _LONGEST]
     left += [(one.sources[0], "has a path that is too long") for one in pieces if len(one.target.encode()) > _LONGEST]
     return Plan(kind, tuple(fits), tuple(sorted(left)), _notes(fits, vault))
@@ -109,8 +109,8 @@ def _roots(paths: Sequence[str], base: str) -> dict[str, str]:
     top = sorted(name for name in there if "/" not in name)
     roots = {}
     for name in _ROOT_NAMES:
-        alike = (one for one in top if one.casefold() == name.casefold())
-        own = name if name in there else next(alike, "CLAUDE.md" if name == AGENTS else "")
+        same_letters = (one for one in top if one.casefold() == name.casefold())
+        own = name if name in there else next(same_letters, "CLAUDE.md" if name == AGENTS else "")
         if own in there:
             roots[there[own]] = name
     return roots
@@ -134,13 +134,13 @@ def _place(path: str) -> str:
     """Return where a note or an attachment belongs: the folder of its own kind where it stands in one."""
     top, slash, rest = path.partition("/")
     if slash and (found := _PARA.fullmatch(top)):
-        return f"{_FOLDER_OF[found[1].casefold()]}/{standing(rest)}"
-    return f"Resources/{standing(path)}"
+        return f"{_FOLDER_OF[found[1].casefold()]}/{portable_path(rest)}"
+    return f"Resources/{portable_path(path)}"
 
 
-def _settled(wishes: Sequence[tuple[str, str]]) -> list[Piece]:
+def _distinct_pieces(wishes: Sequence[tuple[str, str]]) -> list[Piece]:
     pieces = []
-    targets = settle([LARGE_BRIEFING, *(wish for _, wish in wishes)])[1:]
+    targets = distinct_paths([LARGE_BRIEFING, *(wish for _, wish in wishes)])[1:]
     for (path, wish), target in zip(wishes, targets, strict=True):
         numbered = f"is numbered, because another is named {wish.rpartition('/')[2]}, too" if target != wish else ""
         why = numbered or ("" if path.endswith(wish.partition("/")[2]) else "has a name that cannot stand everywhere")

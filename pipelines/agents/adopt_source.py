@@ -211,7 +211,7 @@ def base_of(kind: Kind, source: Source) -> str:
     return "memory/" if inside and any(path.startswith("memory/") for path in source.files) else ""
 
 
-def standing(path: str) -> str:
+def portable_path(path: str) -> str:
     """Return a path in which each name that could not stand on every disk, or in git, is replaced by its slug."""
     folders, _, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
@@ -225,7 +225,7 @@ def _slug(name: str) -> str:
     return slug(name.encode(errors="replace").decode())
 
 
-def settle(wishes: Sequence[str]) -> list[str]:
+def distinct_paths(wishes: Sequence[str]) -> list[str]:
     """Return a path for each wish, in order, no two alike in any case of their letters; later ones are numbered."""
     wanted = {_key(wish) for wish in wishes}
     folders = {_key(wish[: slash.start()]) for wish in wishes for slash in re.finditer("/", wish)}

@@ -198,20 +198,20 @@ def units(asked: Asked, *, walls: bool) -> dict[str, str]:
     words = asked.program.words
     if set(words[0]) & set("\"'\\"):  # systemd refuses a program whose path holds a quote or a backslash
         words = ("/bin/sh", "-c", 'exec "$@"', "sh", *words)
-    program = ":" + " ".join(_quoted(plain(word)) for word in words)
-    memory = _quoted(plain(asked.program.root))
-    keys = _GLOB.sub(r"\\\1", plain(keys_file(asked.home))).replace("%", "%%")
+    program = ":" + " ".join(_quoted(printable_path(word)) for word in words)
+    memory = _quoted(printable_path(asked.program.root))
+    keys = _GLOB.sub(r"\\\1", printable_path(keys_file(asked.home))).replace("%", "%%")
     slots: Mapping[str, str] = {
         f"{_EXAMPLE} run --memory %h/memory": f"{program} run --memory {memory}",
         "-%h/.config/memcurate/environment": f"-{keys}",
-        _EXAMPLE_PATHS: " ".join(_quoted(f"-{plain(path)}") for path in _written(asked)),
+        _EXAMPLE_PATHS: " ".join(_quoted(f"-{printable_path(path)}") for path in _written(asked)),
     }
     service = fill(SERVICE, slots)
-    told = {f"{_EXAMPLE} status --notify --memory %h/memory": f"{program} status --notify --memory {memory}"}
+    failed_slots = {f"{_EXAMPLE} status --notify --memory %h/memory": f"{program} status --notify --memory {memory}"}
     zone = f" {asked.zone}" if asked.zone else ""
     return {
         SERVICE: service if walls else _WALLS.sub("# They are left out on this machine.\n", service),
-        FAILED: fill(FAILED, told),
+        FAILED: fill(FAILED, failed_slots),
         TIMER: fill(TIMER, {"*-*-* 02:00:00": f"*-*-* {time}:00{zone}"}),
     }
 
@@ -297,7 +297,7 @@ def clock(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def plain(path: Path | str) -> str:
+def printable_path(path: Path | str) -> str:
     """Return a path as text, where a file of settings can hold it.
 
     Raises:

@@ -21,7 +21,7 @@ from pipelines.agents.timers import (
     found_in_systemd,
     keys_file,
     night_time,
-    plain,
+    printable_path,
     search_path,
     unknown_at_night,
     whole_file,
@@ -130,10 +130,10 @@ def block(asked: Asked, time: str) -> str:
     hour, minute = clock(time)
     slots = {
         "0 2 * * *": f"{minute} {hour} * * *",
-        _EXAMPLE_KEYS: _quoted(plain(keys_file(asked.home))),
-        _EXAMPLE_PATH: f"PATH={_quoted(plain(search_path()))}",
-        _EXAMPLE_PROGRAM: " ".join(_quoted(plain(word)) for word in asked.program.words),
-        _EXAMPLE_MEMORY: _quoted(plain(asked.program.root)),
+        _EXAMPLE_KEYS: _quoted(printable_path(keys_file(asked.home))),
+        _EXAMPLE_PATH: f"PATH={_quoted(printable_path(search_path()))}",
+        _EXAMPLE_PROGRAM: " ".join(_quoted(printable_path(word)) for word in asked.program.words),
+        _EXAMPLE_MEMORY: _quoted(printable_path(asked.program.root)),
     }
     lines = fill("crontab", slots).partition(BEGIN)[2].partition(END)[0]
     if max(len(line.encode()) for line in lines.splitlines()) > _LONGEST:
@@ -215,8 +215,8 @@ def found_in_launchd(asked: Asked) -> Found | None:
     """Return what stands among the person's agents."""
     file = asked.home / _PLACE
     try:
-        told = plistlib.loads(file.read_bytes())
-        words, when = told["ProgramArguments"], told["StartCalendarInterval"]
+        raw = plistlib.loads(file.read_bytes())
+        words, when = raw["ProgramArguments"], raw["StartCalendarInterval"]
         time = f"{int(when['Hour']):02}:{int(when['Minute']):02}"
         ours = words[_MEMORY_AT] == str(asked.program.root)
     except OSError:
@@ -250,4 +250,4 @@ def property_list(asked: Asked) -> str:
 
 
 def _string(text: str | Path) -> str:
-    return f"<string>{escape(plain(text))}</string>"
+    return f"<string>{escape(printable_path(text))}</string>"

@@ -56,8 +56,8 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     """
     if adopt is None:
         if kind or yes or only_print or as_json or in_place or opted_in:
-            told = "--as, --yes, --print, --json, --in-place and --opt-in belong to --adopt."
-            raise UsageFault(told, "Name the notes: --adopt NOTES.")
+            sentence = "--as, --yes, --print, --json, --in-place and --opt-in belong to --adopt."
+            raise UsageFault(sentence, "Name the notes: --adopt NOTES.")
         _make((directory or Path()).expanduser().absolute(), now)
         return
     if yes and only_print:

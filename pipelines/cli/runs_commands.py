@@ -133,15 +133,15 @@ def _what_changed(run: Run) -> str:
     """Return what a run changed, in a few words."""
     if run.commit and run.undoes:
         return f"undoes {run.undoes}: {run.commit.subject.rpartition(': ')[2]}"
-    told = [f"{run.added} added"] if run.added else []
+    parts = [f"{run.added} added"] if run.added else []
     evicted = run.told("evicted")
     moved = len(evicted) if isinstance(evicted, list) else 0
     confirmed = run.number("items", "confirmed")
-    told += [f"{confirmed} confirmed"] if confirmed else []
-    told += [f"{moved} moved"] if moved else []
+    parts += [f"{confirmed} confirmed"] if confirmed else []
+    parts += [f"{moved} moved"] if moved else []
     other = run.changed - confirmed - moved
-    told += [f"{other} changed"] if other > 0 else []
-    return ", ".join(told) or "nothing"
+    parts += [f"{other} changed"] if other > 0 else []
+    return ", ".join(parts) or "nothing"
 
 
 def _cost(run: Run) -> str:
@@ -157,7 +157,7 @@ def _cost(run: Run) -> str:
 
 def _ending(run: Run) -> str:
     """Return how a run ended, in a few words."""
-    told = {
+    parts = {
         Ended.WELL: "well",
         Ended.PENDING: f"left something pending: {run.why}",
         Ended.FAILED: f"failed: {run.why}",
@@ -166,12 +166,12 @@ def _ending(run: Run) -> str:
         Ended.ASTRAY: run.why,
         Ended.BY_HAND: f"by hand: {run.why}",
     }
-    return told[run.ended].rstrip(".")
+    return parts[run.ended].rstrip(".")
 
 
 def _detail_json(run: Run, changes: Sequence[ItemChange]) -> dict[str, object]:
     """Return what `--json` prints of one run."""
-    sides = [(_standing(one.id, one.before), _standing(one.id, one.after)) for one in changes]
+    sides = [(_place_json(one.id, one.before), _place_json(one.id, one.after)) for one in changes]
     return {
         **run.to_json(),
         "items": {
@@ -186,7 +186,7 @@ def _detail_json(run: Run, changes: Sequence[ItemChange]) -> dict[str, object]:
     }
 
 
-def _standing(ident: str, one: ItemPlace | None) -> dict[str, object]:
+def _place_json(ident: str, one: ItemPlace | None) -> dict[str, object]:
     """Return an item where it stood, empty where it did not."""
     if one is None:
         return {}

@@ -45,34 +45,34 @@ def curate_why(*, item: str, as_json: bool, root: Path) -> None:
     answer(why(root, Git(root), item), _tell_why, as_json=as_json)
 
 
-def _tell_why(told: Why) -> None:
-    item = told.item
+def _tell_why(result: Why) -> None:
+    item = result.item
     say_bold(item_line(item))
     days = [f"since {item.since}"] if item.since else []
     days += [f"until {item.until}"] if item.until else []
     days += [f"confirmed {item.confirmed}"] if item.confirmed else []
-    say(f"  {', '.join([told.holding.place, item.status, *days])}")
+    say(f"  {', '.join([result.holding.place, item.status, *days])}")
     say(f"  {whose(item)}, confidence {item.confidence}{', pinned' if item.pinned else ''}")
     say_bold("Evidence")
-    for witness in told.witnesses:
+    for witness in result.witnesses:
         _tell_witness(witness)
-    if not told.witnesses:
+    if not result.witnesses:
         say("  none: a person wrote it" if not item.by else "  none is named")
-    elif item.seen > len(told.witnesses):
+    elif item.seen > len(result.witnesses):
         say(f"  seen {item.seen} times; the first and the last place are kept")
     say_bold("Origin")
-    prompt = f", version {told.prompt}" if told.prompt else ""
-    say(f"  extracted by {told.model}{prompt}" if told.model else "  written by a person")
-    if brought := told.brought:
+    prompt = f", version {result.prompt}" if result.prompt else ""
+    say(f"  extracted by {result.model}{prompt}" if result.model else "  written by a person")
+    if brought := result.brought:
         commit = brought.commit
         change = f"{', '.join(brought.changed)} by {_who(commit)} on {brought.day}"
         say(f"  {change}, commit {commit.id[:10]}: {commit.subject}")
     else:
         say("  not committed yet")
     for title, steps in (
-        ("Rests on", told.grounds),
-        ("Took the place of", told.superseded),
-        ("Gave way to", told.successors),
+        ("Rests on", result.grounds),
+        ("Took the place of", result.superseded),
+        ("Gave way to", result.successors),
     ):
         if steps:
             say_bold(title)
@@ -109,23 +109,23 @@ def curate_history(*, item: str, as_json: bool, root: Path) -> None:
     answer(history_of(root, Git(root), item), _tell_history, as_json=as_json)
 
 
-def _tell_history(told: History) -> None:
-    say_bold(told.id)
+def _tell_history(result: History) -> None:
+    say_bold(result.id)
     words = ""
-    for version in told.versions:
+    for version in result.versions:
         commit = version.commit
         say(f"{commit.when or 'not committed yet'}  {', '.join(version.changed)}")
         source = f"{_who(commit)}, commit {commit.id[:10]}: {safe(commit.subject)}"
         say(f"  {source if commit.id else 'an edit by hand; the next run commits it'}")
-        if version.item and not told.forgotten and version.item.text != words:
+        if version.item and not result.forgotten and version.item.text != words:
             words = version.item.text
             say(f"  {version.item.type}: {safe(words)}")
         if version.path:
             say(f"  in {version.path}, {version.item.status if version.item else ''}")
-    if told.forgotten:
+    if result.forgotten:
         say("  Its words were forgotten at a person's wish, and are not shown.")
-    if told.buried and not told.holding:
-        say(f"It stands nowhere: it was {told.buried.reason} on {told.buried.day}.")
+    if result.buried and not result.holding:
+        say(f"It stands nowhere: it was {result.buried.reason} on {result.buried.day}.")
 
 
 def _who(commit: Commit) -> str:

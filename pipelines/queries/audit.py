@@ -125,9 +125,9 @@ def audit(root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "")
     shown = git.layout.real
     beliefs = Beliefs.of(documents, shown)
     edges = all_edges(beliefs.holdings)
-    disputed = list(_disputed(beliefs, edges))
+    disputes = _disputes(beliefs, edges)
     chosen, notes = _chosen(root, documents, beliefs, topic, shown, search=not known_on)
-    chosen = _with_relatives(beliefs, chosen, (predecessors(beliefs), successors(beliefs), _rivals(disputed)))
+    chosen = _with_relatives(beliefs, chosen, (predecessors(beliefs), successors(beliefs), _rivals(disputes)))
     updated = days_updated(documents)
     newest = as_of or known_on or newest_day(documents.values())
     current = [one for one in chosen if (holds_on(one, as_of, updated) if as_of else one.item.active)]
@@ -137,7 +137,7 @@ def audit(root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "")
     archived = [one for one in rest if one.item.status is Status.ARCHIVED]
     waiting = [one for one in chosen if one.item.status is Status.WAITING]
     first = first_day_note(documents, as_of) if as_of and not (unknown or current) else ""
-    told = {one.item.id for one in (*current, *past, *archived, *waiting)}
+    shown_ids = {one.item.id for one in (*current, *past, *archived, *waiting)}
     return Audit(
         topic=topic,
         as_of=as_of,
@@ -145,12 +145,12 @@ def audit(root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "")
         current=current,
         past=past,
         archived=[] if as_of else archived,
-        disputes=_disputes(beliefs, disputed, told),
+        disputes=[one for one in disputes if {one[0].item.id, one[1].item.id} <= shown_ids],
         waiting=waiting,
         unsure=[(one, f"{one.item.confidence} confidence") for one in current if one.item.confidence in _UNSURE],
         unproven=list(_unproven(current, Quotes(root))),
         faded=list(_faded(current, newest, load_settings(root).priority)),
-        edges=[edge for edge in edges if edge.source in told and edge.target in told],
+        edges=[edge for edge in edges if edge.source in shown_ids and edge.target in shown_ids],
         newest=newest,
         notes=[one for one in (unknown, *notes, first) if one],
         review=shown(REVIEW),
@@ -244,34 +244,25 @@ def _held_before(one: Holding, day: str, updated: Mapping[str, str]) -> bool:
     return one.item.status is not Status.WAITING and bool(began) and began <= day
 
 
-def _disputed(beliefs: Beliefs, edges: Iterable[Edge]) -> Iterator[tuple[str, str, bool]]:
-    """Yield the ids of each two items that contradict each other, and whether a person is still asked about it."""
-    for edge in edges:
-        if edge.kind == "contradicts":
-            yield edge.source, edge.target, False
-    for one in beliefs.holdings:
-        against = dict(one.item.extra).get("against", "")
-        if one.item.status is Status.WAITING and against:
-            yield one.item.id, against, True
-
-
-def _rivals(disputed: Iterable[tuple[str, str, bool]]) -> Steps:
-    found: Steps = defaultdict(list)
-    for one, other, _ in disputed:
-        found[one].append(("contradicts", other))
-        found[other].append(("contradicts", one))
-    return found
-
-
-def _disputes(
-    beliefs: Beliefs, disputed: Iterable[tuple[str, str, bool]], told: set[str]
-) -> list[tuple[Holding, Holding, bool]]:
-    """Return the disputes between items that are told of, each once, as it was met first."""
+def _disputes(beliefs: Beliefs, edges: Iterable[Edge]) -> list[tuple[Holding, Holding, bool]]:
+    """Return each two items that contradict each other, and whether a person is still asked about it."""
+    pairs = [(edge.source, edge.target, False) for edge in edges if edge.kind == "contradicts"]
+    waiting = (one.item for one in beliefs.holdings if one.item.status is Status.WAITING)
+    pairs += [(item.id, dict(item.extra).get("against", ""), True) for item in waiting]
+    known = beliefs.by_id
     first: dict[frozenset[str], tuple[Holding, Holding, bool]] = {}
-    for one, other, is_open in disputed:
-        if {one, other} <= told and one != other:
-            first.setdefault(frozenset({one, other}), (beliefs.by_id[one], beliefs.by_id[other], is_open))
+    for near, far, is_open in pairs:
+        if near in known and far in known and near != far:
+            first.setdefault(frozenset({near, far}), (known[near], known[far], is_open))
     return list(first.values())
+
+
+def _rivals(disputes: Iterable[tuple[Holding, Holding, bool]]) -> Steps:
+    found: Steps = defaultdict(list)
+    for one, other, _ in disputes:
+        found[one.item.id].append(("contradicts", other.item.id))
+        found[other.item.id].append(("contradicts", one.item.id))
+    return found
 
 
 def _unproven(current: Iterable[Holding], quotes: Quotes) -> Iterator[tuple[Holding, str]]:

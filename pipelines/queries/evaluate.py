@@ -148,20 +148,20 @@ def _read_gold(path: Path, texts: Mapping[str, str]) -> dict[str, dict[tuple[str
         if not line.strip():
             continue
         try:
-            told = json.loads(line)
+            raw = json.loads(line)
         except (ValueError, RecursionError):
-            told = None
-        wrong = _faults(told, texts) if isinstance(told, dict) else [f"no JSON object; it should look like {_SHAPE}"]
+            raw = None
+        wrong = _faults(raw, texts) if isinstance(raw, dict) else [f"no JSON object; it should look like {_SHAPE}"]
         faults += [f"line {number}: {fault}" for fault in wrong]
         if not wrong:
-            key = same_key(told["text"])
-            if "lines" in told:
-                first, last = told["lines"]
+            key = same_key(raw["text"])
+            if "lines" in raw:
+                first, last = raw["lines"]
                 places = frozenset(range(first, last + 1))
             else:
-                places = frozenset(n for n, text in enumerate(lines[told["date"]], 1) if key and f" {key} " in text)
-            gold = Gold(ItemType(told["type"]), told["text"].strip(), places, told.get("procedural", False))
-            found.setdefault(told["date"], {}).setdefault((gold.type, key), gold)
+                places = frozenset(n for n, text in enumerate(lines[raw["date"]], 1) if key and f" {key} " in text)
+            gold = Gold(ItemType(raw["type"]), raw["text"].strip(), places, raw.get("procedural", False))
+            found.setdefault(raw["date"], {}).setdefault((gold.type, key), gold)
     if not found and not faults:
         faults.append(f"no item; a line should look like {_SHAPE}")
     if faults:
@@ -169,25 +169,25 @@ def _read_gold(path: Path, texts: Mapping[str, str]) -> dict[str, dict[tuple[str
     return found
 
 
-def _faults(told: Mapping[str, Any], texts: Mapping[str, str]) -> list[str]:
+def _faults(raw: Mapping[str, Any], texts: Mapping[str, str]) -> list[str]:
     faults = []
 
     def fault(key: str, should: str) -> None:
-        value = told.get(key)
+        value = raw.get(key)
         shown = "missing" if value is None else json.dumps(value, ensure_ascii=False)[:60]
         faults.append(f"{key} is {shown}; it should be {should}")
 
-    if not isinstance(told.get("date"), str) or not log_day(f"{told['date']}.md"):
+    if not isinstance(raw.get("date"), str) or not log_day(f"{raw['date']}.md"):
         fault("date", "a day, YYYY-MM-DD")
-    elif told["date"] not in texts:
-        faults.append(f"there is no log of {told['date']}")
-    if told.get("type") not in [str(kind) for kind in ItemType]:
+    elif raw["date"] not in texts:
+        faults.append(f"there is no log of {raw['date']}")
+    if raw.get("type") not in [str(kind) for kind in ItemType]:
         fault("type", f"one of {', '.join(ItemType)}")
-    if not isinstance(told.get("text"), str) or not told["text"].strip():
+    if not isinstance(raw.get("text"), str) or not raw["text"].strip():
         fault("text", "the words of the item")
-    if not isinstance(told.get("procedural", False), bool):
+    if not isinstance(raw.get("procedural", False), bool):
         fault("procedural", "true or false")
-    match told.get("lines", [1, 1]):
+    match raw.get("lines", [1, 1]):
         case [int() as first, int() as last] if 1 <= first <= last:
             pass
         case _:

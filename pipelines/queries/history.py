@@ -158,13 +158,13 @@ def versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> It
         holding: where it stands now, or None.
     """
     days = read_days(root)
-    standing: dict[str, Item] = {}
+    places: dict[str, Item] = {}
     was: Place = ("", None)
     for commit, removed, added, by_hand in _commits_of(git, ident):
         for path in removed:
-            standing.pop(path, None)
-        standing |= added
-        now: Place = min(standing.items(), key=lambda place: place[0], default=("", None))
+            places.pop(path, None)
+        places |= added
+        now: Place = min(places.items(), key=lambda place: place[0], default=("", None))
         if changed := list(_changes(was, now, by_hand)):
             yield Version(commit, days.of(datetime.fromisoformat(commit.when)), *now, changed)
         was = now

@@ -267,17 +267,16 @@ def json_lines(root: Path) -> Iterator[str]:
     Raises:
         BadFile: a document cannot be read.
     """
-    for record in _records(root):
-        yield escape_terminal_json(record, separators=(",", ":")) + "\n"
 
+    def line(record: object) -> str:
+        return escape_terminal_json(record, separators=(",", ":")) + "\n"
 
-def _records(root: Path) -> Iterator[dict[str, object]]:
-    yield header_record()
+    yield line(header_record())
     for document in _documents(root):
         if document.items:
-            yield document_record(document)
+            yield line(document_record(document))
         for one in holdings_in(document):
-            yield to_record(one.path, one.item, section=one.section, notes=one.notes)
+            yield line(to_record(one.path, one.item, section=one.section, notes=one.notes))
 
 
 def _documents(root: Path) -> Iterator[Document]:

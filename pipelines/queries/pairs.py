@@ -74,9 +74,9 @@ class PairScore:
     def of(self, relation: Relation) -> tuple[float, float, float]:
         """Return precision, recall and F1 of one verdict; 0 where nothing is right."""
         right = self.counts[relation, relation]
-        told = sum(count for (_, verdict), count in self.counts.items() if verdict is relation)
+        judged = sum(count for (_, verdict), count in self.counts.items() if verdict is relation)
         asked = sum(count for (label, _), count in self.counts.items() if label is relation)
-        return right / told if told else 0.0, right / asked if asked else 0.0, 2 * right / ((told + asked) or 1)
+        return right / judged if judged else 0.0, right / asked if asked else 0.0, 2 * right / ((judged + asked) or 1)
 
     @property
     def macro_f1(self) -> float:
@@ -146,14 +146,14 @@ def _pair(line: str) -> Pair:
         ValueError: it has a fault; the message says which.
     """
     try:
-        told = json.loads(line)
+        raw = json.loads(line)
     except (ValueError, RecursionError):
         raise ValueError(f"it is no JSON; write {_SHAPE}") from None
-    if not isinstance(told, dict) or not all(isinstance(told.get(key), str) and told[key] for key in ("old", "new")):
+    if not isinstance(raw, dict) or not all(isinstance(raw.get(key), str) and raw[key] for key in ("old", "new")):
         raise ValueError(f"it lacks its two sentences; write {_SHAPE}")
-    if told.get("label") not in frozenset(Relation):
+    if raw.get("label") not in frozenset(Relation):
         raise ValueError(f"label should be one of {', '.join(Relation)}")
-    if told.get("type") not in {None, *ItemType}:
+    if raw.get("type") not in {None, *ItemType}:
         raise ValueError(f"type should be one of {', '.join(ItemType)}")
-    kind = ItemType(told["type"]) if told.get("type") else None
-    return Pair(told["old"], told["new"], Relation(told["label"]), kind, str(told.get("why", "")))
+    kind = ItemType(raw["type"]) if raw.get("type") else None
+    return Pair(raw["old"], raw["new"], Relation(raw["label"]), kind, str(raw.get("why", "")))

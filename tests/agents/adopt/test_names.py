@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.agents.adopt_plan import joined
-from pipelines.agents.adopt_source import settle, standing
+from pipelines.agents.adopt_source import distinct_paths, portable_path
 from pipelines.store.log import parse_entries
 
 _PATHS = st.lists(
@@ -24,7 +24,7 @@ _PATHS = st.lists(
     "name", ["Old chapel.md", "Ünïcode – 日本.md", "a/b c/d.png", "no-ending", "x.y.md", "#1 (a) [b].md"]
 )
 def test_a_name_that_can_stand_is_kept(name: str) -> None:
-    assert standing(name) == name
+    assert portable_path(name) == name
 
 
 @pytest.mark.parametrize(
@@ -42,20 +42,20 @@ def test_a_name_that_can_stand_is_kept(name: str) -> None:
     ],
 )
 def test_a_name_that_cannot_stand_becomes_its_slug(name: str, stands: str) -> None:
-    assert standing(name) == stands
+    assert portable_path(name) == stands
 
 
 @given(st.text(min_size=1).filter(lambda name: name.strip("/")))
 def test_what_comes_out_stands(name: str) -> None:
-    path = standing(f"{name}.md")
+    path = portable_path(f"{name}.md")
     assert path.encode().isascii() or path.encode()
-    assert standing(path) == path
+    assert portable_path(path) == path
     assert not {"", ".", ".."} & set(path.split("/"))
 
 
 @given(_PATHS)
 def test_no_two_stand_in_one_place(wishes: list[str]) -> None:
-    paths = settle(wishes)
+    paths = distinct_paths(wishes)
     keys = [unicodedata.normalize("NFC", path).casefold() for path in paths]
     assert len(set(keys)) == len(keys)
     folders = {key.rsplit("/", n)[0] for key in keys for n in range(1, key.count("/") + 1)}
@@ -63,11 +63,11 @@ def test_no_two_stand_in_one_place(wishes: list[str]) -> None:
 
 
 def test_the_first_keeps_its_name_and_later_ones_are_numbered() -> None:
-    assert settle(["a.md", "A.md", "a-2.md", "a.MD"]) == ["a.md", "A-3.md", "a-2.md", "a-4.MD"]
+    assert distinct_paths(["a.md", "A.md", "a-2.md", "a.MD"]) == ["a.md", "A-3.md", "a-2.md", "a-4.MD"]
 
 
 def test_many_of_one_name_take_no_time() -> None:
-    assert len(set(settle(["same.md"] * 20_000))) == 20_000
+    assert len(set(distinct_paths(["same.md"] * 20_000))) == 20_000
 
 
 def test_one_note_of_a_day_keeps_its_bytes() -> None:
