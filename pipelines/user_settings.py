@@ -20,7 +20,6 @@ from pipelines.provider_settings import (
     PREFIX,
     SECONDS,
     VOYAGE_KEY,
-    Caps,
     EmbedderSettings,
     Price,
     ProviderSettings,
@@ -51,12 +50,17 @@ class _Table(BaseModel):
 Usd = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 
 
-class LimitsTable(_Table):
-    """The caps of a night."""
+class Caps(_Table):
+    """`[limits]`: what a night may come to at the most; None for no cap."""
 
     max_usd: Usd | None = None
     max_tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
     max_minutes: Annotated[float, Field(gt=0, le=1440)] | None = None
+
+    @property
+    def any(self) -> bool:
+        """Whether there is one."""
+        return any(cap is not None for cap in (self.max_usd, self.max_tokens, self.max_minutes))
 
 
 class PriceTable(_Table):
@@ -178,7 +182,7 @@ class UserFile(_Table):
     gemini: _Provider = _Provider()
     openai: _Provider = _Provider()
     exec: ProgramTable = ProgramTable()
-    limits: LimitsTable = LimitsTable()
+    limits: Caps = Caps()
     prices: dict[str, PriceTable] = Field(default_factory=dict)
     embedder: _Embedder = _Embedder()
     ping: PingTable = PingTable()
@@ -254,7 +258,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         (_from_command_line(provider, lacks),) if provider else tuple(file.providers or [*with_key, "rules"][:1]),
         **{name: told for name, told in found.items() if not isinstance(told, str)},
         exec=file.exec,
-        caps=Caps(**file.limits.model_dump()),
+        caps=file.limits,
         prices=tuple(
             Price(pattern, **one.model_dump(), source="the user's settings") for pattern, one in file.prices.items()
         ),

@@ -13,9 +13,10 @@ from pipelines.errors import ModelFailed
 from pipelines.extract.llm.budget import Budget, BudgetedModel, Cost, Ledger, OverBudget
 from pipelines.extract.llm.call import Answer, Call
 from pipelines.extract.llm.concurrency import ordered_map
-from pipelines.provider_settings import Caps, Price
+from pipelines.provider_settings import Price
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Usage
+from pipelines.user_settings import Caps
 from tests.extract.fakes import USAGE, Scripted
 
 if TYPE_CHECKING:
@@ -222,6 +223,6 @@ def test_a_ledger_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
 
 
 def test_a_model_under_caps_answers_as_the_model_does() -> None:
-    model = BudgetedModel(Scripted("a:1", ["yes"]), budget(max_usd=1e9), PRICE)
+    model = BudgetedModel(Scripted("a:1", ["yes"]), budget(max_usd=1e5), PRICE)
     assert model.ask(CALL) == Answer("yes", "a:1", USAGE)
     assert (model.name, model.source, model.input_tokens, model.retries) == ("a:1", "a:1 here", 24_000, 0)

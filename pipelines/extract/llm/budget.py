@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.llm.call import Answer, Call, Model, Place
-    from pipelines.provider_settings import Caps, Price
-
+    from pipelines.provider_settings import Price
+    from pipelines.user_settings import Caps
 
 LEDGER: Final = ".curate/ledger.jsonl"
 # More than any ordinary text needs, in any script: what is set aside must not turn out to be too little.
