@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.agents.adopt_copy import carry_out, check_places
+from pipelines.agents.adopt_copy import carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import move_in, plan_in_place, repository_of
-from pipelines.agents.adopt_plan import plan_adoption
 from pipelines.agents.adopt_source import Kind, base_of, detect, read_source, shown
 from pipelines.cli.output import on_terminal, say, say_json, say_lines, say_table, warn
 from pipelines.clock import moment, system_zone
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from pipelines.agents.adopt_copy import Piece
     from pipelines.agents.adopt_in_place import InPlace
-    from pipelines.agents.adopt_plan import Piece
     from pipelines.agents.adopt_source import LeftOut, Source
 
 

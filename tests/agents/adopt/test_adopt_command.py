@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.agents import adopt_plan as mapping
+from pipelines.agents import adopt_copy as mapping
 from pipelines.cli import adopt_notes as adopting
 from pipelines.cli import run_cli
 from tests.agents.adopt.samples import PNG, basic_memory, claude_code, fingerprint, lay, obsidian, openclaw

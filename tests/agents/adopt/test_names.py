@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.agents.adopt_plan import joined
+from pipelines.agents.adopt_copy import joined
 from pipelines.agents.adopt_source import distinct_paths, portable_path
 from pipelines.store.log import parse_entries
 
