@@ -1,8 +1,8 @@
 """Telling agents, and what starts runs at night, of a memory: one module a target.
 
 Each has a plan: from what was asked for to the edits that make the files as they should be, and what else a person
-should know. It reads and writes nothing; `edit_files` writes. To add a target, add its plan to `PLANS` and a line
-here.
+should know. It is data, so that it can be shown without being done: it reads and writes nothing; `edit_files` writes.
+To add a target, add its plan to `PLANS` and a line here.
 """
 
 from __future__ import annotations
@@ -32,10 +32,6 @@ TARGETS: Final = {
 
 NIGHTLY: Final = ("cron", "systemd", "launchd")
 """The targets that start a run every night."""
-
-
-# ---------------------------------------- what a target was asked for
-# and what it means to do: data, so that it can be shown without being done.
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +91,7 @@ class Plan:
     after: tuple[tuple[str, ...], ...] = ()
 
 
-# ---------------------------------------- the command line that an agent is told
-# and how it is known again in the agent's settings.
+# The command line that an agent is told, and how it is known again in the agent's settings.
 
 
 NAME: Final = "memcurate"

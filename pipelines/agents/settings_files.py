@@ -157,8 +157,7 @@ def drop_at(settings: Settings, path: Sequence[str]) -> None:
             return
 
 
-# ---------------------------------------- the MCP server in an agent's settings
-# one entry under a name of its own.
+# The MCP server in an agent's settings is one entry under a name of its own.
 
 
 HINT: Final = (
@@ -202,8 +201,7 @@ def is_ours(entry: object) -> bool:
     return all(isinstance(word, str) for word in words) and is_call(words, MCP)
 
 
-# ---------------------------------------- hooks in the form that Claude Code and Codex share
-# events, in each a list of groups, in each group commands.
+# Claude Code and Codex share the form of hooks: events, in each a list of groups, in each group commands.
 
 
 def add_hooks(settings: Settings, hooks: Sequence[Hook], program: Program) -> None:
@@ -253,8 +251,7 @@ def _found(settings: Settings, event: str, verb: Sequence[str]) -> list[tuple[di
     ]
 
 
-# ---------------------------------------- A marked block in somebody's AGENTS.md
-# merged in place, taken out to the byte.
+# A marked block in somebody's AGENTS.md is merged in place, and taken out to the byte.
 
 
 BEGIN: Final = "<!-- memcurate:begin (`curate install` keeps this block; write outside of it) -->"

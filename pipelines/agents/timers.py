@@ -218,7 +218,11 @@ def units(asked: Asked, *, walls: bool) -> dict[str, str]:
 
 def has_user_namespaces() -> bool:
     """Whether the kernel lets a user's services have user namespaces, which their walls stand on."""
-    return not any(_holds(path, value) for path, value in _KERNEL)
+    for path, value in _KERNEL:
+        with contextlib.suppress(OSError, ValueError):
+            if Path(path).read_text(encoding="ascii").strip() == value:
+                return False
+    return True
 
 
 def walls_stand() -> bool:
@@ -253,13 +257,6 @@ def _written(asked: Asked) -> Iterable[Path]:
 
 def _units_folder(home: Path) -> Path:
     return _xdg_folder("XDG_CONFIG_HOME", home / ".config") / "systemd/user"
-
-
-def _holds(path: str, value: str) -> bool:
-    try:
-        return Path(path).read_text(encoding="ascii").strip() == value
-    except (OSError, ValueError):
-        return False
 
 
 def whole_file(path: Path, text: str) -> Edit:

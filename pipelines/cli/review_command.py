@@ -101,7 +101,9 @@ def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, 
         say_bold(clean(question.entry.title), f"   ({question.entry.kind}, since {question.entry.day}; {left} left)")
         say_lines(_lines(question, quotes))
         keys = keys_of(question.choices)
-        key = _key({*keys, "s", "q"})
+        while (key := click.getchar().lower()) not in {*keys, "s", "q"}:
+            if key in {"\x03", "\x04", ""}:  # an interrupt ends the command
+                raise click.Abort
         if key == "q":
             break
         if key != "s":
@@ -146,11 +148,3 @@ def keys_of(choices: Sequence[str]) -> dict[str, str]:
         key = next(letter for letter in letters if letter not in keys and letter not in "sq")
         keys[key] = choice
     return keys
-
-
-def _key(allowed: set[str]) -> str:
-    """Return the key that a person presses, of those that mean something; an interrupt ends the command."""
-    while (key := click.getchar().lower()) not in allowed:
-        if key in {"\x03", "\x04", ""}:
-            raise click.Abort
-    return key

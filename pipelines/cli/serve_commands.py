@@ -1,4 +1,8 @@
-"""`curate mcp`: the memory as tools of the Model Context Protocol."""
+"""The verbs that serve agents and machines.
+
+`curate mcp` serves the memory as tools of the Model Context Protocol, `schedule` stays and runs the nights, `context`
+prints what a new session should start with.
+"""
 
 from __future__ import annotations
 
@@ -55,10 +59,6 @@ def curate_mcp(memory: Path | None) -> None:
     serve(named_memory(memory))
 
 
-# ---------------------------------------- `curate schedule`
-# stay, and run the nights.
-
-
 @click.command("schedule")
 @with_root
 def curate_schedule(*, root: Path) -> None:
@@ -107,10 +107,6 @@ def _listening(daemon: Daemon) -> Callable[[], None]:
                 daemon.reread()
 
     return threading.Thread(target=watch, daemon=True).start
-
-
-# ---------------------------------------- `curate context`
-# what a new session should start with.
 
 
 @click.command()

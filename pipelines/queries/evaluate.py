@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
+from operator import add
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, BadGold, ModelFailed
@@ -60,7 +61,7 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         """Return both together."""
-        return Tally(self.gold + other.gold, self.found + other.found, self.kept + other.kept, self.right + other.right)
+        return Tally(*map(add, astuple(self), astuple(other)))
 
     @property
     def precision(self) -> float | None:
