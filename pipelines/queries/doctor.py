@@ -94,22 +94,22 @@ def examine(root: Path, now: datetime, *, probing: bool) -> list[Finding]:
     }
     if probing:
         checks |= {"remote": lambda: remotes(root), "models": models}
-    return [Finding(name, *_answer(check)) for name, check in checks.items()]
-
-
-def _answer(check: Callable[[], Answer]) -> Answer:
-    try:
-        return check()
-    except CurateError as fault:
-        return State.WRONG, fault.sentence, fault.advice.strip() or "Mend that first."
-    except Exception as fault:  # noqa: BLE001  one broken thing must not hide what the other checks find
-        return State.WRONG, f"This could not be looked at: {type(fault).__name__}.", "Please report this."
+    findings = []
+    for name, check in checks.items():
+        try:
+            answer = check()
+        except CurateError as fault:
+            answer = _wrong(fault.sentence, fault.advice.strip() or "Mend that first.")
+        except Exception as fault:  # noqa: BLE001  one broken thing must not hide what the other checks find
+            answer = _wrong(f"This could not be looked at: {type(fault).__name__}.", "Please report this.")
+        findings.append(Finding(name, *answer))
+    return findings
 
 
 def next_thing(findings: list[Finding]) -> Finding | None:
     """Return the one finding to act on first: the first that is wrong, else the first that is worth a look."""
-    to_do = [one for state in (State.WRONG, State.LOOK) for one in findings if one.state is state and one.to_do]
-    return to_do[0] if to_do else None
+    urgent = (one for state in (State.WRONG, State.LOOK) for one in findings if one.state is state and one.to_do)
+    return next(urgent, None)
 
 
 def _ok(says: str) -> Answer:
