@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.search.chunks import Unit
     from pipelines.search.embedders.embedder import Embedder
 
 
@@ -131,20 +130,14 @@ def _embed(root: Path, embedder: Embedder, patience: float, seconds: float) -> V
 def _wanted(index: sqlite3.Connection, store: sqlite3.Connection, model: Model) -> Iterator[tuple[bytes, str]]:
     """Yield the texts without a vector, by key: items first, for the review compares what is new with their vectors."""
     for is_item in (True, False):
-        yield from _wanted_of(index, store, model, is_item=is_item)
-
-
-def _wanted_of(
-    index: sqlite3.Connection, store: sqlite3.Connection, model: Model, *, is_item: bool
-) -> Iterator[tuple[bytes, str]]:
-    last = 0
-    while rows := index.execute(_WANTED, (is_item, last)).fetchall():
-        last = rows[-1][0]
-        there = fetch(store, model, [row[1] for row in rows])
-        for _, known, text, title, headings, date, status in rows:
-            if known not in there:
-                embedded = embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date, status)
-                yield key(embedded), embedded
+        last = 0
+        while rows := index.execute(_WANTED, (is_item, last)).fetchall():
+            last = rows[-1][0]
+            there = fetch(store, model, [row[1] for row in rows])
+            for _, known, text, title, headings, date, status in rows:
+                if known not in there:
+                    embedded = embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date, status)
+                    yield key(embedded), embedded
 
 
 def _vectors(embedder: Embedder, model: Model, texts: list[str]) -> NDArray[np.float32]:
@@ -170,11 +163,6 @@ def _vectors(embedder: Embedder, model: Model, texts: list[str]) -> NDArray[np.f
 # The marks of a list item and of bold text say nothing, and a model would take them for something.
 _BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
 _BOLD: Final = re.compile(r"\*\*|__")
-
-
-def key_of(unit: Unit) -> bytes:
-    """Return the 16 bytes by which the vector of a unit is known, wherever the unit stands."""
-    return key(embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status))
 
 
 def key(text: str) -> bytes:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.chunk_context import match_expression, parted, spaced, unspaced_pairs
-from pipelines.search.damage import SUMMED_UNIT, row_sum
-from pipelines.search.schema import SEPARATOR, TOKENIZE
+from pipelines.search.schema import SEPARATOR, SUMMED_UNIT, TOKENIZE, row_sum
 from pipelines.store.layout import LOGS, SESSIONS
 
 if TYPE_CHECKING:
