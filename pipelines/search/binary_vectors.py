@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -136,10 +135,6 @@ def drop_damaged_signs(file: Path, rows: NDArray[np.float32]) -> None:
             file.unlink()
 
 
-# ---------------------------------------- who is near in meaning
-# all vectors compared with a question's, or, of very many, those whose signs are alike.
-
-
 LARGE: Final = 50_000
 """Vectors from which on their signs are looked at first; fewer are all compared in less time than that takes."""
 _FEW: Final = 16_384
@@ -150,19 +145,8 @@ _A_HIT: Final = 40
 """How many vectors are compared for each one that is wanted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """What was compared.
-
-    Args:
-        units: the units, rising, shape (n,).
-        cosines: each one's cosine with the question, shape (n,).
-        whole: whether these are all that may be found.
-    """
-
-    units: NDArray[np.int64]
-    cosines: NDArray[np.float32]
-    whole: bool
+Scan = tuple["NDArray[np.int64]", "NDArray[np.float32]", bool]
+"""What was compared: units, rising; each one's cosine with the question; whether these are all that may be found."""
 
 
 def scan(matrix: Matrix, question: NDArray[np.float32], allowed: list[int] | None, wanted: int) -> Scan:
@@ -181,34 +165,29 @@ def scan(matrix: Matrix, question: NDArray[np.float32], allowed: list[int] | Non
     units = np.arange(count) if allowed is None else np.asarray([unit for unit in allowed if unit < count], np.int64)
     if matrix.signs is None or count < LARGE:
         cosines = np.vecdot(matrix.rows, question)
-        return Scan(units, cosines if allowed is None else cosines[units], whole=True)
+        return units, cosines if allowed is None else cosines[units], True
     if len(units) > _FEW:
         counts = differing(matrix.signs, signs_of(question[None])[0])
         least = max(_LEAST, count // _SHARE, _A_HIT * wanted)
         if least < len(units):
             units = units[fewest(counts if allowed is None else counts[units], least)]
-            return Scan(units, np.vecdot(matrix.rows[units], question), whole=False)
-    return Scan(units, np.vecdot(matrix.rows[units], question), whole=True)
+            return units, np.vecdot(matrix.rows[units], question), False
+    return units, np.vecdot(matrix.rows[units], question), True
 
 
 def nearest(scanned: Scan, count: int) -> list[int]:
     """Return the `count` units nearest in meaning, and all that are as near as the last."""
-    picked = scanned.units
-    if len(picked) > count:
-        picked = picked[scanned.cosines >= _bar(scanned.cosines, count) - 1e-6]
-    return list(picked.tolist())
-
-
-def _bar(cosines: NDArray[np.float32], count: int) -> float:
-    """Return a cosine that at least `count` reach: the best of blocks first, for that is quicker than sorting all."""
     import numpy as np  # noqa: PLC0415  as above
 
-    size = max(1, len(cosines) // (8 * count))
-    whole = len(cosines) // size * size
-    heads = np.concatenate([cosines[:whole].reshape(-1, size).max(axis=1), cosines[whole:]])
-    least = float(np.partition(heads, len(heads) - count)[len(heads) - count])
-    few = cosines[cosines >= least]
-    return float(np.partition(few, len(few) - count)[len(few) - count])
+    units, cosines, _ = scanned
+    if len(units) > count:
+        # A cosine that at least so many reach: the best of blocks first, for that is quicker than sorting all.
+        size = max(1, len(cosines) // (8 * count))
+        whole = len(cosines) // size * size
+        heads = np.concatenate([cosines[:whole].reshape(-1, size).max(axis=1), cosines[whole:]])
+        few = cosines[cosines >= np.partition(heads, len(heads) - count)[len(heads) - count]]
+        units = units[cosines >= float(np.partition(few, len(few) - count)[len(few) - count]) - 1e-6]
+    return list(units.tolist())
 
 
 def exact(matrix: Matrix, question: NDArray[np.float32], units: list[int]) -> dict[int, float]:
