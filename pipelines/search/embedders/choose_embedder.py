@@ -67,7 +67,7 @@ def _openai(settings: EmbedderSettings) -> Choice:
 def _voyage(settings: EmbedderSettings) -> Choice:
     if not settings.api_key:
         return None, f"{_WORDS_ONLY}: the settings ask for Voyage, and {settings.key_variable} is not set."
-    from pipelines.search.embedders.voyage import VoyageEmbedder  # noqa: PLC0415  as above
+    from pipelines.search.embedders.remote import VoyageEmbedder  # noqa: PLC0415  as above
 
     reason = "as the settings say" if settings.provider else f"because {settings.key_variable} is set"
     return VoyageEmbedder(settings), f"{settings.model or VOYAGE_MODEL} at Voyage, {reason}."
