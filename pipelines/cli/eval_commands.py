@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Extractor
     from pipelines.queries.evaluate import GoldDay, Score, Tally
     from pipelines.queries.pairs import PairScore
-    from pipelines.search.evaluate_search import Measures
 
 
 @click.group("eval")
@@ -54,7 +53,8 @@ def curate_eval_search(file: Path, *, as_json: bool, memory: Path | None) -> Non
     _tell_lost(out_of_reach(root, questions), {place for question in questions for place in question.evidence})
     found = measure(root, questions, asked, fresh.stale)
     if as_json:
-        say_json({"questions": len(questions), "modes": {mode: one.to_json() for mode, one in found.items()}})
+        modes = {mode: {name: round(value, 4) for name, value in one.items()} for mode, one in found.items()}
+        say_json({"questions": len(questions), "modes": modes})
         return
     _table(found)
     say(f"{len(questions):,} questions")
@@ -70,12 +70,12 @@ def _tell_lost(lost: list[tuple[str, int]], places: set[tuple[str, int]]) -> Non
         )
 
 
-def _table(found: dict[str, Measures]) -> None:
+def _table(found: dict[str, dict[str, float]]) -> None:
     titles = ["mode", "@500w", "@1000w", "@2000w", "day@5", "day@10", "MRR", "median ms", "p95 ms"]
-    rows = [
-        [mode, *(f"{value:.3f}" for value in (*one.recall, *one.days, one.mrr)), f"{one.median:.1f}", f"{one.p95:.1f}"]
-        for mode, one in found.items()
-    ]
+    rows = []
+    for mode, one in found.items():
+        *shares, median, p95 = one.values()
+        rows.append([mode, *(f"{share:.3f}" for share in shares), f"{median:.1f}", f"{p95:.1f}"])
     say_table(titles, rows)
 
 

@@ -149,7 +149,7 @@ def _facts(root: Path, connection: sqlite3.Connection) -> IndexFacts:
     return IndexFacts(
         state="behind" if behind else "current",
         sentence=f"{files} changed since; {_BRINGS}" if behind else "",
-        files=sum(not one.reason for one in known.values()),
+        files=sum(not reason for *_, reason in known.values()),
         units=units,
         behind=behind,
         vectors=vectors,

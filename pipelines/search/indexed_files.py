@@ -215,18 +215,8 @@ def _printable(path: str) -> str:
     return path.encode(errors="backslashreplace").decode()
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """What the index knows of a file: its stamp, when that was taken, its fingerprint, why it has no units."""
-
-    stamp: Stamp
-    checked_ns: int
-    sha256: str
-    reason: str
-
-    def covers(self, stamp: Stamp) -> bool:
-        """Return whether the file with this stamp is surely the one that was read."""
-        return stamp == self.stamp and max(stamp.mtime_ns, stamp.ctime_ns) + SETTLED_NS < self.checked_ns
+Recorded = tuple[Stamp, int, str, str]
+"""What the index knows of a file: its stamp, when that was taken, its fingerprint, why it has no units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +241,7 @@ class Changes:
 def recorded(connection: sqlite3.Connection) -> dict[str, Recorded]:
     """Return what the index knows of its files, by path."""
     rows = connection.execute("SELECT path, size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason FROM files")
-    return {path: Recorded(Stamp(*stamp), *rest) for path, *stamp, rest in ((*row[:5], row[5:]) for row in rows)}
+    return {row[0]: (Stamp(*row[1:5]), *row[5:]) for row in rows}
 
 
 def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
@@ -260,15 +250,20 @@ def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
     for path, stamp in found.files.items():
         if (old := known.get(path)) is None:
             added.append(path)
-        elif old.covers(stamp):
+        elif is_covered(stamp, *old[:2]):
             unchanged.append(path)
-        elif (now := fingerprint(root, path, stamp.beside)) and now == old.sha256:
+        elif (now := fingerprint(root, path, stamp.beside)) and now == old[2]:
             unchanged.append(path)
             touched.append(path)
         else:
             changed.append(path)
     removed = sorted(known.keys() - found.files.keys())
     return Changes(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(touched))
+
+
+def is_covered(stamp: Stamp, recorded_stamp: Stamp, checked_ns: int) -> bool:
+    """Return whether the file with a stamp is surely the one that was read when another was taken of it."""
+    return stamp == recorded_stamp and max(stamp.mtime_ns, stamp.ctime_ns) + SETTLED_NS < checked_ns
 
 
 def fingerprint(root: Path, path: str, beside: str) -> str | None:

@@ -187,12 +187,15 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
         What the matrix is of now; None where nothing was ever embedded.
     """
     old = read_stamp(root)
-    model = model or (old.model if old else None) or _last_model(root)
+    model = model or (old.model if old else None)
+    if model is None and has_vectors(root):
+        with vector_store(root) as store:
+            model = last_model(store)
     if model is None:
         return None
     build, last = index.execute("SELECT build, last_unit FROM marks").fetchone()
     if old is None or (old.build, old.model) != (build, model):
-        old = Stamp(build, model.name, model.dimension)
+        old = Stamp(build, *model)
     elif old.units == last and not old.missing:
         if not fit(root / old.signs, old.units + 1, old.dimension):
             make_signs(root / old.signs, _rows(root, old))
@@ -201,17 +204,10 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
     try:
         stamp = _extend(root, index, old, last)
     except _Damaged:
-        stamp = _extend(root, index, Stamp(build, model.name, model.dimension), last)
+        stamp = _extend(root, index, Stamp(build, *model), last)
     _write_stamp(root, stamp)
     _drop_others(root, stamp)
     return stamp
-
-
-def _last_model(root: Path) -> Model | None:
-    if not has_vectors(root):
-        return None
-    with vector_store(root) as store:
-        return last_model(store)
 
 
 def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> Stamp:
