@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 _WORD: Final = 64
 _BLOCK: Final = 16_384
 """Rows counted at a time: their signs stay in the processor's cache."""
-_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+LARGE: Final = 50_000
+"""Vectors from which on their signs are looked at first; fewer are all compared in less time than that takes."""
+_FEW: Final = 16_384
+"""Vectors that are compared faster one by one than looked for by their signs."""
+_LEAST: Final = 4096
+_SHARE: Final = 64
+_A_HIT: Final = 40
+"""How many vectors are compared for each one that is wanted."""
 
 
 def words_of(dimension: int) -> int:
@@ -91,31 +100,22 @@ def fit(file: Path, rows: int, dimension: int) -> bool:
         return False
 
 
-def write_signs(file: Path, vectors: Mapping[int, bytes], dimension: int) -> None:
+def write_signs(file: IO[bytes], vectors: Mapping[int, bytes], dimension: int) -> None:
     """Write the signs of some vectors (float32, little-endian) at their rows; what is read meanwhile stays mapped."""
     import numpy as np  # noqa: PLC0415  as above
 
-    if not vectors:
-        return
     made = signs_of(np.frombuffer(b"".join(vectors.values()), "<f4").reshape(-1, dimension))
-    width = 8 * words_of(dimension)
-    with os.fdopen(os.open(file, _FLAGS, 0o600), "r+b") as out:
-        for row, signs in zip(vectors, made, strict=True):
-            out.seek(row * width)
-            out.write(signs.tobytes())
-
-
-def cut_signs(file: Path, rows: int, dimension: int) -> None:
-    """Give the file the size of `rows` vectors' signs; rows that were never written have none set."""
-    with os.fdopen(os.open(file, _FLAGS, 0o600), "r+b") as out:
-        out.truncate(rows * words_of(dimension) * 8)
+    for row, signs in zip(vectors, made, strict=True):
+        file.seek(row * 8 * words_of(dimension))
+        file.write(signs.tobytes())
 
 
 def make_signs(file: Path, rows: NDArray[np.float32]) -> None:
     """Make the signs of a whole matrix anew, aside, and put them in place."""
     aside = file.with_suffix(".new")
     aside.unlink(missing_ok=True)
-    with os.fdopen(os.open(aside, _FLAGS | os.O_EXCL, 0o600), "w+b") as out:
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(aside, flags, 0o600), "w+b") as out:
         for first in range(0, len(rows), _BLOCK):
             out.write(signs_of(rows[first : first + _BLOCK]).tobytes())
     aside.replace(file)
@@ -133,16 +133,6 @@ def drop_damaged_signs(file: Path, rows: NDArray[np.float32]) -> None:
     if not sound:
         with contextlib.suppress(OSError):
             file.unlink()
-
-
-LARGE: Final = 50_000
-"""Vectors from which on their signs are looked at first; fewer are all compared in less time than that takes."""
-_FEW: Final = 16_384
-"""Vectors that are compared faster one by one than looked for by their signs."""
-_LEAST: Final = 4096
-_SHARE: Final = 64
-_A_HIT: Final = 40
-"""How many vectors are compared for each one that is wanted."""
 
 
 Scan = tuple["NDArray[np.int64]", "NDArray[np.float32]", bool]

@@ -88,13 +88,8 @@ _NUMBERS: Final = (_WHOLE, _PASSAGE, _PASSAGE)
 _NAMES: Final = (_TEXT, _WHOLE, _TEXT, _TEXT, _TEXT)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Units with their raw scores: BM25 with surroundings, cosine. Each of both stands somewhere; others do not."""
-
-    standings: dict[int, Standing]
-    words: dict[int, float]
-    meaning: dict[int, float]
+Candidates = tuple[dict[int, Standing], dict[int, float], dict[int, float]]
+"""Where each stands, and the raw scores of those found by words (BM25 with surroundings) and by meaning (cosine)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +140,20 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
         own = _matching(connection, question, count)
         cosines, is_all = scanning.result()
     standings.look_up((*own, *cosines))  # both at once
-    found = _by_words(connection, question, standings, own, count)
+    standing, words, _ = _by_words(connection, question, standings, own, count)
     wanted = count
     # Rows of units that are no more take up room among the nearest: look further where they did.
     while len(there := standings.of(cosines)) < count and not is_all:
         wanted *= 4
         cosines, is_all = near(wanted)
-    cosines |= exact(matrix, vector, list(found.words.keys() - cosines.keys()))
+    cosines |= exact(matrix, vector, list(words.keys() - cosines.keys()))
     living = {unit: cosines[unit] for unit in there}
     if len(living) > count:
         # How far it was looked hangs on rows of units that are no more.
         bar = heapq.nlargest(count, living.values())[-1]
         living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
-    living |= {unit: cosines[unit] for unit in found.words if unit in cosines}
-    return Candidates(found.standings | there, found.words, living)
+    living |= {unit: cosines[unit] for unit in words if unit in cosines}
+    return standing | there, words, living
 
 
 def standing_units(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> list[int]:
@@ -236,7 +231,7 @@ def _by_words(
         unit: own[unit] + question.ranking.passages * max(passages.get(first or 0, 0.0), passages.get(last or 0, 0.0))
         for unit, (_, first, last) in there.items()
     }
-    return Candidates(there, scores, {})
+    return there, scores, {}
 
 
 class Standings:

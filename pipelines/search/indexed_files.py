@@ -159,8 +159,11 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
         left -= len(seen)
         if left < 0:
             skipped.append(Skipped(_printable(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
-        # A memory that was adopted in place has its files wherever its owner keeps them.
-        listed = [entry for entry in seen if _is_wanted(here, entry.name, by_place=names is None)]
+        if names is None and not here:
+            listed = [entry for entry in seen if entry.name in _AT_THE_TOP]
+        else:  # a memory that was adopted in place has its files wherever its owner keeps them
+            listed = [entry for entry in seen if not entry.name.startswith(".")]
+            listed = [entry for entry in listed if names is not None or f"{here}/{entry.name}" != PARTIAL]
         sidecars = {entry.name: entry for entry in listed if entry.name.endswith(SIDECAR)}
         for entry in listed:
             real = f"{here}/{entry.name}" if here else entry.name
@@ -173,12 +176,6 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
                 yield entry, path, form, next(filter(None, beside), None)
             elif _is_linked_folder(entry) and (names is None or names.leads(real)):
                 skipped.append(Skipped(_printable(real if names is None else f"{NOTES}/{real}"), _LINK))
-
-
-def _is_wanted(folder: str, name: str, *, by_place: bool) -> bool:
-    if by_place and not folder:
-        return name in _AT_THE_TOP
-    return not name.startswith(".") and not (by_place and f"{folder}/{name}" == PARTIAL)
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:

@@ -16,7 +16,7 @@ import zlib
 from dataclasses import asdict, dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
-from pipelines.search.binary_vectors import cut_signs, drop_damaged_signs, fit, make_signs, open_signs, write_signs
+from pipelines.search.binary_vectors import drop_damaged_signs, fit, make_signs, open_signs, words_of, write_signs
 from pipelines.search.schema import NEVER
 from pipelines.search.vectors import Model, fetch, has_vectors, last_model, vector_store
 from pipelines.store.layout import PRIVATE
@@ -225,7 +225,11 @@ def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> S
             (root / name).unlink(missing_ok=True)  # never cut short what a reader may have mapped
     elif not fit(root / stamp.signs, stamp.units + 1, stamp.dimension):
         make_signs(root / stamp.signs, _rows(root, stamp))
-    with vector_store(root) as store, os.fdopen(os.open(root / stamp.file, flags, 0o600), "r+b") as file:
+    with (
+        vector_store(root) as store,
+        os.fdopen(os.open(root / stamp.file, flags, 0o600), "r+b") as file,
+        os.fdopen(os.open(root / stamp.signs, flags, 0o600), "r+b") as signs,
+    ):
         if stamp.units:
             _compare(file, stamp, written)
         for rows in _without_rows(index, stamp, last):
@@ -237,9 +241,10 @@ def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> S
             for unit, vector in here.items():
                 file.seek(unit * width)
                 file.write(vector)
-            write_signs(root / stamp.signs, here, stamp.dimension)
+            if here:
+                write_signs(signs, here, stamp.dimension)
         file.truncate((last + 1) * width)
-        cut_signs(root / stamp.signs, last + 1, stamp.dimension)
+        signs.truncate((last + 1) * 8 * words_of(stamp.dimension))  # rows that were never written have none set
         file.flush()
         sums = dict(enumerate(stamp.sums)) | {block: _sum(file, new, block) for block in written}
     return replace(new, missing=tuple(missing), sums=tuple(sums[block] for block in sorted(sums)))

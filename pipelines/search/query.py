@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.search.candidates import Candidates, Place
+    from pipelines.search.candidates import Place
     from pipelines.search.matrix import Matrix
 
     Uses = Callable[[Collection[str]], Mapping[str, tuple[int, float]]]
@@ -115,14 +115,19 @@ def answer(
     """
     asked = asked or Asked()
     ranking = asked.ranking
-    question = _question(root, connection, query, stale, asked)
-    found = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
-    twice = told_in_logs(connection, found.standings, question.filters, stale)
-    fused = _fused(found, ranking) if question.matrix else found.words
+    matrix = None
+    if asked.vector is not None and ranking.mode != "keyword":
+        matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
+    terms = "" if matrix is not None and ranking.mode == "vector" else match_expression(query)
+    vector = None if matrix is None else asked.vector
+    question = Question(terms, resolved(asked.filters, connection), stale, ranking, vector, matrix)
+    standings, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
+    twice = told_in_logs(connection, standings, question.filters, stale)
+    fused = _fused(words, meaning, ranking) if matrix else words
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     factors: dict[int, dict[str, float]] = {}
     if asked.explain or ranking.adjusts:
-        factors = _factors(connection, scores, found, asked)
+        factors = _factors(connection, scores, (words, meaning), asked)
         scores = {
             unit: told["fused"] * math.prod(told.get(name, 1.0) for name in _MULTIPLIED)
             for unit, told in factors.items()
@@ -136,36 +141,27 @@ def answer(
         scores |= dict.fromkeys(there, _NAMED_SCORE)
         factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
     order = _ordered(connection, scores, limit, question)
-    if asked.explain and ranking.diversity and question.matrix is not None:
-        _tell_repeats(factors, order, _likeness(question.matrix, order))
+    if asked.explain and ranking.diversity and matrix is not None:
+        _tell_repeats(factors, order, _likeness(matrix, order))
     told = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
     hits = read_hits(connection, told)
     names = names_of(root)
     return hits if names is None else [replace(hit, path=names.real(hit.path), own_path=hit.path) for hit in hits]
 
 
-def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: Asked) -> Question:
-    matrix = None
-    if asked.vector is not None and asked.ranking.mode != "keyword":
-        matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
-    terms = "" if matrix is not None and asked.ranking.mode == "vector" else match_expression(query)
-    vector = None if matrix is None else asked.vector
-    return Question(terms, resolved(asked.filters, connection), stale, asked.ranking, vector, matrix)
-
-
-def _fused(found: Candidates, ranking: Ranking) -> dict[int, float]:
+def _fused(words: dict[int, float], meaning: dict[int, float], ranking: Ranking) -> dict[int, float]:
     if ranking.mode == "vector":
-        return found.meaning
+        return meaning
     if ranking.fusion == "rrf":
-        return reciprocal_ranks([found.words, found.meaning], ranking.rrf_k)
-    return weighted(found.words, found.meaning, ranking.vector_weight)
+        return reciprocal_ranks([words, meaning], ranking.rrf_k)
+    return weighted(words, meaning, ranking.vector_weight)
 
 
 def _factors(
-    connection: sqlite3.Connection, scores: Mapping[int, float], found: Candidates, asked: Asked
+    connection: sqlite3.Connection, scores: Mapping[int, float], found: tuple[dict[int, float], ...], asked: Asked
 ) -> dict[int, dict[str, float]]:
     """Return by unit all that its score comes of: what was found, and what is known of it."""
-    ranking, factors = asked.ranking, {}
+    ranking, factors, (words, meaning) = asked.ranking, {}, found
     uses = asked.uses if ranking.access else None
     priorities = asked.priorities() if ranking.priority and asked.priorities else {}
     rows = connection.execute(_NAMES, (json.dumps(list(scores)),)).fetchall() if uses or priorities else []
@@ -175,7 +171,7 @@ def _factors(
     places = read_places(connection, scores)
     for unit, score in scores.items():
         place = places[unit]
-        told = {"words": found.words.get(unit, 0.0), "meaning": found.meaning.get(unit, 0.0), "fused": score}
+        told = {"words": words.get(unit, 0.0), "meaning": meaning.get(unit, 0.0), "fused": score}
         if items.get(unit) in priorities:
             told["priority"] = 1 + ranking.priority * priorities[items[unit]]
         if ranking.half_life and asked.today and place.date:

@@ -56,31 +56,10 @@ _FILES: Final[Mapping[str, type]] = {
 _PASSED: Final[Mapping[str, type]] = {"id": int, "path": str, "reason": str}
 # What ranking looks at stands first in a row, and the texts last: they need not be read to sort.
 _UNITS: Final[Mapping[str, type]] = {
-    "id": int,
-    "file": int,
-    "start_line": int,
-    "end_line": int,
-    "first_passage": int,
-    "last_passage": int,
-    "hidden": int,
-    "crc": int,
+    **dict.fromkeys(("id", "file", "start_line", "end_line", "first_passage", "last_passage", "hidden", "crc"), int),
     "key": bytes,
-    "date": str,
-    "until": str,
-    "types": str,
-    "project": str,
-    "tags": str,
-    "trust": str,
-    "confidence": str,
-    "status": str,
-    "item": str,
-    "record": str,
-    "title": str,
-    "headings": str,
-    "text": str,
-    "grams": str,
-    "about": str,
-    "around": str,
+    **dict.fromkeys(("date", "until", "types", "project", "tags", "trust", "confidence", "status", "item"), str),
+    **dict.fromkeys(("record", "title", "headings", "text", "grams", "about", "around"), str),
 }
 _PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "place": int, "text": str}
 # A unit's number is never given twice, because its vector stands in the row of that number, in another file.
@@ -259,6 +238,22 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
     return connection
 
 
+def open_private(path: Path, patience: float) -> sqlite3.Connection:
+    """Open a database to write, and make it where there is none, readable to nobody else: it tells of the memory.
+
+    Args:
+        path: where it is; a symbolic link is refused.
+        patience: seconds to wait for another process that writes it.
+
+    Raises:
+        OSError: the disk refuses.
+        sqlite3.DatabaseError: its header is damaged.
+    """
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600))
+    check_header(path)
+    return sqlite3.connect(path, timeout=patience, isolation_level=None)
+
+
 def open_writing(path: Path) -> sqlite3.Connection:
     """Open the index to write into it; it is there, and in WAL mode."""
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
@@ -340,9 +335,7 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
     aside, path = root / _ASIDE, root / INDEX
     clear_aside(root)
     try:
-        # It holds all that the memory holds, so it is its owner's alone.
-        os.close(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
-        with contextlib.closing(sqlite3.connect(aside, isolation_level=None)) as connection:
+        with contextlib.closing(open_private(aside, BUSY_SECONDS)) as connection:
             connection.execute("PRAGMA synchronous = OFF")  # nobody else sees it, and it is flushed whole
             connection.execute("PRAGMA journal_mode = OFF")
             yield connection
@@ -361,8 +354,17 @@ def clear_aside(root: Path) -> None:
     Raises:
         OSError: the disk refuses.
     """
+    remove_database(root / _ASIDE)
+
+
+def remove_database(path: Path) -> None:
+    """Remove a database and what SQLite keeps beside it.
+
+    Raises:
+        OSError: the disk refuses.
+    """
     for suffix in ("", *_BESIDE):
-        (root / f"{_ASIDE}{suffix}").unlink(missing_ok=True)
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _settle(path: Path) -> None:

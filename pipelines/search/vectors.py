@@ -8,13 +8,12 @@ damaged or gone, the next `curate index` fills it.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 import zlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import VectorsDamaged
-from pipelines.search.schema import FAULTS, check_header, is_broken, transaction
+from pipelines.search.schema import BUSY_SECONDS, FAULTS, is_broken, open_private, remove_database, transaction
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
@@ -65,13 +64,13 @@ def vector_store(root: Path) -> Iterator[sqlite3.Connection]:
     except FAULTS as error:
         if not is_broken(error):
             raise
-        _remove(path)
+        remove_database(path)
         connection = _open(path)
     with contextlib.closing(connection):
         try:
             yield connection
         except VectorsDamaged:
-            _remove(path)
+            remove_database(path)
             raise
 
 
@@ -90,15 +89,8 @@ def _damage_told() -> Iterator[None]:
         raise
 
 
-def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
 def _open(path: Path) -> sqlite3.Connection:
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-    check_header(path)
-    connection = sqlite3.connect(path, isolation_level=None)
+    connection = open_private(path, BUSY_SECONDS)
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != _FORMAT:

@@ -7,6 +7,7 @@ nothing. A graph is built once, and built again when its files or the builder ch
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -74,26 +75,22 @@ def built_model(folder: Path, models: Path, precision: Precision, pinned: Pinned
     """
     tag = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:16]
     stamp = models / "built" / f"{tag}-{precision}.json"
-    return _ready(stamp, folder) or _build(stamp, folder, precision, pinned)
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # then it is built
+        told: dict[str, Any] = json.loads(stamp.read_bytes())
+        graph = stamp.parent / told["graph"]
+        document, query = told["prompts"]
+        as_built = (_states(folder), BUILDER, graph.stat().st_size)
+        if (told["sources"], told["builder"], told["size"]) == as_built:
+            return BuiltModel(
+                told["name"], graph, folder, int(told["dimension"]), int(told["limit"]), (document, query)
+            )
+    return _build(stamp, folder, precision, pinned)
 
 
 def _states(folder: Path) -> list[list[int]]:
     """Return size and time of each source file: what a changed file changes, without reading it."""
     found = [(folder / name).stat() for name in _SOURCES]
     return [[state.st_size, state.st_mtime_ns] for state in found]
-
-
-def _ready(stamp: Path, folder: Path) -> BuiltModel | None:
-    """Return the model that a stamp tells of, if all that it was built from is as it was then."""
-    try:
-        told: dict[str, Any] = json.loads(stamp.read_bytes())
-        graph = stamp.parent / told["graph"]
-        if told["sources"] != _states(folder) or told["builder"] != BUILDER or graph.stat().st_size != told["size"]:
-            return None
-        document, query = told["prompts"]
-        return BuiltModel(told["name"], graph, folder, int(told["dimension"]), int(told["limit"]), (document, query))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def _build(stamp: Path, folder: Path, precision: Precision, pinned: PinnedModel | None) -> BuiltModel:
