@@ -53,7 +53,7 @@ FITTING: Final = (
     "SELECT units.id FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
 )
 """Before a condition over `units` and `files`: the units of which it is true."""
-_STANDINGS: Final = """
+_POSITIONS: Final = """
     SELECT id, file, first_passage, last_passage FROM units INDEXED BY idx_units_placed
     WHERE id IN (SELECT value FROM json_each(?)) AND
 """
@@ -69,7 +69,7 @@ _TOLD: Final = """
     WHERE units.record != '' AND units.record IN (SELECT value FROM json_each(?)) AND
 """
 
-Standing = tuple[int, int | None, int | None]
+Position = tuple[int, int | None, int | None]
 """Where a candidate stands, by numbers: its file, and the first and the last passage that it belongs to."""
 
 
@@ -88,7 +88,7 @@ _NUMBERS: Final = (_WHOLE, _PASSAGE, _PASSAGE)
 _NAMES: Final = (_TEXT, _WHOLE, _TEXT, _TEXT, _TEXT)
 
 
-Candidates = tuple[dict[int, Standing], dict[int, float], dict[int, float]]
+Candidates = tuple[dict[int, Position], dict[int, float], dict[int, float]]
 """Where each stands, and the raw scores of those found by words (BM25 with surroundings) and by meaning (cosine)."""
 
 
@@ -127,10 +127,10 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     Raises:
         IndexUnusable: what is there cannot have been written.
     """
-    standings = Standings(connection, question.filters, question.stale)
+    positions = Positions(connection, question.filters, question.stale)
     matrix, vector = question.matrix, question.vector
     if vector is None or matrix is None:
-        return _by_words(connection, question, standings, _matching(connection, question, count), count)
+        return _by_words(connection, question, positions, _matching(connection, question, count), count)
     near = functools.partial(_near, matrix, vector, allowed_units(connection, question.filters))
     if len(matrix.rows) < _LARGE or not question.terms:
         cosines, is_all = near(count)
@@ -139,11 +139,11 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
         scanning = _scanner().submit(near, count)
         own = _matching(connection, question, count)
         cosines, is_all = scanning.result()
-    standings.look_up((*own, *cosines))  # both at once
-    standing, words, _ = _by_words(connection, question, standings, own, count)
+    positions.look_up((*own, *cosines))  # both at once
+    there_by_words, words, _ = _by_words(connection, question, positions, own, count)
     wanted = count
     # Rows of units that are no more take up room among the nearest: look further where they did.
-    while len(there := standings.of(cosines)) < count and not is_all:
+    while len(there := positions.of(cosines)) < count and not is_all:
         wanted *= 4
         cosines, is_all = near(wanted)
     cosines |= exact(matrix, vector, list(words.keys() - cosines.keys()))
@@ -153,14 +153,14 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
         bar = heapq.nlargest(count, living.values())[-1]
         living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
     living |= {unit: cosines[unit] for unit in words if unit in cosines}
-    return standing | there, words, living
+    return there_by_words | there, words, living
 
 
-def standing_units(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> list[int]:
+def fitting_units(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> list[int]:
     """Return those of some units, which nobody has to have found, that stand in the index and fit what is asked."""
     allowed = allowed_units(connection, question.filters)
     wanted = units if allowed is None else set(units) & set(allowed)
-    return list(Standings(connection, question.filters, question.stale).of(list(wanted)))
+    return list(Positions(connection, question.filters, question.stale).of(list(wanted)))
 
 
 def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:
@@ -215,16 +215,16 @@ def _matching(connection: sqlite3.Connection, question: Question, count: int) ->
 
 
 def _by_words(
-    connection: sqlite3.Connection, question: Question, standings: Standings, own: dict[int, float], count: int
+    connection: sqlite3.Connection, question: Question, positions: Positions, own: dict[int, float], count: int
 ) -> Candidates:
     """Return those that hold the words, given the best `count` of all that do, with what stands around them."""
     wanted = count
     # What is hidden or stale takes up room among the best: look further where it did.
-    while len(there := standings.of(own)) < count and len(own) >= wanted:
+    while len(there := positions.of(own)) < count and len(own) >= wanted:
         wanted *= 4
         own = _matching(connection, question, wanted)
     # Scoring all passages that hold a word would take as long as finding units: these stand around what was found.
-    around = {passage for standing in there.values() for passage in standing[1:] if passage is not None}
+    around = {passage for position in there.values() for passage in position[1:] if passage is not None}
     asked = (question.terms, json.dumps(list(around)))
     passages = dict(connection.execute(_PASSAGES, asked).fetchall()) if question.terms else {}
     scores = {
@@ -234,17 +234,17 @@ def _by_words(
     return there, scores, {}
 
 
-class Standings:
+class Positions:
     """Where candidates stand; each is looked up once. Those that are hidden, no more or stale stand nowhere."""
 
     def __init__(self, connection: sqlite3.Connection, filters: Filters, stale: Collection[str]) -> None:
         """Look nothing up yet."""
         self._connection = connection
-        self._query = _STANDINGS + filters.told
+        self._query = _POSITIONS + filters.told
         rows = connection.execute(_PATHS, (json.dumps(list(stale)),)) if stale else ()
         self._stale = frozenset(file for (file,) in rows)
         self._looked_up = set[int]()
-        self._there: dict[int, Standing] = {}
+        self._there: dict[int, Position] = {}
 
     def look_up(self, units: Iterable[int]) -> None:
         """Look up all of some units of which it is not known yet.
@@ -259,7 +259,7 @@ class Standings:
             _check(rows, _NUMBERS)
             self._there |= {row[0]: row[1:] for row in rows if row[1] not in self._stale}
 
-    def of(self, units: Collection[int]) -> dict[int, Standing]:
+    def of(self, units: Collection[int]) -> dict[int, Position]:
         """Return where those of some units stand that stand anywhere.
 
         Raises:
@@ -284,18 +284,18 @@ def read_places(connection: sqlite3.Connection, units: Iterable[int]) -> dict[in
 
 
 def told_in_logs(
-    connection: sqlite3.Connection, standings: Mapping[int, Standing], filters: Filters, stale: Collection[str]
+    connection: sqlite3.Connection, positions: Mapping[int, Position], filters: Filters, stale: Collection[str]
 ) -> set[int]:
     """Return those of some units that are turns of which a log tells: who finds the log's line need not find them.
 
     They are found where that line does not fit what is asked for, or its file is stale: a log is nobody's word but the
     agent's, and what its owner said stands in the turn.
     """
-    files = json.dumps(list({file for file, _, _ in standings.values()}))
+    files = json.dumps(list({file for file, _, _ in positions.values()}))
     sessions = {file for (file,) in connection.execute(_SESSIONS, (files,))}
     if not sessions or (filters.sources and "log" not in filters.sources):
         return set()
-    turns = read_places(connection, (unit for unit, (file, _, _) in standings.items() if file in sessions))
+    turns = read_places(connection, (unit for unit, (file, _, _) in positions.items() if file in sessions))
     asked = json.dumps(sorted({f"{place.path}:{place.line}" for place in turns.values()}))
     condition, values = filters.condition()
     rows = connection.execute(_TOLD + condition, (asked, *values))

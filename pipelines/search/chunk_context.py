@@ -5,8 +5,8 @@ text, less by its neighbours', and by the best of the passages (a window over th
 the unit alone is given back. A question in plain words becomes an OR over its content words, so that no word has to be
 there; every term is quoted, so that nothing a person types is ever read as query syntax.
 
-On questions about long conversations, recall of the evidence inside the first 1000 words
-of results was 0.74 with the unit alone, 0.83 with its neighbours, and 0.85 with its passages, too.
+On questions about long conversations, recall of the evidence inside the first 1000 words of results was 0.74 with the
+unit alone, 0.83 with its neighbours, and 0.85 with its passages, too.
 """
 
 from __future__ import annotations

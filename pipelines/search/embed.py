@@ -1,4 +1,7 @@
-"""What of the user's settings a search needs: it has no time to check them all."""
+"""The vectors of the index: who makes them, what of a unit is turned into one, and what is new embedded.
+
+Vectors are a help only: without them, words are searched. What was embedded before is found again by its key.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,61 @@ if TYPE_CHECKING:
     from pipelines.search.embedders.embedder import Embedder
 
 
+BATCH: Final = 64
+"""Texts a call: a failing call costs no more than these, and each call's vectors are kept at once."""
+PATIENCE: Final = 60.0
+_WANTED: Final = (
+    "SELECT id, key, text, title, headings, date, status FROM units"
+    " WHERE hidden < 2 AND (status != '') = ? AND id > ? ORDER BY id LIMIT 4096"
+)
+# The marks of a list item and of bold text say nothing, and a model would take them for something.
+_BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
+_BOLD: Final = re.compile(r"\*\*|__")
+
+
+def chosen_embedder() -> tuple[Embedder | None, str]:
+    """Return the embedder that the user's settings come to, or None, and the sentence that says which and why.
+
+    Raises:
+        BadSettings: what the user's settings say of it cannot be read.
+    """
+    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  only who embeds needs them
+
+    return choose_embedder(embedder_settings(os.environ), os.environ)
+
+
+def embed(root: Path, seconds: float) -> tuple[dict[str, object], tuple[str, ...]]:
+    """Give what is new in the index its vectors.
+
+    Args:
+        root: the memory.
+        seconds: how long that may take, about; what is left waits for the next time.
+
+    Returns:
+        What was done (empty where there is no embedder), and sentences on what failed; nothing is lost by it.
+    """
+    try:
+        embedder, _ = chosen_embedder()
+        if embedder is None:
+            return {}, ()
+        report = embed_index(root, embedder, seconds=seconds)
+    except (CurateError, sqlite3.Error, OSError) as fault:
+        return {}, (f"Nothing could be embedded: {fault} What is new is found by its words.",)
+    units = "1 unit is" if report.missing == 1 else f"{report.missing:,} units are"
+    notes = (f"{' '.join(report.faults)} Until the next time, {units} found by words alone.",) if report.faults else ()
+    return dict(report.to_json()), notes
+
+
+def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | None, str]:
+    """Return a question's vector, or None and the sentence that says why there is none."""
+    if not query.strip():
+        return None, ""
+    try:
+        return embedder.embed_query(veil(query)), ""
+    except CurateError as fault:
+        return None, f"{fault.sentence} This answer goes by words alone."
+
+
 def embedder_settings(environ: Mapping[str, str]) -> EmbedderSettings:
     """Return the user's `[embedder]`; a file that says nothing of it is not looked at any further.
 
@@ -41,19 +99,6 @@ def embedder_settings(environ: Mapping[str, str]) -> EmbedderSettings:
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  a tenth of a second for the checks alone
 
     return load_user_settings(environ).embedder
-
-
-# ---------------------------------------- give the units of the index their vectors
-# what was embedded before is found again, only what is new is asked for.
-
-
-BATCH: Final = 64
-"""Texts a call: a failing call costs no more than these, and each call's vectors are kept at once."""
-PATIENCE: Final = 60.0
-_WANTED: Final = (
-    "SELECT id, key, text, title, headings, date, status FROM units"
-    " WHERE hidden < 2 AND (status != '') = ? AND id > ? ORDER BY id LIMIT 4096"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +201,6 @@ def _vectors(embedder: Embedder, model: Model, texts: list[str]) -> NDArray[np.f
     return unit
 
 
-# ---------------------------------------- what of a unit is turned into a vector
-# and the key by which that vector is known.
-
-
-# The marks of a list item and of bold text say nothing, and a model would take them for something.
-_BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
-_BOLD: Final = re.compile(r"\*\*|__")
-
-
 def key(text: str) -> bytes:
     """Return the 16 bytes by which the vector of an embedded text is known."""
     return hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
@@ -180,50 +216,3 @@ def embedded_text(text: str, title: str, headings: Sequence[str], date: str, sta
     where = "" if status else " > ".join(dict.fromkeys(part for part in (title, *headings) if part))
     about = ", ".join(part for part in (where, day_words(date)) if part)
     return f"{plain} ({about})" if about else plain
-
-
-# ---------------------------------------- meaning: which embedder there is
-# and its vectors brought up to date. A help only: without it, words are searched.
-
-
-def chosen_embedder() -> tuple[Embedder | None, str]:
-    """Return the embedder that the user's settings come to, or None, and the sentence that says which and why.
-
-    Raises:
-        BadSettings: what the user's settings say of it cannot be read.
-    """
-    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  only who embeds needs them
-
-    return choose_embedder(embedder_settings(os.environ), os.environ)
-
-
-def embed(root: Path, seconds: float) -> tuple[dict[str, object], tuple[str, ...]]:
-    """Give what is new in the index its vectors.
-
-    Args:
-        root: the memory.
-        seconds: how long that may take, about; what is left waits for the next time.
-
-    Returns:
-        What was done (empty where there is no embedder), and sentences on what failed; nothing is lost by it.
-    """
-    try:
-        embedder, _ = chosen_embedder()
-        if embedder is None:
-            return {}, ()
-        report = embed_index(root, embedder, seconds=seconds)
-    except (CurateError, sqlite3.Error, OSError) as fault:
-        return {}, (f"Nothing could be embedded: {fault} What is new is found by its words.",)
-    units = "1 unit is" if report.missing == 1 else f"{report.missing:,} units are"
-    notes = (f"{' '.join(report.faults)} Until the next time, {units} found by words alone.",) if report.faults else ()
-    return dict(report.to_json()), notes
-
-
-def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | None, str]:
-    """Return a question's vector, or None and the sentence that says why there is none."""
-    if not query.strip():
-        return None, ""
-    try:
-        return embedder.embed_query(veil(query)), ""
-    except CurateError as fault:
-        return None, f"{fault.sentence} This answer goes by words alone."

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.search.candidates import Question, candidates, matrix_for, read_places, standing_units, told_in_logs
+from pipelines.search.candidates import Question, candidates, fitting_units, matrix_for, read_places, told_in_logs
 from pipelines.search.chunk_context import identifiers, match_expression
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.hits import Hit, known_as, read_hits
@@ -121,8 +121,8 @@ def answer(
     terms = "" if matrix is not None and ranking.mode == "vector" else match_expression(query)
     vector = None if matrix is None else asked.vector
     question = Question(terms, resolved(asked.filters, connection), stale, ranking, vector, matrix)
-    standings, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
-    twice = told_in_logs(connection, standings, question.filters, stale)
+    positions, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
+    twice = told_in_logs(connection, positions, question.filters, stale)
     fused = _fused(words, meaning, ranking) if matrix else words
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     factors: dict[int, dict[str, float]] = {}
@@ -137,7 +137,7 @@ def answer(
     # A stemmed, tokenised text is no place to look for an item's id.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     if named:
-        there = standing_units(connection, named, question)
+        there = fitting_units(connection, named, question)
         scores |= dict.fromkeys(there, _NAMED_SCORE)
         factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
     order = _ordered(connection, scores, limit, question)

@@ -115,12 +115,12 @@ def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_we
     return fused
 
 
-def reciprocal_ranks(legs: Sequence[Mapping[int, float]], k: int) -> dict[int, float]:
-    """Return the sum of 1 / (k + rank) over the legs; equal scores share the better rank."""
+def reciprocal_ranks(rankings: Sequence[Mapping[int, float]], k: int) -> dict[int, float]:
+    """Return the sum of 1 / (k + rank) over the rankings; equal scores share the better rank."""
     fused: dict[int, float] = {}
-    for leg in legs:
+    for ranked in rankings:
         rank, before = 0, math.inf
-        for place, (unit, score) in enumerate(sorted(leg.items(), key=lambda one: -one[1]), 1):
+        for place, (unit, score) in enumerate(sorted(ranked.items(), key=lambda one: -one[1]), 1):
             rank, before = (rank if score == before else place), score
             fused[unit] = fused.get(unit, 0.0) + 1 / (k + rank)
     return fused
