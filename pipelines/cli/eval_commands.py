@@ -12,7 +12,7 @@ from pipelines.cli.options import memory_option, memory_root
 from pipelines.cli.output import say, say_json, say_table, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import UsageFault
-from pipelines.text import plain_line
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ def _tell_lost(lost: list[tuple[str, int]], places: set[tuple[str, int]]) -> Non
         path, line = lost[0]
         warn(
             f"Nothing that a search shows stands at {len(lost):,} of the {len(places):,} places given as evidence"
-            f" (the first: {plain_line(path)}:{line}); they count as not found."
+            f" (the first: {escape_terminal_line(path)}:{line}); they count as not found."
         )
 
 

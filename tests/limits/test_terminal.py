@@ -16,7 +16,7 @@ import pytest
 import pipelines
 from pipelines.cli import output, run_cli
 from pipelines.errors import BadFile, NotWritable
-from pipelines.text import plain, plain_json, plain_line, plain_xml
+from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line, escape_terminal_xml
 
 STEERING: Final = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 JOINERS: Final = {"\u200c", "\u200d"}
@@ -39,7 +39,7 @@ def test_every_character_that_steers_is_written_out_and_no_other_is() -> None:
         c = chr(code)
         if c in "\n\t" or c in JOINERS:
             continue
-        shown = plain(c)
+        shown = escape_terminal(c)
         if unicodedata.category(c) in STEERING:
             assert shown.startswith("\\"), hex(code)
             assert shown.isascii(), hex(code)
@@ -49,28 +49,28 @@ def test_every_character_that_steers_is_written_out_and_no_other_is() -> None:
 
 def test_joiners_stay_where_letters_need_them() -> None:
     for text in ("می\u200cخواهم", "👩\u200d💻", "«\u00a0oui\u00a0»\u3000"):
-        assert plain(text) == text
+        assert escape_terminal(text) == text
     for text in ("\u200cx", "a\u200db", "é\u200dx", "x\u200cé", "\u200d"):
-        assert not JOINERS & set(plain(text)), text
+        assert not JOINERS & set(escape_terminal(text)), text
 
 
 def test_line_ends_stay_in_a_text_and_not_in_a_name() -> None:
-    assert plain("one\ttwo\r\nthree\rfour") == "one\ttwo\r\nthree\\rfour"
-    assert plain_line("one\ttwo\r\nthree\n") == "one\\ttwo\\r\\nthree\\n"
+    assert escape_terminal("one\ttwo\r\nthree\rfour") == "one\ttwo\r\nthree\\rfour"
+    assert escape_terminal_line("one\ttwo\r\nthree\n") == "one\\ttwo\\r\\nthree\\n"
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, TEXT, "plain", "\udcff", "👩\u200d💻"])
 def test_json_reads_back_as_it_was(text: str) -> None:
     for indent in (None, 1):
-        told = plain_json({text: [text, 1, None]}, indent)
+        told = escape_terminal_json({text: [text, 1, None]}, indent)
         assert not [c for c in steers(told) if c not in {repr(one) for one in JOINERS}]
         assert json.loads(told) == {text: [text, 1, None]}
 
 
 def test_xml_reads_back_as_it_was() -> None:
     text = "\x85\u202e\u200b\U000e0041\ufeff"
-    assert plain_xml(text).isascii()
-    assert ET.fromstring(f"<a>{plain_xml(text)}</a>").text == text  # noqa: S314  it is our own
+    assert escape_terminal_xml(text).isascii()
+    assert ET.fromstring(f"<a>{escape_terminal_xml(text)}</a>").text == text  # noqa: S314  it is our own
 
 
 def test_nothing_but_the_voice_of_the_verbs_prints() -> None:
