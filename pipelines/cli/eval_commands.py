@@ -57,13 +57,14 @@ def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
         )
     found = measure(root, questions, asked, fresh.stale)
     if as_json:
-        say_json({"questions": len(questions), "modes": {mode: one.to_json() for mode, one in found.items()}})
+        modes = {mode: {name: round(value, 4) for name, value in one.items()} for mode, one in found.items()}
+        say_json({"questions": len(questions), "modes": modes})
         return
     say_table(
         ("mode", "@500w", "@1000w", "@2000w", "day@5", "day@10", "MRR", "median ms", "p95 ms"),
         [
-            (mode, *(f"{x:.3f}" for x in (*one.recall, *one.days, one.mrr)), f"{one.median:.1f}", f"{one.p95:.1f}")
-            for mode, one in found.items()
+            (mode, *(f"{share:.3f}" for share in shares), f"{median:.1f}", f"{p95:.1f}")
+            for mode, (*shares, median, p95) in ((mode, one.values()) for mode, one in found.items())
         ],
     )
     say(f"{len(questions):,} questions")

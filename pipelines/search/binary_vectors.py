@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +24,16 @@ if TYPE_CHECKING:
 _WORD: Final = 64
 _BLOCK: Final = 16_384
 """Rows counted at a time: their signs stay in the processor's cache."""
-_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+LARGE: Final = 50_000
+"""Vectors from which on their signs are looked at first; fewer are all compared in less time than that takes."""
+_FEW: Final = 16_384
+"""Vectors that are compared faster one by one than looked for by their signs."""
+_LEAST: Final = 4096
+_SHARE: Final = 64
+_A_HIT: Final = 40
+"""How many vectors are compared for each one that is wanted."""
 
 
 def words_of(dimension: int) -> int:
@@ -92,31 +100,22 @@ def fit(file: Path, rows: int, dimension: int) -> bool:
         return False
 
 
-def write_signs(file: Path, vectors: Mapping[int, bytes], dimension: int) -> None:
+def write_signs(file: IO[bytes], vectors: Mapping[int, bytes], dimension: int) -> None:
     """Write the signs of some vectors (float32, little-endian) at their rows; what is read meanwhile stays mapped."""
     import numpy as np  # noqa: PLC0415  as above
 
-    if not vectors:
-        return
     made = signs_of(np.frombuffer(b"".join(vectors.values()), "<f4").reshape(-1, dimension))
-    width = 8 * words_of(dimension)
-    with os.fdopen(os.open(file, _FLAGS, 0o600), "r+b") as out:
-        for row, signs in zip(vectors, made, strict=True):
-            out.seek(row * width)
-            out.write(signs.tobytes())
-
-
-def cut_signs(file: Path, rows: int, dimension: int) -> None:
-    """Give the file the size of `rows` vectors' signs; rows that were never written have none set."""
-    with os.fdopen(os.open(file, _FLAGS, 0o600), "r+b") as out:
-        out.truncate(rows * words_of(dimension) * 8)
+    for row, signs in zip(vectors, made, strict=True):
+        file.seek(row * 8 * words_of(dimension))
+        file.write(signs.tobytes())
 
 
 def make_signs(file: Path, rows: NDArray[np.float32]) -> None:
     """Make the signs of a whole matrix anew, aside, and put them in place."""
     aside = file.with_suffix(".new")
     aside.unlink(missing_ok=True)
-    with os.fdopen(os.open(aside, _FLAGS | os.O_EXCL, 0o600), "w+b") as out:
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(aside, flags, 0o600), "w+b") as out:
         for first in range(0, len(rows), _BLOCK):
             out.write(signs_of(rows[first : first + _BLOCK]).tobytes())
     aside.replace(file)
@@ -136,33 +135,8 @@ def drop_damaged_signs(file: Path, rows: NDArray[np.float32]) -> None:
             file.unlink()
 
 
-# ---------------------------------------- who is near in meaning
-# all vectors compared with a question's, or, of very many, those whose signs are alike.
-
-
-LARGE: Final = 50_000
-"""Vectors from which on their signs are looked at first; fewer are all compared in less time than that takes."""
-_FEW: Final = 16_384
-"""Vectors that are compared faster one by one than looked for by their signs."""
-_LEAST: Final = 4096
-_SHARE: Final = 64
-_A_HIT: Final = 40
-"""How many vectors are compared for each one that is wanted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """What was compared.
-
-    Args:
-        units: the units, rising, shape (n,).
-        cosines: each one's cosine with the question, shape (n,).
-        whole: whether these are all that may be found.
-    """
-
-    units: NDArray[np.int64]
-    cosines: NDArray[np.float32]
-    whole: bool
+Scan = tuple["NDArray[np.int64]", "NDArray[np.float32]", bool]
+"""What was compared: units, rising; each one's cosine with the question; whether these are all that may be found."""
 
 
 def scan(matrix: Matrix, question: NDArray[np.float32], allowed: list[int] | None, wanted: int) -> Scan:
@@ -181,34 +155,29 @@ def scan(matrix: Matrix, question: NDArray[np.float32], allowed: list[int] | Non
     units = np.arange(count) if allowed is None else np.asarray([unit for unit in allowed if unit < count], np.int64)
     if matrix.signs is None or count < LARGE:
         cosines = np.vecdot(matrix.rows, question)
-        return Scan(units, cosines if allowed is None else cosines[units], whole=True)
+        return units, cosines if allowed is None else cosines[units], True
     if len(units) > _FEW:
         counts = differing(matrix.signs, signs_of(question[None])[0])
         least = max(_LEAST, count // _SHARE, _A_HIT * wanted)
         if least < len(units):
             units = units[fewest(counts if allowed is None else counts[units], least)]
-            return Scan(units, np.vecdot(matrix.rows[units], question), whole=False)
-    return Scan(units, np.vecdot(matrix.rows[units], question), whole=True)
+            return units, np.vecdot(matrix.rows[units], question), False
+    return units, np.vecdot(matrix.rows[units], question), True
 
 
 def nearest(scanned: Scan, count: int) -> list[int]:
     """Return the `count` units nearest in meaning, and all that are as near as the last."""
-    picked = scanned.units
-    if len(picked) > count:
-        picked = picked[scanned.cosines >= _bar(scanned.cosines, count) - 1e-6]
-    return list(picked.tolist())
-
-
-def _bar(cosines: NDArray[np.float32], count: int) -> float:
-    """Return a cosine that at least `count` reach: the best of blocks first, for that is quicker than sorting all."""
     import numpy as np  # noqa: PLC0415  as above
 
-    size = max(1, len(cosines) // (8 * count))
-    whole = len(cosines) // size * size
-    heads = np.concatenate([cosines[:whole].reshape(-1, size).max(axis=1), cosines[whole:]])
-    least = float(np.partition(heads, len(heads) - count)[len(heads) - count])
-    few = cosines[cosines >= least]
-    return float(np.partition(few, len(few) - count)[len(few) - count])
+    units, cosines, _ = scanned
+    if len(units) > count:
+        # A cosine that at least so many reach: the best of blocks first, for that is quicker than sorting all.
+        size = max(1, len(cosines) // (8 * count))
+        whole = len(cosines) // size * size
+        heads = np.concatenate([cosines[:whole].reshape(-1, size).max(axis=1), cosines[whole:]])
+        few = cosines[cosines >= np.partition(heads, len(heads) - count)[len(heads) - count]]
+        units = units[cosines >= float(np.partition(few, len(few) - count)[len(few) - count]) - 1e-6]
+    return list(units.tolist())
 
 
 def exact(matrix: Matrix, question: NDArray[np.float32], units: list[int]) -> dict[int, float]:

@@ -1,4 +1,7 @@
-"""Bring the index up to date with the files, or build it anew. Both give the same answers to every query."""
+"""Bring the index up to date with the files, or build it anew. Both give the same answers to every query.
+
+Before a search, it is brought up to date where that is quick; else the files are named for which it must not speak.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import CurateError, IndexUnusable, LockHeld, NotWritable
 from pipelines.search.damage import check_whole
-from pipelines.search.indexed_files import (
-    Form,
-    as_shown,
-    compare,
-    form_of,
-    is_kept,
-    keep,
-    partial_files,
-    recorded,
-    scan,
-    skipped_files,
-)
+from pipelines.search.indexed_files import Form, compare, form_of, is_kept, keep, recorded, scan, unread_in
 from pipelines.search.matrix import drop_damaged, fits, follow
 from pipelines.search.rows import put, take_out
 from pipelines.search.schema import (
@@ -40,18 +32,23 @@ from pipelines.search.schema import (
 from pipelines.search.vectors import forget_others, has_vectors, vector_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from pipelines.search.indexed_files import Changes, Recorded, Scan, Skipped, Stamp
+    from pipelines.search.indexed_files import Changes, Recorded, Skipped
 
 
 PATIENCE: Final = 60.0
 """Seconds to wait for another process that writes the index."""
-
-
 SPARE_NUMBERS: Final = 20_000
 """So many unit numbers, beyond twice the units there are, may lie idle before the index is built anew."""
+CHEAP_BYTES: Final = 16 * 1024 * 1024
+"""More changed text than this takes longer than a person wants to wait for an answer."""
+PDF_BYTES: Final = 2 * 1024 * 1024
+"""As much text as this is indexed while one PDF is read."""
+FRESH_PATIENCE: Final = 1.0
+"""Seconds to wait for another process that writes the index, where there is an index to answer from."""
+
+_RESTAMP: Final = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, checked_ns=? WHERE path=?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +96,7 @@ def update_index(root: Path, patience: float = PATIENCE) -> IndexReport:
         LockHeld: another process still writes it.
         NotWritable: the disk refuses.
     """
-    return _bring(root, patience, _checked)
+    return _bring(root, patience, check=True)
 
 
 def refresh_index(root: Path, patience: float = PATIENCE) -> IndexReport:
@@ -113,44 +110,7 @@ def refresh_index(root: Path, patience: float = PATIENCE) -> IndexReport:
         LockHeld: another process still writes it.
         NotWritable: the disk refuses.
     """
-    return _bring(root, patience, _update)
-
-
-def _bring(root: Path, patience: float, update: Callable[[Path, float], IndexReport]) -> IndexReport:
-    began = time.monotonic()
-    with writer_lock(root, patience):
-        with contextlib.suppress(OSError):
-            clear_aside(root)
-        report = _mended(root, began, update)
-        _follow(root)
-        return report
-
-
-def _mended(root: Path, began: float, update: Callable[[Path, float], IndexReport]) -> IndexReport:
-    try:
-        return _compacted(root, began, update(root, began))
-    except IndexUnusable:
-        return _rebuild(root, began)
-    except FAULTS as error:
-        if not is_broken(error):
-            raise NotWritable(INDEX, str(error)) from error
-        return _rebuild(root, began)
-
-
-def _compacted(root: Path, began: float, report: IndexReport) -> IndexReport:
-    """Number the units anew where too many numbers lie idle: each is a row that every search by meaning scans."""
-    with reading(root) as connection:
-        (last,) = connection.execute("SELECT last_unit FROM marks").fetchone()
-    if last > 2 * report.units + SPARE_NUMBERS:
-        _rebuild(root, began)
-    return report
-
-
-def _follow(root: Path) -> None:
-    """Let the vectors follow, where there are any. They are a help: without them, words are searched."""
-    if has_vectors(root):
-        with contextlib.suppress(CurateError, sqlite3.Error, OSError), reading(root) as connection:
-            follow(root, connection)
+    return _bring(root, patience, check=False)
 
 
 def rebuild_index(root: Path, patience: float = PATIENCE) -> IndexReport:
@@ -170,24 +130,42 @@ def rebuild_index(root: Path, patience: float = PATIENCE) -> IndexReport:
     with writer_lock(root, patience):
         report = _rebuild(root, began)
         _follow(root)
-        _forget(root)
+        if has_vectors(root):
+            unsaid = contextlib.suppress(CurateError, sqlite3.Error, OSError)
+            with unsaid, vector_store(root) as store, reading(root) as connection:
+                forget_others(store, {key for (key,) in connection.execute("SELECT key FROM units")})
         return report
 
 
-def _forget(root: Path) -> None:
-    if has_vectors(root):
-        unsaid = contextlib.suppress(CurateError, sqlite3.Error, OSError)
-        with unsaid, vector_store(root) as store, reading(root) as connection:
-            forget_others(store, {key for (key,) in connection.execute("SELECT key FROM units")})
+def _bring(root: Path, patience: float, *, check: bool) -> IndexReport:
+    began = time.monotonic()
+    with writer_lock(root, patience):
+        with contextlib.suppress(OSError):
+            clear_aside(root)
+        try:
+            if check:
+                _check(root)
+            report = _update(root, began)
+            with reading(root) as connection:
+                (last,) = connection.execute("SELECT last_unit FROM marks").fetchone()
+            if last > 2 * report.units + SPARE_NUMBERS:  # each idle number is a row that every search by meaning scans
+                _rebuild(root, began)
+        except IndexUnusable:
+            report = _rebuild(root, began)
+        except FAULTS as error:
+            if not is_broken(error):
+                raise NotWritable(INDEX, str(error)) from error
+            report = _rebuild(root, began)
+        _follow(root)
+        return report
 
 
-def _checked(root: Path, began: float) -> IndexReport:
+def _check(root: Path) -> None:
     with reading(root):
         pass  # it is there, and of this version
     with closing(open_writing(root / INDEX)) as connection:
         check_whole(connection)
     drop_damaged(root)
-    return _update(root, began)
 
 
 def _update(root: Path, began: float) -> IndexReport:
@@ -199,29 +177,24 @@ def _update(root: Path, began: float) -> IndexReport:
             return _report(root, connection, changes, began)
     with closing(open_writing(root / INDEX)) as connection:
         with transaction(connection):
-            _apply(connection, root, found, changes, checked_ns)
+            for path in changes.removed:
+                take_out(connection, path)
+            for path in (*changes.added, *changes.changed):
+                put(connection, root, path, found.files[path], checked_ns)
+            for path in changes.touched:
+                connection.execute(_RESTAMP, (*astuple(found.files[path]), checked_ns, path))
+            keep(connection, found.skipped)
         return _report(root, connection, changes, began)
-
-
-_RESTAMP: Final = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, checked_ns=? WHERE path=?"
-
-
-def _apply(connection: sqlite3.Connection, root: Path, found: Scan, changes: Changes, checked_ns: int) -> None:
-    for path in changes.removed:
-        take_out(connection, path)
-    for path in (*changes.added, *changes.changed):
-        put(connection, root, path, found.files[path], checked_ns)
-    for path in changes.touched:
-        values = (*astuple(found.files[path]), checked_ns, path)
-        connection.execute(_RESTAMP, values)
-    keep(connection, found.skipped)
 
 
 def _rebuild(root: Path, began: float) -> IndexReport:
     checked_ns = time.time_ns()
     found = scan(root)
     try:
-        changes = compare(root, found, _known(root))
+        known: dict[str, Recorded] = {}
+        with contextlib.suppress(IndexUnusable), reading(root) as connection:
+            known = recorded(connection)
+        changes = compare(root, found, known)
         with replacing(root) as connection:
             migrate(connection)
             with transaction(connection):
@@ -237,17 +210,17 @@ def _rebuild(root: Path, began: float) -> IndexReport:
         raise NotWritable(INDEX, str(error)) from error
 
 
-def _known(root: Path) -> dict[str, Recorded]:
-    try:
-        with reading(root) as connection:
-            return recorded(connection)
-    except IndexUnusable:
-        return {}
+def _follow(root: Path) -> None:
+    """Let the vectors follow, where there are any. They are a help: without them, words are searched."""
+    if has_vectors(root):
+        with contextlib.suppress(CurateError, sqlite3.Error, OSError), reading(root) as connection:
+            follow(root, connection)
 
 
 def _report(root: Path, connection: sqlite3.Connection, changes: Changes, began: float) -> IndexReport:
     (files,) = connection.execute("SELECT count(*) FROM files WHERE reason = ''").fetchone()
     (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
+    skipped, partial = unread_in(root, connection)
     return IndexReport(
         files=files,
         added=len(changes.added),
@@ -255,22 +228,10 @@ def _report(root: Path, connection: sqlite3.Connection, changes: Changes, began:
         removed=len(changes.removed),
         unchanged=len(changes.unchanged),
         units=units,
-        skipped=as_shown(root, skipped_files(connection)),
-        partial=as_shown(root, partial_files(connection)),
+        skipped=skipped,
+        partial=partial,
         seconds=time.monotonic() - began,
     )
-
-
-# ---------------------------------------- before a search
-# bring the index up to date where that is quick, and else say which files it must not speak for.
-
-
-CHEAP_BYTES: Final = 16 * 1024 * 1024
-"""More changed text than this takes longer than a person wants to wait for an answer."""
-PDF_BYTES: Final = 2 * 1024 * 1024
-"""As much text as this is indexed while one PDF is read."""
-FRESH_PATIENCE: Final = 1.0
-"""Seconds to wait for another process that writes the index, where there is an index to answer from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,16 +266,22 @@ def freshen(root: Path) -> Freshness:
         return rebuilt(root, error)
     found = scan(root)
     changes = compare(root, found, known)
-    if not (changes.stale or changes.touched):
-        return Freshness() if vectors_fit else _updated(root, changes)
-    if sum(_effort(path, found.files[path]) for path in (*changes.added, *changes.changed)) > CHEAP_BYTES:
-        return _left_out(changes, "`curate index` brings them in.")
-    return _updated(root, changes)
-
-
-def _effort(path: str, stamp: Stamp) -> int:
-    """Return how much text takes as long to index as a file does; a PDF is read by a process of its own."""
-    return stamp.size + (PDF_BYTES if form_of(path) is Form.PDF else 0)
+    if vectors_fit and not (changes.stale or changes.touched):
+        return Freshness()
+    anew = (*changes.added, *changes.changed)
+    why = "`curate index` brings them in."
+    if sum(found.files[path].size + (PDF_BYTES if form_of(path) is Form.PDF else 0) for path in anew) <= CHEAP_BYTES:
+        try:
+            refresh_index(root, patience=FRESH_PATIENCE if changes.stale else 0.0)
+        except (LockHeld, NotWritable) as error:
+            why = error.sentence
+        else:
+            return Freshness()
+    if not changes.stale:
+        return Freshness()
+    count = len(changes.stale)
+    files = "1 file changed and is" if count == 1 else f"{count:,} files changed and are"
+    return Freshness(frozenset(changes.stale), (f"{files} left out of this answer. {why}",))
 
 
 def rebuilt(root: Path, fault: IndexUnusable) -> Freshness:
@@ -329,18 +296,3 @@ def rebuilt(root: Path, fault: IndexUnusable) -> Freshness:
     if first:
         return Freshness()
     return Freshness(notes=(f"{fault.sentence} It was built anew from {report.files:,} files.",))
-
-
-def _updated(root: Path, changes: Changes) -> Freshness:
-
-    try:
-        refresh_index(root, patience=FRESH_PATIENCE if changes.stale else 0.0)
-    except (LockHeld, NotWritable) as error:
-        return _left_out(changes, error.sentence) if changes.stale else Freshness()
-    return Freshness()
-
-
-def _left_out(changes: Changes, why: str) -> Freshness:
-    count = len(changes.stale)
-    files = "1 file changed and is" if count == 1 else f"{count:,} files changed and are"
-    return Freshness(frozenset(changes.stale), (f"{files} left out of this answer. {why}",))

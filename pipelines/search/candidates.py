@@ -1,21 +1,23 @@
-"""Who may be an answer: the units that the two legs bring, as far as they stand in the index and fit what is asked."""
+"""Who may be an answer: the units found by words and by meaning that are in the index and fit the filters."""
 
 from __future__ import annotations
 
 import functools
 import heapq
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import exact, nearest, scan
-from pipelines.search.keyword_search import Standings, allowed_units, by_words, passage_scores
 from pipelines.search.matrix import embedded_units, open_matrix
+from pipelines.search.schema import DAMAGED_ROW
 from pipelines.search.vectors import Model
+from pipelines.store.layout import SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
 
@@ -23,38 +25,83 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pipelines.search.filters import Filters
-    from pipelines.search.keyword_search import Standing
     from pipelines.search.matrix import Matrix
+    from pipelines.search.rank import Ranking
 
 
 # Below this many rows, handing the scan to another thread takes longer than it saves.
 _LARGE: Final = 5_000
 _NO_COSINE: Final = 1.01
+# Rows past the last one wanted that are looked at for the same score: short lines of common words often tie.
+_LEEWAY: Final = 50
+
+# A unit's own words count whole; those about it (headings, date, path, labels) count half.
+_MATCHED: Final = (
+    "SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, ?) AS score FROM units_fts WHERE units_fts MATCH ?"
+)
+_MATCHED_AND_FITTING: Final = (
+    f"SELECT units.id, found.score FROM ({_MATCHED}) AS found"  # noqa: S608  our own words
+    " JOIN units INDEXED BY idx_units_placed ON units.id = found.id JOIN files ON files.id = units.file WHERE "
+)
+# The plus keeps SQLite from looking each row up by itself: BM25 is reckoned for those rows alone, as all are passed by.
+_PASSAGES: Final = (
+    "SELECT rowid, -bm25(passages_fts) FROM passages_fts"
+    " WHERE passages_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
+)
+# All from the index that holds what ranking and filters ask for: the texts beside it are a hundred times as much.
+FITTING: Final = (
+    "SELECT units.id FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
+)
+"""Before a condition over `units` and `files`: the units of which it is true."""
+_POSITIONS: Final = """
+    SELECT id, file, first_passage, last_passage FROM units INDEXED BY idx_units_placed
+    WHERE id IN (SELECT value FROM json_each(?)) AND
+"""
+_PLACES: Final = """
+    SELECT units.id, files.path, start_line, date, trust, confidence
+    FROM units INDEXED BY idx_units_placed JOIN files ON files.id = units.file
+    WHERE units.id IN (SELECT value FROM json_each(?))
+"""
+_PATHS: Final = "SELECT id FROM files WHERE path IN (SELECT value FROM json_each(?))"
+_SESSIONS: Final = f"SELECT id FROM files WHERE id IN (SELECT value FROM json_each(?)) AND path GLOB '{SESSIONS}/*'"  # noqa: S608  ours
+_TOLD: Final = """
+    SELECT units.record, files.path FROM units INDEXED BY idx_units_record JOIN files ON files.id = units.file
+    WHERE units.record != '' AND units.record IN (SELECT value FROM json_each(?)) AND
+"""
+
+Position = tuple[int, int | None, int | None]
+"""Where a candidate stands, by numbers: its file, and the first and the last passage that it belongs to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Units with their raw scores: BM25 with surroundings, cosine. Each of both stands somewhere; others do not."""
+class Place(NamedTuple):
+    """Where a candidate stands, and what its rank may hang on."""
 
-    standings: dict[int, Standing]
-    words: dict[int, float]
-    meaning: dict[int, float]
+    path: str
+    line: int
+    date: str
+    trust: str
+    confidence: str
+
+
+_WHOLE, _PASSAGE, _TEXT = frozenset({int}), frozenset({int, type(None)}), frozenset({str})
+_NUMBERS: Final = (_WHOLE, _PASSAGE, _PASSAGE)
+_NAMES: Final = (_TEXT, _WHOLE, _TEXT, _TEXT, _TEXT)
+
+
+Candidates = tuple[dict[int, Position], dict[int, float], dict[int, float]]
+"""Where each stands, and the raw scores of those found by words (BM25 with surroundings) and by meaning (cosine)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is looked for: FTS5 terms (may be empty), a vector of length one with its matrix (or neither), filters.
-
-    `neighbours` and `passages` are the ranking's: how much a unit's surroundings count by words.
-    """
+    """What is looked for: FTS5 terms (may be empty), a vector of length one with its matrix (or neither), filters."""
 
     terms: str
     filters: Filters
     stale: Collection[str]
+    ranking: Ranking
     vector: NDArray[np.float32] | None = None
     matrix: Matrix | None = None
-    neighbours: float = 0.5
-    passages: float = 0.5
 
 
 def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimension: int) -> Matrix | None:
@@ -80,21 +127,48 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     Raises:
         IndexUnusable: what is there cannot have been written.
     """
-    standings = Standings(connection, question.filters, question.stale)
-    words = _Words(connection, question)
-    if question.vector is None or question.matrix is None:
-        return _by_words(words, standings, words.holding(count), count)
-    allowed = allowed_units(connection, question.filters)
-    meaning = _Meaning(question.matrix, question.vector, allowed)
-    if len(question.matrix.rows) < _LARGE or not question.terms:
-        near = meaning.nearest(count)
-        own = words.holding(count)
+    positions = Positions(connection, question.filters, question.stale)
+    matrix, vector = question.matrix, question.vector
+    if vector is None or matrix is None:
+        return _by_words(connection, question, positions, _matching(connection, question, count), count)
+    near = functools.partial(_near, matrix, vector, allowed_units(connection, question.filters))
+    if len(matrix.rows) < _LARGE or not question.terms:
+        cosines, is_all = near(count)
+        own = _matching(connection, question, count)
     else:
-        scanning = _scanner().submit(meaning.nearest, count)
-        own = words.holding(count)
-        near = scanning.result()
-    standings.look_up((*own, *near.units))  # both legs' at once
-    return _with_meaning(standings, _by_words(words, standings, own, count), meaning, near, count)
+        scanning = _scanner().submit(near, count)
+        own = _matching(connection, question, count)
+        cosines, is_all = scanning.result()
+    positions.look_up((*own, *cosines))  # both at once
+    there_by_words, words, _ = _by_words(connection, question, positions, own, count)
+    wanted = count
+    # Rows of units that are no more take up room among the nearest: look further where they did.
+    while len(there := positions.of(cosines)) < count and not is_all:
+        wanted *= 4
+        cosines, is_all = near(wanted)
+    cosines |= exact(matrix, vector, list(words.keys() - cosines.keys()))
+    living = {unit: cosines[unit] for unit in there}
+    if len(living) > count:
+        # How far it was looked hangs on rows of units that are no more.
+        bar = heapq.nlargest(count, living.values())[-1]
+        living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
+    living |= {unit: cosines[unit] for unit in words if unit in cosines}
+    return there_by_words | there, words, living
+
+
+def fitting_units(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> list[int]:
+    """Return those of some units, which nobody has to have found, that stand in the index and fit what is asked."""
+    allowed = allowed_units(connection, question.filters)
+    wanted = units if allowed is None else set(units) & set(allowed)
+    return list(Positions(connection, question.filters, question.stale).of(list(wanted)))
+
+
+def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:
+    """Return the units that fit the filters, or None where all do."""
+    if not filters.any:
+        return None
+    condition, values = filters.condition()
+    return [unit for (unit,) in connection.execute(FITTING + condition, values)]
 
 
 @functools.cache
@@ -105,87 +179,131 @@ def _scanner() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "scan")
 
 
-@dataclass(frozen=True, slots=True)
-class _Meaning:
-    """A question's vector, what it is compared with, and which units may be found (None for all)."""
+def _near(
+    matrix: Matrix, vector: NDArray[np.float32], allowed: list[int] | None, wanted: int
+) -> tuple[dict[int, float], bool]:
+    """Return the cosines of the `wanted` nearest, and all that are as near, and whether these are all there are.
 
-    matrix: Matrix
-    vector: NDArray[np.float32]
-    allowed: list[int] | None
-
-    def nearest(self, wanted: int) -> _Near:
-        """Return the `wanted` nearest, and all that are as near as the last.
-
-        Raises:
-            IndexUnusable: what is there cannot have been written.
-        """
-        scanned = scan(self.matrix, self.vector, self.allowed, wanted)
-        if len(scanned.cosines) and not scanned.cosines.max() < _NO_COSINE:  # so that what is no number is caught, too
-            raise IndexUnusable("its vectors are damaged")
-        units = nearest(scanned, wanted)
-        return _Near(units, exact(self.matrix, self.vector, units), scanned.whole and wanted >= len(scanned.units))
+    Raises:
+        IndexUnusable: what is there cannot have been written.
+    """
+    scanned = scan(matrix, vector, allowed, wanted)
+    units, cosines, whole = scanned
+    if len(cosines) and not cosines.max() < _NO_COSINE:  # so that what is no number is caught, too
+        raise IndexUnusable("its vectors are damaged")
+    return exact(matrix, vector, nearest(scanned, wanted)), whole and wanted >= len(units)
 
 
-class _Near(NamedTuple):
-    """The nearest units with their cosines, which some have none of, and whether these are all that may be found."""
-
-    units: list[int]
-    cosines: dict[int, float]
-    all: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """A question's words, and the index in which they are looked for."""
-
-    connection: sqlite3.Connection
-    question: Question
-
-    def holding(self, count: int) -> dict[int, float]:
-        """Return the `count` units that hold the words best, and all that are as good as the last."""
-        asked = self.question
-        return by_words(self.connection, asked.terms, asked.filters, count, asked.neighbours)
-
-    def around(self, standings: Iterable[Standing]) -> dict[int, float]:
-        """Return the scores of the passages that units stand in."""
-        around = {passage for standing in standings for passage in standing[1:] if passage is not None}
-        return passage_scores(self.connection, self.question.terms, around)
+def _matching(connection: sqlite3.Connection, question: Question, count: int) -> dict[int, float]:
+    """Return the `count` units that hold the words best, and all that are as good as the last, with their scores."""
+    if not question.terms:
+        return {}
+    query = _MATCHED
+    values: tuple[str | float, ...] = (question.ranking.neighbours, question.terms)
+    if question.filters.any:
+        condition, more = question.filters.condition()
+        query, values = _MATCHED_AND_FITTING + condition, (*values, *more)
+    limit = count + _LEEWAY
+    ordered = f"SELECT * FROM ({query}) ORDER BY 2 DESC LIMIT {limit:d}"  # noqa: S608  ours
+    rows: list[tuple[int, float]] = connection.execute(ordered, values).fetchall()
+    if len(rows) > count:
+        bar = rows[count - 1][1]
+        if len(rows) == limit and rows[-1][1] == bar:
+            rows = connection.execute(query, values).fetchall()
+        rows = [row for row in rows if row[1] >= bar]
+    return dict(rows)
 
 
-def _by_words(words: _Words, standings: Standings, own: dict[int, float], count: int) -> Candidates:
+def _by_words(
+    connection: sqlite3.Connection, question: Question, positions: Positions, own: dict[int, float], count: int
+) -> Candidates:
     """Return those that hold the words, given the best `count` of all that do, with what stands around them."""
     wanted = count
     # What is hidden or stale takes up room among the best: look further where it did.
-    while len(there := standings.of(own)) < count and len(own) >= wanted:
+    while len(there := positions.of(own)) < count and len(own) >= wanted:
         wanted *= 4
-        own = words.holding(wanted)
-    passages, share = words.around(there.values()), words.question.passages
+        own = _matching(connection, question, wanted)
+    # Scoring all passages that hold a word would take as long as finding units: these stand around what was found.
+    around = {passage for position in there.values() for passage in position[1:] if passage is not None}
+    asked = (question.terms, json.dumps(list(around)))
+    passages = dict(connection.execute(_PASSAGES, asked).fetchall()) if question.terms else {}
     scores = {
-        unit: own[unit] + share * max(passages.get(first or 0, 0.0), passages.get(last or 0, 0.0))
+        unit: own[unit] + question.ranking.passages * max(passages.get(first or 0, 0.0), passages.get(last or 0, 0.0))
         for unit, (_, first, last) in there.items()
     }
-    return Candidates(there, scores, {})
+    return there, scores, {}
 
 
-def _with_meaning(standings: Standings, found: Candidates, meaning: _Meaning, near: _Near, count: int) -> Candidates:
-    """Return those found by words and, with theirs, the cosines of the nearest, given the first `count` of these."""
-    wanted = count
-    # Rows of units that are no more take up room among the nearest: look further where they did.
-    while len(there := standings.of(near.cosines)) < count and not near.all:
-        wanted *= 4
-        near = meaning.nearest(wanted)
-    cosines = near.cosines | exact(meaning.matrix, meaning.vector, list(found.words.keys() - near.cosines.keys()))
-    living = {unit: cosines[unit] for unit in there}
-    if len(living) > count:
-        # How far it was looked hangs on rows of units that are no more.
-        bar = heapq.nlargest(count, living.values())[-1]
-        living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
-    living |= {unit: cosines[unit] for unit in found.words if unit in cosines}
-    return Candidates(found.standings | there, found.words, living)
+class Positions:
+    """Where candidates stand; each is looked up once. Those that are hidden, no more or stale stand nowhere."""
+
+    def __init__(self, connection: sqlite3.Connection, filters: Filters, stale: Collection[str]) -> None:
+        """Look nothing up yet."""
+        self._connection = connection
+        self._query = _POSITIONS + filters.told
+        rows = connection.execute(_PATHS, (json.dumps(list(stale)),)) if stale else ()
+        self._stale = frozenset(file for (file,) in rows)
+        self._looked_up = set[int]()
+        self._there: dict[int, Position] = {}
+
+    def look_up(self, units: Iterable[int]) -> None:
+        """Look up all of some units of which it is not known yet.
+
+        Raises:
+            IndexUnusable: what stands there cannot have been written.
+        """
+        new = set(units) - self._looked_up
+        if new:
+            self._looked_up |= new
+            rows = self._connection.execute(self._query, (json.dumps(list(new)),)).fetchall()
+            _check(rows, _NUMBERS)
+            self._there |= {row[0]: row[1:] for row in rows if row[1] not in self._stale}
+
+    def of(self, units: Collection[int]) -> dict[int, Position]:
+        """Return where those of some units stand that stand anywhere.
+
+        Raises:
+            IndexUnusable: what stands there cannot have been written.
+        """
+        self.look_up(units)
+        return {unit: self._there[unit] for unit in units if unit in self._there}
 
 
-def standing_units(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> list[int]:
-    """Return those of some units, which neither leg has to bring, that stand in the index and fit what is asked."""
-    allowed = allowed_units(connection, question.filters)
-    wanted = units if allowed is None else set(units) & set(allowed)
-    return list(Standings(connection, question.filters, question.stale).of(list(wanted)))
+def read_places(connection: sqlite3.Connection, units: Iterable[int]) -> dict[int, Place]:
+    """Return the places of units, each of which stands somewhere.
+
+    Raises:
+        IndexUnusable: what stands there cannot have been written, or one stands in a file that is not there.
+    """
+    wanted = set(units)
+    rows = connection.execute(_PLACES, (json.dumps(list(wanted)),)).fetchall()
+    _check(rows, _NAMES)
+    if len(rows) != len(wanted):
+        raise IndexUnusable(DAMAGED_ROW)
+    return {row[0]: Place._make(row[1:]) for row in rows}
+
+
+def told_in_logs(
+    connection: sqlite3.Connection, positions: Mapping[int, Position], filters: Filters, stale: Collection[str]
+) -> set[int]:
+    """Return those of some units that are turns of which a log tells: who finds the log's line need not find them.
+
+    They are found where that line does not fit what is asked for, or its file is stale: a log is nobody's word but the
+    agent's, and what its owner said stands in the turn.
+    """
+    files = json.dumps(list({file for file, _, _ in positions.values()}))
+    sessions = {file for (file,) in connection.execute(_SESSIONS, (files,))}
+    if not sessions or (filters.sources and "log" not in filters.sources):
+        return set()
+    turns = read_places(connection, (unit for unit, (file, _, _) in positions.items() if file in sessions))
+    asked = json.dumps(sorted({f"{place.path}:{place.line}" for place in turns.values()}))
+    condition, values = filters.condition()
+    rows = connection.execute(_TOLD + condition, (asked, *values))
+    found = {record for record, path in rows if path not in stale}
+    return {unit for unit, place in turns.items() if f"{place.path}:{place.line}" in found}
+
+
+def _check(rows: Sequence[tuple[object, ...]], kinds: Sequence[frozenset[type]]) -> None:
+    columns = list(zip(*rows, strict=True))[1:]
+    if columns and not all(kind.issuperset(map(type, column)) for column, kind in zip(columns, kinds, strict=True)):
+        raise IndexUnusable(DAMAGED_ROW)

@@ -2,17 +2,19 @@
 
 A small unit alone seldom holds the words of the question; the lines around it do. So each unit is scored by its own
 text, less by its neighbours', and by the best of the passages (a window over the same section) that it belongs to;
-the unit alone is given back. On questions about long conversations, recall of the evidence inside the first 1000 words
-of results was 0.74 with the unit alone, 0.83 with its neighbours, and 0.85 with its passages, too.
+the unit alone is given back. A question in plain words becomes an OR over its content words, so that no word has to be
+there; every term is quoted, so that nothing a person types is ever read as query syntax.
+
+On questions about long conversations, recall of the evidence inside the first 1000 words of results was 0.74 with the
+unit alone, 0.83 with its neighbours, and 0.85 with its passages, too.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,78 +26,6 @@ WINDOW: Final = 8
 """Units a passage."""
 STEP: Final = 4
 """A passage begins at every fourth unit of a section, so that each unit but the outermost belongs to two."""
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A unit with what it is scored by. Its passages are numbers within the file, or None for a hidden unit."""
-
-    unit: Unit
-    about: str
-    around: str
-    first_passage: int | None = None
-    last_passage: int | None = None
-
-
-def surround(path: str, units: Sequence[Unit]) -> tuple[list[Placed], list[str]]:
-    """Return the units of a file with their surroundings, and the texts of the file's passages.
-
-    Surroundings never cross a heading, and hidden units are nobody's.
-    """
-    placed: list[Placed] = []
-    passages: list[str] = []
-    for section in _sections(units):
-        seen = [unit for unit in section if not unit.hidden]
-        starts = list(_starts(len(seen)))
-        first, last = len(passages), len(starts) - 1
-        passages += [_passage(seen[start : start + WINDOW]) for start in starts]
-        at = 0
-        for unit in section:
-            if unit.hidden:
-                placed.append(Placed(unit, _about(path, unit), ""))
-                continue
-            around = searchable(" ".join(near.text for near in (*seen[max(0, at - 1) : at], *seen[at + 1 : at + 2])))
-            earliest, latest = max(0, (at - WINDOW + STEP) // STEP), min(last, at // STEP)
-            placed.append(Placed(unit, _about(path, unit), around, first + earliest, first + latest))
-            at += 1
-    return placed, passages
-
-
-def _sections(units: Sequence[Unit]) -> Iterator[list[Unit]]:
-    for _, section in groupby(units, key=lambda unit: unit.headings):
-        yield list(section)
-
-
-def _starts(length: int) -> Iterator[int]:
-    for start in range(0, length, STEP):
-        yield start
-        if start + WINDOW >= length:
-            return
-
-
-def _passage(units: Sequence[Unit]) -> str:
-    return searchable(" ".join((*(unit.text for unit in units), day_words(units[0].date))))
-
-
-def _about(path: str, unit: Unit) -> str:
-    """Return the words by which a unit is found that are not in its text."""
-    headings = [searchable(heading) for heading in dict.fromkeys((unit.title, *unit.headings)) if heading]
-    labels = [marker("type", name) for name in unit.types] + [marker("tag", tag) for tag in unit.tags]
-    project = [marker("project", searchable(unit.project))] if unit.project else []
-    return " ".join((*headings, day_words(unit.date), searchable(_name(path)), unit.item, *project, *labels)).strip()
-
-
-def _name(path: str) -> str:
-    """Return a path without its first folder and its suffix: words that so many share would tell nothing apart."""
-    name = path.partition("/")[2] or path
-    return name.removesuffix(PurePosixPath(name).suffix)
-
-
-# ---------------------------------------- from words to search terms
-# what is looked for in a question, and what is written beside a text to be found by.
-#
-# A question in plain words becomes an OR over its content words, so that no word has to be there. Every term is
-# quoted, so that nothing a person types is ever read as query syntax.
 
 
 MAX_TERMS: Final = 64
@@ -137,6 +67,52 @@ _MONTHS: Final = (
 )  # fmt: skip
 
 
+class Placed(NamedTuple):
+    """A unit with what it is scored by. Its passages are numbers within the file, or None for a hidden unit."""
+
+    unit: Unit
+    about: str
+    around: str
+    first_passage: int | None = None
+    last_passage: int | None = None
+
+
+def surround(path: str, units: Sequence[Unit]) -> tuple[list[Placed], list[str]]:
+    """Return the units of a file with their surroundings, and the texts of the file's passages.
+
+    Surroundings never cross a heading, and hidden units are nobody's.
+    """
+    placed: list[Placed] = []
+    passages: list[str] = []
+    for _, grouped in groupby(units, key=lambda unit: unit.headings):
+        section = list(grouped)
+        seen = [unit for unit in section if not unit.hidden]
+        first, at = len(passages), 0
+        for start in range(0, max(len(seen) - WINDOW, 0) + STEP if seen else 0, STEP):
+            window = seen[start : start + WINDOW]
+            passages.append(searchable(" ".join((*(unit.text for unit in window), day_words(window[0].date)))))
+        for unit in section:
+            if unit.hidden:
+                placed.append(Placed(unit, _about(path, unit), ""))
+                continue
+            around = searchable(" ".join(near.text for near in (*seen[max(0, at - 1) : at], *seen[at + 1 : at + 2])))
+            earliest, latest = first + max(0, (at - WINDOW + STEP) // STEP), min(len(passages) - 1, first + at // STEP)
+            placed.append(Placed(unit, _about(path, unit), around, earliest, latest))
+            at += 1
+    return placed, passages
+
+
+def _about(path: str, unit: Unit) -> str:
+    """Return the words by which a unit is found that are not in its text."""
+    headings = [searchable(heading) for heading in dict.fromkeys((unit.title, *unit.headings)) if heading]
+    # Without its first folder and its suffix: words that so many share would tell nothing apart.
+    name = path.partition("/")[2] or path
+    name = searchable(name.removesuffix(PurePosixPath(name).suffix))
+    project = [marker("project", searchable(unit.project))] if unit.project else []
+    labels = [marker("type", kind) for kind in unit.types] + [marker("tag", tag) for tag in unit.tags]
+    return " ".join((*headings, day_words(unit.date), name, unit.item, *project, *labels)).strip()
+
+
 def day_words(day: str) -> str:
     """Return a day (`YYYY-MM-DD`) as people say it, `8 May 2023`; anything else gives an empty string."""
     year, _, rest = day.partition("-")
@@ -160,13 +136,8 @@ def grams(text: str) -> str:
     if text.isascii() or not (runs := _UNSPACED.findall(text)):
         return ""
     pairs = [run[at : at + 2] for run in runs for at in range(len(run))]
-    return " ".join((*pairs, *_touching(text)))
-
-
-def _touching(text: str) -> Iterator[str]:
-    for word in _PART.findall(text):
-        if not word.isascii() and _MEETING.search(word):
-            yield from spaced(word).split()
+    touching = (word for word in _PART.findall(text) if not word.isascii() and _MEETING.search(word))
+    return " ".join((*pairs, *(part for word in touching for part in spaced(word).split())))
 
 
 def parted(text: str, mark: str) -> str:
@@ -206,24 +177,16 @@ def identifiers(query: str) -> list[str]:
 
 
 def _terms(query: str, stop: frozenset[str]) -> Iterator[str]:
+    """Yield the terms, quoted for FTS5; none of the patterns above lets a quotation mark through."""
     for label, value, tag in _LABELLED.findall(query):
-        yield _phrase(marker(label.lower() or "tag", value.strip('"') or tag))
+        labelled = marker(label.lower() or "tag", value.strip('"') or tag)
+        yield f'"{labelled}"'
     for pair in unspaced_pairs(query):
-        yield _phrase(pair) if len(pair) > 1 else f"{_phrase(pair)} *"
-    for compound in _COMPOUND.findall(spaced(query).lower()):
-        yield from _compound_terms(compound, stop)
-
-
-def _compound_terms(compound: str, stop: frozenset[str]) -> Iterator[str]:
-    compound = _SUFFIX.sub("", compound)  # a file is indexed by its name without it
-    parts = _PART.findall(compound)
-    content = [part for part in parts if part not in stop]
-    if len(content) > 1:
-        yield _phrase(compound)
-        content = [part for part in content if len(part) > 1]
-    yield from map(_phrase, content)
-
-
-def _phrase(words: str) -> str:
-    """Quote words for FTS5; none of the patterns above lets a quotation mark through."""
-    return f'"{words}"'
+        yield f'"{pair}"' if len(pair) > 1 else f'"{pair}" *'
+    for word in _COMPOUND.findall(spaced(query).lower()):
+        compound = _SUFFIX.sub("", word)  # a file is indexed by its name without it
+        content = [part for part in _PART.findall(compound) if part not in stop]
+        if len(content) > 1:
+            yield f'"{compound}"'
+            content = [part for part in content if len(part) > 1]
+        yield from (f'"{part}"' for part in content)

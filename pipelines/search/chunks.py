@@ -1,9 +1,13 @@
-"""The unit: what is found and given back. Each knows where it stands and what it rests on."""
+"""A text cut into units: what search finds and gives back. Each knows where it stands and what it rests on.
+
+A text is first cut into small blocks: list item, turn, paragraph, table, code fence.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from pipelines.search.schema import NEVER, PAST, SHOWN
@@ -27,6 +31,29 @@ UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING})
 
 _DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
+
+PIECE_BYTES: Final = 1600
+"""Long prose is cut near 400 tokens, a token estimated as four bytes."""
+OVERLAP_BYTES: Final = PIECE_BYTES // 8
+"""So much of the end of a piece at most is the beginning of the next: what stands at a cut has its words about it."""
+WHOLE_BYTES: Final = 8 * PIECE_BYTES
+"""A table or a code fence is kept whole up to here: beyond it, it is no answer but a file."""
+NESTED_BYTES: Final = 400
+"""A list item keeps what is nested under it up to here; a longer one gives each nested item on its own."""
+
+_BLANK: Final = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
+_LISTED: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+_TABLE: Final = re.compile(r"[ \t]*\|")
+# The line under the heads of a table that has no marks at its sides.
+_RULER: Final = re.compile(r"[ \t]*:?-+:?(?:[ \t]*\|[ \t]*:?-+:?)+[ \t]*")
+# The beginning of a turn: a speaker's name with a colon, often in bold, and perhaps quoted.
+_SPEAKER: Final = re.compile(
+    r"\s{0,3}(?:>\s?)*"
+    r"(?:(?P<mark>\*\*|__|\*|_)[^*_\n]{1,60}(?::(?P=mark)|(?P=mark):)(?:\s|$)"
+    r"|[A-Z][\w.'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3}:\s)"
+)
+_BLANKS: Final = re.compile(r"\s*")
+_SENTENCE_END: Final = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +116,21 @@ def read_units(path: str, text: str) -> tuple[Unit, ...]:
 
 
 def _log_units(path: str, text: str) -> Iterator[Unit]:
-    """Yield the units of a log: its entries, cut where one is long or holds several turns."""
+    """Yield the units of a log: its entries, cut where one is long or holds several turns.
+
+    Where no entry stands under a heading, the heading is all that was said.
+    """
     day = found[0] if (found := _DAY.search(path.rpartition("/")[2])) else ""
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
     entries = parse_entries(path, day, text)
     units = [unit for entry in entries for unit in _entry_units(base, entry)]
-    yield from sorted((*units, *_bare_headings(base, Document(path, text), entries)), key=lambda unit: unit.start_line)
+    told = {"", day, *(title for entry in entries for title in entry.headings)}
+    taken = {line for entry in entries for line in range(entry.start_line, entry.end_line + 1)}
+    for heading in Document(path, text).headings:
+        line = heading.line + 1
+        if heading.title not in told and line not in taken:
+            units.append(replace(base, start_line=line, end_line=line, text=heading.title))
+    yield from sorted(units, key=lambda unit: unit.start_line)
 
 
 def _entry_units(base: Unit, entry: Entry) -> Iterator[Unit]:
@@ -102,6 +138,7 @@ def _entry_units(base: Unit, entry: Entry) -> Iterator[Unit]:
     told = pointer_in(entry.text.partition("\n")[0])
     for block in split_blocks(entry.text.split("\n")):
         unit = _prose(base, block)
+        items = [] if block.verbatim else [parse_item(line) for line in block.text.split("\n")]
         if unit.text:
             yield replace(
                 unit,
@@ -109,24 +146,9 @@ def _entry_units(base: Unit, entry: Entry) -> Iterator[Unit]:
                 end_line=above + block.end_line,
                 headings=entry.headings,
                 project=entry.project,
-                types=_types(block),
+                types=tuple(dict.fromkeys(str(item.type) for item in items if item)),
                 record=f"{told[0]}:{told[1]}" if told else "",
             )
-
-
-def _bare_headings(base: Unit, document: Document, entries: Sequence[Entry]) -> Iterator[Unit]:
-    """Yield the headings of a log that no entry stands under: there, the heading is all that was said."""
-    told = {title for entry in entries for title in entry.headings}
-    taken = {line for entry in entries for line in range(entry.start_line, entry.end_line + 1)}
-    for heading in document.headings:
-        line = heading.line + 1
-        if heading.title not in told | {"", base.date} and line not in taken:
-            yield replace(base, start_line=line, end_line=line, text=heading.title)
-
-
-def _types(block: Block) -> tuple[str, ...]:
-    items = [] if block.verbatim else [parse_item(line) for line in block.text.split("\n")]
-    return tuple(dict.fromkeys(str(item.type) for item in items if item))
 
 
 def _document_units(path: str, text: str) -> Iterator[Unit]:
@@ -134,9 +156,7 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
     front = document.front
     trust, confidence = front.get("trust"), front.get("confidence")
     base = Unit(
-        0,
-        0,
-        "",
+        *(0, 0, ""),
         title=document.own_title,
         date=_day(front.get("updated")),
         project=document.title if document.kind is Kind.PROJECT else "",
@@ -188,34 +208,6 @@ def _prose(base: Unit, block: Block) -> Unit:
     )
 
 
-# ---------------------------------------- cut a text into the small blocks that are found and given back
-# list item, turn, paragraph, table, code fence.
-
-
-PIECE_BYTES: Final = 1600
-"""Long prose is cut near 400 tokens, a token estimated as four bytes."""
-OVERLAP_BYTES: Final = PIECE_BYTES // 8
-"""So much of the end of a piece at most is the beginning of the next: what stands at a cut has its words about it."""
-WHOLE_BYTES: Final = 8 * PIECE_BYTES
-"""A table or a code fence is kept whole up to here: beyond it, it is no answer but a file."""
-NESTED_BYTES: Final = 400
-"""A list item keeps what is nested under it up to here; a longer one gives each nested item on its own."""
-
-_BLANK: Final = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
-_LISTED: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
-_TABLE: Final = re.compile(r"[ \t]*\|")
-# The line under the heads of a table that has no marks at its sides.
-_RULER: Final = re.compile(r"[ \t]*:?-+:?(?:[ \t]*\|[ \t]*:?-+:?)+[ \t]*")
-# The beginning of a turn: a speaker's name with a colon, often in bold, and perhaps quoted.
-_SPEAKER: Final = re.compile(
-    r"\s{0,3}(?:>\s?)*"
-    r"(?:(?P<mark>\*\*|__|\*|_)[^*_\n]{1,60}(?::(?P=mark)|(?P=mark):)(?:\s|$)"
-    r"|[A-Z][\w.'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3}:\s)"
-)
-_BLANKS: Final = re.compile(r"\s*")
-_SENTENCE_END: Final = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
-
-
 @dataclass(frozen=True, slots=True)
 class Block:
     """Some lines of a text that belong together.
@@ -246,11 +238,14 @@ def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[Block]:
         first = lines[numbers[0]]
         rows = [(n, lines[n].rstrip()) for n in numbers]
         if verbatim or _is_table([lines[n] for n in numbers[:2]]):
-            yield from _pieces(rows, headings, WHOLE_BYTES, verbatim=verbatim)
+            limit = WHOLE_BYTES
         elif "<!-- k" in first:  # an item is whole, with the comment that tells whether it still holds
-            yield from _pieces(rows, headings, max(PIECE_BYTES, len(first.encode())), verbatim=False)
+            limit = max(PIECE_BYTES, len(first.encode()))
         else:
-            yield from _blocks_prose(rows, headings)
+            yield from _prose_blocks(rows, headings)
+            continue
+        for piece in _cut(rows, limit):
+            yield from _block(piece, headings, verbatim=verbatim)
 
 
 def _is_table(lines: Sequence[str]) -> bool:
@@ -259,16 +254,14 @@ def _is_table(lines: Sequence[str]) -> bool:
     return bool(ruled or _TABLE.match(lines[0]))
 
 
-_Group = tuple[tuple[str, ...], list[int], bool]
-
-
-def _groups(lines: Sequence[str], start: int) -> Iterator[_Group]:
+def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...], list[int], bool]]:
+    """Yield the numbers of lines that belong together, with the headings above, and whether they are a code fence."""
     titles = {heading.line: heading for heading in read_headings(lines, start)}
     path: list[tuple[int, str]] = []
     group: list[int] = []
     bare: int | None = None  # a heading that nothing stands under yet
     at = start
-    for number, line in _with_end(lines, start):
+    for number, line in chain(body_lines(lines, start), [(len(lines), None)]):
         hidden, at = list(range(at, number)), number + 1
         heading = titles.get(number)
         closes = heading is not None or line is None or _BLANK.fullmatch(line) is not None
@@ -291,11 +284,6 @@ def _groups(lines: Sequence[str], start: int) -> Iterator[_Group]:
             group.append(number)
 
 
-def _with_end(lines: Sequence[str], start: int) -> Iterator[tuple[int, str | None]]:
-    yield from body_lines(lines, start)
-    yield len(lines), None
-
-
 def _begins(lines: Sequence[str], group: Sequence[int], number: int) -> bool:
     """Return whether a line begins a block of its own rather than continuing the one above it."""
     first, line = lines[group[0]], lines[number]
@@ -314,7 +302,7 @@ def prose_pieces(text: str) -> Iterator[str]:
 
     Each begins with the `end_of` the one before.
     """
-    for block in _blocks_prose(list(enumerate(text.split("\n"))), ()):
+    for block in _prose_blocks(list(enumerate(text.split("\n"))), ()):
         yield block.text.strip()
 
 
@@ -346,13 +334,7 @@ Rows = list[tuple[int, str]]
 """Lines with their numbers from 0; several parts of one line have its number."""
 
 
-def _pieces(rows: Rows, headings: tuple[str, ...], limit: int, *, verbatim: bool) -> Iterator[Block]:
-    """Yield one block, or several near the limit, cut between lines where possible and else between sentences."""
-    for piece in _cut(rows, limit):
-        yield from _block(piece, headings, verbatim=verbatim)
-
-
-def _blocks_prose(rows: Rows, headings: tuple[str, ...]) -> Iterator[Block]:
+def _prose_blocks(rows: Rows, headings: tuple[str, ...]) -> Iterator[Block]:
     """Yield prose whole up to `PIECE_BYTES`, else in pieces near it, each after the first with the end of the last."""
     if sum(len(row.encode()) + 1 for _, row in rows) <= PIECE_BYTES + 1:
         yield from _block(rows, headings, verbatim=False)

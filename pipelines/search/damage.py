@@ -1,60 +1,37 @@
-"""What tells that the index was damaged: a checksum a row, and what SQLite and its full-text search know of themselves.
-
-SQLite notices a torn page and FTS5 a word that no text holds, but a bit that turns one day into another, or moves a
-line, is all the same to them. So every row carries the checksum of what was written, and a hit's is compared before it
-is shown.
-"""
+"""How the index fares: whether it is damaged, how far it follows the files, and what of it has vectors."""
 
 from __future__ import annotations
 
+import sqlite3
 import zlib
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import quote
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.indexed_files import compare, recorded, scan
 from pipelines.search.matrix import embedded_units, read_stamp
-from pipelines.search.schema import INDEX, VERSION, reading, schema_sum, version_of
+from pipelines.search.schema import (
+    DAMAGED_ROW,
+    FAULTS,
+    INDEX,
+    SUMMED_FILE,
+    SUMMED_UNIT,
+    VERSION,
+    reading,
+    schema_sum,
+    summed,
+)
 from pipelines.search.vectors import has_vectors
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Sequence
     from pathlib import Path
 
 
-SUMMED_UNIT: Final = (
-    *("id", "file", "start_line", "end_line", "first_passage", "last_passage", "hidden", "key", "date", "until"),
-    *("types", "project", "tags", "trust", "confidence", "status", "item", "record", "title", "headings"),
-    *("text", "grams", "about", "around"),
-)
-"""The columns of a unit, in the order in which they are written and summed."""
-
-_SUMMED_FILE: Final = ("path", "sha256", "reason", "note")  # a wrong stamp makes the file be read again, no more
-_BETWEEN: Final = "\x1e"
-
-
-def row_sum(values: Sequence[str | int | bytes | None]) -> int:
-    """Return the checksum of a row's values, as `_told_by` has SQLite put them together."""
-    told = [one if type(one) is str else _told(one) for one in values]  # most are, and there are many
-    return zlib.crc32(_BETWEEN.join(told).encode())
-
-
-def _told(value: str | int | bytes | None) -> str:
-    if value is None:
-        return ""
-    return value.hex().upper() if isinstance(value, bytes) else str(value)
-
-
-def _told_by(columns: Sequence[str]) -> str:
-    """Return the SQL expression for the bytes that `row_sum` sums, as a blob, so that no decoding can fail."""
-    told = (f"hex({one})" if one == "key" else f"ifnull({one}, '')" for one in columns)
-    return f"CAST({' || char(30) || '.join(told)} AS BLOB)"
-
-
 _ROWS: Final = (
-    f"SELECT crc, {_told_by(SUMMED_UNIT)} FROM units",  # noqa: S608  our own columns
-    f"SELECT crc, {_told_by(_SUMMED_FILE)} FROM files",  # noqa: S608  as above
+    f"SELECT crc, {summed(SUMMED_UNIT)} FROM units",  # noqa: S608  our own columns
+    f"SELECT crc, {summed(SUMMED_FILE)} FROM files",  # noqa: S608  as above
 )
 # Rows that lead nowhere, or to one another's file. Numbers are never given twice, so none is past the last one given.
 _ASTRAY: Final = """
@@ -88,25 +65,15 @@ def check_whole(connection: sqlite3.Connection) -> None:
         connection.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608  ours
     for query in _ROWS:
         for crc, told in connection.execute(query):
-            _check_row(crc, told)
+            if not isinstance(told, bytes) or zlib.crc32(told) != crc:
+                raise IndexUnusable(DAMAGED_ROW)
     if connection.execute(_ASTRAY).fetchone():
         raise IndexUnusable("it is damaged (rows that belong together are apart)")
 
 
-def _check_row(crc: object, told: object) -> None:
-    if not isinstance(told, bytes) or zlib.crc32(told) != crc:
-        raise IndexUnusable("it is damaged (a row is not as it was written)")
-
-
-# ---------------------------------------- what the index is
-# at a glance: whether it can be used, how far it follows the files, and what of it has vectors.
-#
-# Cheap whatever the memory holds: every file is looked at from outside, and nothing of the index is read but its list
-# of files. Damage inside is looked for by `curate index`, which reads all of it.
-
-
 State = Literal["current", "behind", "missing", "damaged", "older", "newer"]
 
+_BRINGS: Final = "the next run, search or `curate index` brings it up to date."
 _SENTENCES = {
     "missing": "There is none yet; the next run, search or `curate index` builds it.",
     "damaged": "It is damaged; the next run, search or `curate index` builds it anew from the files.",
@@ -158,7 +125,11 @@ class IndexFacts:
 
 
 def index_facts(root: Path) -> IndexFacts:
-    """Return how the index of a memory fares. Nothing is written, and nothing that is wrong with it is raised."""
+    """Return how the index of a memory fares. Nothing is written, and nothing that is wrong with it is raised.
+
+    It is cheap whatever the memory holds: every file is looked at from outside, and nothing of the index is read but
+    its list of files. Damage inside is looked for by `curate index`, which reads all of it.
+    """
     try:
         with reading(root) as connection:
             return _facts(root, connection)
@@ -171,34 +142,29 @@ def _facts(root: Path, connection: sqlite3.Connection) -> IndexFacts:
     known = recorded(connection)
     behind = len(compare(root, scan(root), known).stale)
     (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
-    sentence = ""
-    if behind:
-        files = "1 file" if behind == 1 else f"{behind:,} files"
-        sentence = f"{files} changed since; the next run, search or `curate index` brings it up to date."
+    files = "1 file" if behind == 1 else f"{behind:,} files"
+    stamp, vectors = read_stamp(root) if has_vectors(root) else None, None
+    if stamp and connection.execute("SELECT build FROM marks").fetchone() == (stamp.build,):
+        vectors = VectorFacts(stamp.name, stamp.dimension, *embedded_units(connection, stamp))
     return IndexFacts(
         state="behind" if behind else "current",
-        sentence=sentence,
-        files=sum(not one.reason for one in known.values()),
+        sentence=f"{files} changed since; {_BRINGS}" if behind else "",
+        files=sum(not reason for *_, reason in known.values()),
         units=units,
         behind=behind,
-        vectors=_vectors(root, connection),
+        vectors=vectors,
     )
-
-
-def _vectors(root: Path, connection: sqlite3.Connection) -> VectorFacts | None:
-    stamp = read_stamp(root) if has_vectors(root) else None
-    if stamp is None or connection.execute("SELECT build FROM marks").fetchone() != (stamp.build,):
-        return None
-    return VectorFacts(stamp.name, stamp.dimension, *embedded_units(connection, stamp))
 
 
 def _unusable(root: Path) -> State:
     if not (root / INDEX).is_file():
         return "missing"
-    version = version_of(root / INDEX)
-    if version is None or version == VERSION:
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(root / INDEX))}?mode=ro", uri=True)) as connection:
+            version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    except FAULTS:
         return "damaged"
-    return "newer" if version > VERSION else "older"
+    return "damaged" if version == VERSION else "newer" if version > VERSION else "older"
 
 
 def first_day(root: Path) -> str:

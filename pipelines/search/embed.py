@@ -1,4 +1,7 @@
-"""What of the user's settings a search needs: it has no time to check them all."""
+"""The vectors of the index: who makes them, what of a unit is turned into one, and what is new embedded.
+
+Vectors are a help only: without them, words are searched. What was embedded before is found again by its key.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,62 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.search.chunks import Unit
     from pipelines.search.embedders.embedder import Embedder
+
+
+BATCH: Final = 64
+"""Texts a call: a failing call costs no more than these, and each call's vectors are kept at once."""
+PATIENCE: Final = 60.0
+_WANTED: Final = (
+    "SELECT id, key, text, title, headings, date, status FROM units"
+    " WHERE hidden < 2 AND (status != '') = ? AND id > ? ORDER BY id LIMIT 4096"
+)
+# The marks of a list item and of bold text say nothing, and a model would take them for something.
+_BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
+_BOLD: Final = re.compile(r"\*\*|__")
+
+
+def chosen_embedder() -> tuple[Embedder | None, str]:
+    """Return the embedder that the user's settings come to, or None, and the sentence that says which and why.
+
+    Raises:
+        BadSettings: what the user's settings say of it cannot be read.
+    """
+    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  only who embeds needs them
+
+    return choose_embedder(embedder_settings(os.environ), os.environ)
+
+
+def embed(root: Path, seconds: float) -> tuple[dict[str, object], tuple[str, ...]]:
+    """Give what is new in the index its vectors.
+
+    Args:
+        root: the memory.
+        seconds: how long that may take, about; what is left waits for the next time.
+
+    Returns:
+        What was done (empty where there is no embedder), and sentences on what failed; nothing is lost by it.
+    """
+    try:
+        embedder, _ = chosen_embedder()
+        if embedder is None:
+            return {}, ()
+        report = embed_index(root, embedder, seconds=seconds)
+    except (CurateError, sqlite3.Error, OSError) as fault:
+        return {}, (f"Nothing could be embedded: {fault} What is new is found by its words.",)
+    units = "1 unit is" if report.missing == 1 else f"{report.missing:,} units are"
+    notes = (f"{' '.join(report.faults)} Until the next time, {units} found by words alone.",) if report.faults else ()
+    return dict(report.to_json()), notes
+
+
+def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | None, str]:
+    """Return a question's vector, or None and the sentence that says why there is none."""
+    if not query.strip():
+        return None, ""
+    try:
+        return embedder.embed_query(veil(query)), ""
+    except CurateError as fault:
+        return None, f"{fault.sentence} This answer goes by words alone."
 
 
 def embedder_settings(environ: Mapping[str, str]) -> EmbedderSettings:
@@ -42,19 +99,6 @@ def embedder_settings(environ: Mapping[str, str]) -> EmbedderSettings:
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  a tenth of a second for the checks alone
 
     return load_user_settings(environ).embedder
-
-
-# ---------------------------------------- give the units of the index their vectors
-# what was embedded before is found again, only what is new is asked for.
-
-
-BATCH: Final = 64
-"""Texts a call: a failing call costs no more than these, and each call's vectors are kept at once."""
-PATIENCE: Final = 60.0
-_WANTED: Final = (
-    "SELECT id, key, text, title, headings, date, status FROM units"
-    " WHERE hidden < 2 AND (status != '') = ? AND id > ? ORDER BY id LIMIT 4096"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,20 +175,14 @@ def _embed(root: Path, embedder: Embedder, patience: float, seconds: float) -> V
 def _wanted(index: sqlite3.Connection, store: sqlite3.Connection, model: Model) -> Iterator[tuple[bytes, str]]:
     """Yield the texts without a vector, by key: items first, for the review compares what is new with their vectors."""
     for is_item in (True, False):
-        yield from _wanted_of(index, store, model, is_item=is_item)
-
-
-def _wanted_of(
-    index: sqlite3.Connection, store: sqlite3.Connection, model: Model, *, is_item: bool
-) -> Iterator[tuple[bytes, str]]:
-    last = 0
-    while rows := index.execute(_WANTED, (is_item, last)).fetchall():
-        last = rows[-1][0]
-        there = fetch(store, model, [row[1] for row in rows])
-        for _, known, text, title, headings, date, status in rows:
-            if known not in there:
-                embedded = embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date, status)
-                yield key(embedded), embedded
+        last = 0
+        while rows := index.execute(_WANTED, (is_item, last)).fetchall():
+            last = rows[-1][0]
+            there = fetch(store, model, [row[1] for row in rows])
+            for _, known, text, title, headings, date, status in rows:
+                if known not in there:
+                    embedded = embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date, status)
+                    yield key(embedded), embedded
 
 
 def _vectors(embedder: Embedder, model: Model, texts: list[str]) -> NDArray[np.float32]:
@@ -163,20 +201,6 @@ def _vectors(embedder: Embedder, model: Model, texts: list[str]) -> NDArray[np.f
     return unit
 
 
-# ---------------------------------------- what of a unit is turned into a vector
-# and the key by which that vector is known.
-
-
-# The marks of a list item and of bold text say nothing, and a model would take them for something.
-_BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
-_BOLD: Final = re.compile(r"\*\*|__")
-
-
-def key_of(unit: Unit) -> bytes:
-    """Return the 16 bytes by which the vector of a unit is known, wherever the unit stands."""
-    return key(embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status))
-
-
 def key(text: str) -> bytes:
     """Return the 16 bytes by which the vector of an embedded text is known."""
     return hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
@@ -192,50 +216,3 @@ def embedded_text(text: str, title: str, headings: Sequence[str], date: str, sta
     where = "" if status else " > ".join(dict.fromkeys(part for part in (title, *headings) if part))
     about = ", ".join(part for part in (where, day_words(date)) if part)
     return f"{plain} ({about})" if about else plain
-
-
-# ---------------------------------------- meaning: which embedder there is
-# and its vectors brought up to date. A help only: without it, words are searched.
-
-
-def chosen_embedder() -> tuple[Embedder | None, str]:
-    """Return the embedder that the user's settings come to, or None, and the sentence that says which and why.
-
-    Raises:
-        BadSettings: what the user's settings say of it cannot be read.
-    """
-    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  only who embeds needs them
-
-    return choose_embedder(embedder_settings(os.environ), os.environ)
-
-
-def embed(root: Path, seconds: float) -> tuple[dict[str, object], tuple[str, ...]]:
-    """Give what is new in the index its vectors.
-
-    Args:
-        root: the memory.
-        seconds: how long that may take, about; what is left waits for the next time.
-
-    Returns:
-        What was done (empty where there is no embedder), and sentences on what failed; nothing is lost by it.
-    """
-    try:
-        embedder, _ = chosen_embedder()
-        if embedder is None:
-            return {}, ()
-        report = embed_index(root, embedder, seconds=seconds)
-    except (CurateError, sqlite3.Error, OSError) as fault:
-        return {}, (f"Nothing could be embedded: {fault} What is new is found by its words.",)
-    units = "1 unit is" if report.missing == 1 else f"{report.missing:,} units are"
-    notes = (f"{' '.join(report.faults)} Until the next time, {units} found by words alone.",) if report.faults else ()
-    return dict(report.to_json()), notes
-
-
-def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | None, str]:
-    """Return a question's vector, or None and the sentence that says why there is none."""
-    if not query.strip():
-        return None, ""
-    try:
-        return embedder.embed_query(veil(query)), ""
-    except CurateError as fault:
-        return None, f"{fault.sentence} This answer goes by words alone."

@@ -26,6 +26,11 @@ WORDS: Final = (500, 1000, 2000)
 FILES: Final = (5, 10)
 LIMIT: Final = 100
 _SHOWN: Final = "SELECT start_line, end_line FROM units WHERE file = ? AND NOT hidden"
+_NAMES: Final = (
+    *(f"recall@{words}w" for words in WORDS),
+    *(f"day@{files}" for files in FILES),
+    *("mrr", "median_ms", "p95_ms"),
+)
 _MODES: Final[tuple[Mode, ...]] = ("keyword", "vector", "hybrid")
 
 
@@ -35,32 +40,6 @@ class Question:
 
     query: str
     evidence: frozenset[tuple[str, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """What a way of searching reached, as means over the questions.
-
-    Args:
-        recall: shares of the evidence inside the first `WORDS` words of what was found.
-        days: shares of the evidence's files among the first `FILES` files.
-        mrr: the reciprocal rank of the first hit that is evidence.
-        median: milliseconds an answer.
-        p95: milliseconds that 95 in 100 answers stay under.
-    """
-
-    recall: tuple[float, ...]
-    days: tuple[float, ...]
-    mrr: float
-    median: float
-    p95: float
-
-    def to_json(self) -> dict[str, float]:
-        """Return it as what `json` can write."""
-        told = {f"recall@{words}w": value for words, value in zip(WORDS, self.recall, strict=True)}
-        told |= {f"day@{files}": value for files, value in zip(FILES, self.days, strict=True)}
-        told |= {"mrr": self.mrr, "median_ms": self.median, "p95_ms": self.p95}
-        return {name: round(value, 4) for name, value in told.items()}
 
 
 def read_questions(path: Path) -> list[Question]:
@@ -82,20 +61,14 @@ def read_questions(path: Path) -> list[Question]:
 def _question(path: Path, number: int, line: str) -> Question:
     try:
         raw: Any = json.loads(line)
-        evidence = frozenset((_kind(file, str), _kind(at, int)) for file, at in raw["evidence"])
-        question = Question(_kind(raw["query"], str), evidence)
+        query, evidence = raw["query"], frozenset((file, at) for file, at in raw["evidence"])
+        right = evidence and all(type(file) is str and type(at) is int for file, at in evidence) and query.strip()
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        question = None
-    if question is None or not (question.evidence and question.query.strip()):
+        right = False
+    if not right or type(query) is not str:
         shape = '{"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}'
         raise BadFile(path, f"holds no question in line {number}; it should look like {shape}")
-    return question
-
-
-def _kind(value: Any, kind: type[Any]) -> Any:  # noqa: ANN401  what JSON may hold
-    if type(value) is not kind:
-        raise TypeError(value)
-    return value
+    return Question(query, evidence)
 
 
 def out_of_reach(root: Path, questions: Sequence[Question]) -> list[tuple[str, int]]:
@@ -121,7 +94,7 @@ def out_of_reach(root: Path, questions: Sequence[Question]) -> list[tuple[str, i
 
 def measure(
     root: Path, questions: Sequence[Question], asked: Sequence[Asked], stale: Collection[str] = ()
-) -> dict[str, Measures]:
+) -> dict[str, dict[str, float]]:
     """Answer every question by words, by meaning and by both, and score each way; without vectors, by words alone.
 
     Args:
@@ -130,11 +103,15 @@ def measure(
         asked: how each is asked, with its vector where there is an embedder.
         stale: files that are left out.
 
+    Returns:
+        By way of searching, the means over the questions of what `score` tells, under names, and the milliseconds of an
+        answer: the median, and what 95 in 100 stay under.
+
     Raises:
         IndexUnusable: there is no index.
     """
     with_vectors = all(one.vector is not None for one in asked)
-    found: dict[str, Measures] = {}
+    found: dict[str, dict[str, float]] = {}
     with reading(root) as connection:
         for mode in _MODES if with_vectors else _MODES[:1]:
             figures, times = [], []
@@ -144,15 +121,10 @@ def measure(
                 hits = answer(root, connection, question.query, LIMIT, stale, ask)
                 times.append(1000 * (time.perf_counter() - began))
                 figures.append(score(question, hits))
-            found[mode] = _means(figures, times)
+            means = [statistics.fmean(column) for column in zip(*figures, strict=True)]
+            late = sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
+            found[mode] = dict(zip(_NAMES, (*means, statistics.median(times), late), strict=True))
     return found
-
-
-def _means(figures: Sequence[Sequence[float]], times: Sequence[float]) -> Measures:
-    means = [statistics.fmean(column) for column in zip(*figures, strict=True)]
-    late = sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
-    recall, days = tuple(means[: len(WORDS)]), tuple(means[len(WORDS) : -1])
-    return Measures(recall, days, means[-1], statistics.median(times), late)
 
 
 def score(question: Question, hits: Sequence[Hit]) -> list[float]:

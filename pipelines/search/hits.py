@@ -1,4 +1,4 @@
-"""What search gives back."""
+"""What search gives back, and one line of its text with the words that matched marked."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.chunk_context import match_expression, parted, spaced, unspaced_pairs
-from pipelines.search.damage import SUMMED_UNIT, row_sum
-from pipelines.search.schema import SEPARATOR, TOKENIZE
+from pipelines.search.schema import DAMAGED_ROW, SEPARATOR, SUMMED_UNIT, TOKENIZE, row_sum
 from pipelines.store.layout import LOGS, SESSIONS
 
 if TYPE_CHECKING:
@@ -23,17 +22,17 @@ _SHOWN: Final = f"""
     SELECT units.id, files.path, units.crc, {", ".join(f"units.{column}" for column in SUMMED_UNIT)}
     FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?))
 """  # noqa: S608  our own columns
+OPEN, CLOSE = "\x01", "\x02"
+"""Stand around a matched word; no text holds them, because control characters are taken out."""
+_BETWEEN: Final = "\x03"
+
+WIDTH: Final = 240
+_CONTROL: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+
+_SEVERAL: Final = ("headings", "types", "tags")
 _AS_WRITTEN: Final = (
-    "start_line",
-    "end_line",
-    "text",
-    "date",
-    "project",
-    "trust",
-    "confidence",
-    "status",
-    "item",
-    "until",
+    *("start_line", "end_line", "text", "date", "project"),
+    *("trust", "confidence", "status", "item", "until"),
 )
 
 
@@ -111,44 +110,22 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, 
         IndexUnusable: a row is not as it was written.
     """
     rows = {row[0]: row[1:] for row in connection.execute(_SHOWN, (json.dumps(list(scored)),))}
-    return [_hit(rows.get(unit), score, factors) for unit, (score, factors) in scored.items()]
-
-
-def _hit(found: tuple[Any, ...] | None, score: float, factors: Mapping[str, float]) -> Hit:
-    if found is None or row_sum(found[2:]) != found[1]:
-        raise IndexUnusable("it is damaged (a row is not as it was written)")
-    told = dict(zip(SUMMED_UNIT, found[2:], strict=True))
-    return Hit(
-        path=found[0],
-        score=score,
-        headings=_several(told["headings"]),
-        types=_several(told["types"]),
-        tags=_several(told["tags"]),
-        known_as=known_as(told["item"], told["key"].hex().upper()),
-        factors=factors,
-        **{name: told[name] for name in _AS_WRITTEN},
-    )
-
-
-def _several(joined: str) -> tuple[str, ...]:
-    return tuple(joined.split(SEPARATOR)) if joined else ()
+    hits = []
+    for unit, (score, factors) in scored.items():
+        path, crc, *values = rows.get(unit, ("", None))
+        if crc is None or row_sum(values) != crc:
+            raise IndexUnusable(DAMAGED_ROW)
+        told = dict(zip(SUMMED_UNIT, values, strict=True))
+        shown: dict[str, Any] = {name: told[name] for name in _AS_WRITTEN}
+        shown |= {name: tuple(told[name].split(SEPARATOR)) if told[name] else () for name in _SEVERAL}
+        shown["known_as"] = known_as(told["item"], told["key"].hex().upper())
+        hits.append(Hit(path=path, score=score, factors=factors, **shown))
+    return hits
 
 
 def known_as(item: str, key: str) -> str:
     """Return by what the uses of a unit are counted, wherever it stands."""
     return item or key
-
-
-# ---------------------------------------- show what was found
-# one line of a hit's text, with the words that matched marked.
-
-
-OPEN, CLOSE = "\x01", "\x02"
-"""Stand around a matched word; no text holds them, because control characters are taken out."""
-_BETWEEN: Final = "\x03"
-
-WIDTH: Final = 240
-_CONTROL: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 
 def snippets(query: str, texts: Sequence[str]) -> list[str]:

@@ -13,9 +13,8 @@ import errno
 import hashlib
 import os
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -32,15 +31,17 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from pipelines.store.user_layout import Names
-
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_TRANSCRIPT_BYTES: Final = 1024 * 1024 * 1024
 """A transcript is read line by line, and most of it is what tools gave back."""
+UNDESCRIBED: Final = "has no description yet; `curate index --describe-images` writes one"
+# A file can change twice within one tick of its file system's clock and show the same times; so a stamp that was this
+# young when it was taken is not believed, and the file is read.
+SETTLED_NS: Final = 2_000_000_000
+
 _LEFT_OUT: Final = "; the others are not in the index"
 _LINK: Final = "is a symbolic link, which is never followed"
-UNDESCRIBED: Final = "has no description yet; `curate index --describe-images` writes one"
 
 
 class Form(StrEnum):
@@ -59,6 +60,8 @@ _FORMS: Final[Mapping[str, Mapping[str, Form]]] = {
     SESSIONS: {".jsonl": Form.TRANSCRIPT},
     **dict.fromkeys((*FOLDERS, NOTES), _TEXTS | _IMAGES | {".pdf": Form.PDF}),
 }
+_AT_THE_TOP: Final = frozenset({BRIEFING, USER, LOGS, SESSIONS, *FOLDERS})
+_TOPS: Final = _AT_THE_TOP | {NOTES}
 
 
 def form_of(path: str) -> Form | None:
@@ -99,71 +102,40 @@ class Scan:
     skipped: tuple[Skipped, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One file as it was read: its text, or the reason why it has none, and the hash of its bytes."""
-
-    text: str
-    sha256: str
-    reason: str = ""
-
-
 def scan(root: Path) -> Scan:
     """Return the files of a memory that belong in the index. Nothing on the disk makes this fail."""
     found: dict[str, Stamp] = {}
     skipped: list[Skipped] = []
-    beside, room = _Beside(root), _Room(skipped)
+    taken = Counter[str]()
+    beside = {Form.TEXT: "", Form.IMAGE: ""}  # what else a form's text hangs on is looked at where a file needs it
     for entry, path, form, sidecar in _candidates(root, skipped):
-        if not room.has(path):
+        top = path.partition("/")[0]
+        taken[top] += 1
+        if taken[top] > files.MOST_FILES:
+            if taken[top] == files.MOST_FILES + 1:  # told once
+                skipped.append(Skipped(top, too_many(files.MOST_FILES) + _LEFT_OUT))
             continue
-        if reason := _unfit(entry, path):
-            skipped.append(Skipped(_shown(path), reason))
-        elif form is Form.IMAGE and sidecar is None:
-            skipped.append(Skipped(path, UNDESCRIBED))
-        elif stamp := _stamp(entry, sidecar, "" if form is Form.TEXT else beside.of(form)):
-            most = MAX_TRANSCRIPT_BYTES if form is Form.TRANSCRIPT else MAX_BYTES
-            if stamp.size > most:
-                skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
-            else:
-                found[path] = stamp
+        if form not in beside:
+            beside[form] = _reader_of(root, form)
+        most = MAX_TRANSCRIPT_BYTES if form is Form.TRANSCRIPT else MAX_BYTES
+        if reason := _unfit(entry, path) or (UNDESCRIBED if form is Form.IMAGE and sidecar is None else ""):
+            skipped.append(Skipped(_printable(path), reason))
+        elif (stamp := _stamp(entry, sidecar, beside[form])) and stamp.size > most:
+            skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
+        elif stamp:
+            found[path] = stamp
     return Scan(dict(sorted(found.items())), tuple(sorted(skipped, key=lambda one: one.path)))
 
 
-class _Room:
-    """How many more files of each top folder are taken; that a folder holds too many is told once."""
+def _reader_of(root: Path, form: Form) -> str:
+    """Return how the days of transcripts are cut, or which program reads PDF files; most memories have neither."""
+    if form is Form.TRANSCRIPT:
+        from pipelines.store.days import read_days  # noqa: PLC0415  as above
 
-    def __init__(self, skipped: list[Skipped]) -> None:
-        self._skipped = skipped
-        self._taken: Counter[str] = Counter()
+        return str(read_days(root))
+    from pipelines.search.pdf import pdf_reader  # noqa: PLC0415  as above
 
-    def has(self, path: str) -> bool:
-        top = path.partition("/")[0]
-        self._taken[top] += 1
-        if self._taken[top] == files.MOST_FILES + 1:
-            self._skipped.append(Skipped(top, too_many(files.MOST_FILES) + _LEFT_OUT))
-        return self._taken[top] <= files.MOST_FILES
-
-
-class _Beside:
-    """What texts hang on besides their files; looked at only where a file needs it."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-
-    def of(self, form: Form) -> str:
-        return self._days if form is Form.TRANSCRIPT else self._pdf_reader if form is Form.PDF else ""
-
-    @cached_property
-    def _days(self) -> str:
-        from pipelines.store.days import read_days  # noqa: PLC0415  most memories are searched without transcripts
-
-        return str(read_days(self._root))
-
-    @cached_property
-    def _pdf_reader(self) -> str:
-        from pipelines.search.pdf import pdf_reader  # noqa: PLC0415  as above, without PDF files
-
-        return pdf_reader()
+    return pdf_reader()
 
 
 _Candidate = tuple["os.DirEntry[str]", str, Form, "os.DirEntry[str] | None"]
@@ -172,7 +144,6 @@ _Candidate = tuple["os.DirEntry[str]", str, Form, "os.DirEntry[str] | None"]
 def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
     """Yield every file, link and oddity that has a name to be indexed, and an image's sidecar with it."""
     names = names_of(root)
-    wanted = _wanted if names is None else _wanted_in_place
     pending, left = [""], files.MOST_SEEN
     while pending and left >= 0:
         here = pending.pop()
@@ -182,22 +153,29 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
         except OSError as error:
             if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
                 listed_as = here if names is None else f"{NOTES}/{here}"
-                skipped.append(Skipped(_shown(listed_as), f"cannot be listed: {_why(error)}"))
+                why = (error.strerror or str(error)).lower()
+                skipped.append(Skipped(_printable(listed_as), f"cannot be listed: {why}"))
             continue
         left -= len(seen)
         if left < 0:
-            skipped.append(Skipped(_shown(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
-        listed = [entry for entry in seen if wanted(here, entry.name)]
+            skipped.append(Skipped(_printable(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
+        if names is None and not here:
+            listed = [entry for entry in seen if entry.name in _AT_THE_TOP]
+        else:  # a memory that was adopted in place has its files wherever its owner keeps them
+            listed = [entry for entry in seen if not entry.name.startswith(".")]
+            listed = [entry for entry in listed if names is not None or f"{here}/{entry.name}" != PARTIAL]
         sidecars = {entry.name: entry for entry in listed if entry.name.endswith(SIDECAR)}
         for entry in listed:
-            real, name = f"{here}/{entry.name}" if here else entry.name, entry.name
+            real = f"{here}/{entry.name}" if here else entry.name
             if entry.is_dir(follow_symlinks=False):
                 pending += [real] if names is None or names.leads(real) else []
-            elif (path := real if names is None else _indexed(names, real)) and (form := form_of(path)):
-                beside = (sidecars.get(one) for one in sidecar_names(name)) if form is Form.IMAGE else ()
-                yield entry, path, form, next(filter(None, beside), None) if beside else None
+                continue
+            path = real if names is None else names.canonical(real) or ""
+            if path.partition("/")[0] in _TOPS and (form := form_of(path)):
+                beside = (sidecars.get(one) for one in sidecar_names(entry.name)) if form is Form.IMAGE else ()
+                yield entry, path, form, next(filter(None, beside), None)
             elif _is_linked_folder(entry) and (names is None or names.leads(real)):
-                skipped.append(Skipped(_shown(real if names is None else f"{NOTES}/{real}"), _LINK))
+                skipped.append(Skipped(_printable(real if names is None else f"{NOTES}/{real}"), _LINK))
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
@@ -208,28 +186,12 @@ def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _wanted(folder: str, name: str) -> bool:
-    if not folder:
-        return name in {BRIEFING, USER, LOGS, SESSIONS, *FOLDERS}
-    return not name.startswith(".") and f"{folder}/{name}" != PARTIAL
-
-
-def _wanted_in_place(_: str, name: str) -> bool:
-    return not name.startswith(".")
-
-
-def _indexed(names: Names, real: str) -> str:
-    """Return what the program calls a file that belongs in the index, or an empty string."""
-    path = names.canonical(real) or ""
-    return path if path.partition("/")[0] in {BRIEFING, USER, LOGS, NOTES, SESSIONS, *FOLDERS} else ""
-
-
 def _unfit(entry: os.DirEntry[str], path: str) -> str:
     if entry.is_symlink():
         return _LINK
     if not entry.is_file(follow_symlinks=False):
         return "is no regular file"
-    return "" if path == _shown(path) else "has a name that is not UTF-8"
+    return "" if path == _printable(path) else "has a name that is not UTF-8"
 
 
 def _stamp(entry: os.DirEntry[str], sidecar: os.DirEntry[str] | None, beside: str) -> Stamp | None:
@@ -246,100 +208,12 @@ def _stamp(entry: os.DirEntry[str], sidecar: os.DirEntry[str] | None, beside: st
     return Stamp(found.st_size, mtime, ctime, told)
 
 
-def _shown(path: str) -> str:
+def _printable(path: str) -> str:
     return path.encode(errors="backslashreplace").decode()
 
 
-def _why(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
-
-
-def read_source(root: Path, path: str) -> Source | None:
-    """Return a file as it is now, or None where it vanished. Text is UTF-8, with or without a byte order mark."""
-    try:
-        data = read_bytes(root, path)
-    except BadFile as error:
-        return Source("", "", error.why)
-    if data is None:
-        return None
-    digest = hashlib.sha256(data).hexdigest()
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        return Source("", digest, f"is not UTF-8 (byte {error.start})")
-    return Source("", digest, "holds NUL characters, so it is no text") if "\0" in text else Source(text, digest)
-
-
-# ---------------------------------------- what belongs in the index and is not in it
-# or only in part, and why.
-#
-# The index keeps it, so that whoever asks need not look at every file.
-
-
-_SKIPPED: Final = (
-    "SELECT path, reason FROM files WHERE reason != '' UNION SELECT path, reason FROM passed ORDER BY path, reason"
-)
-_PARTIAL: Final = "SELECT path, note FROM files WHERE note != '' ORDER BY path"
-
-
-def skipped_files(connection: sqlite3.Connection) -> tuple[Skipped, ...]:
-    """Return every file that belongs in the index and is not in it, in order of paths."""
-    return tuple(Skipped(*row) for row in connection.execute(_SKIPPED))
-
-
-def partial_files(connection: sqlite3.Connection) -> tuple[Skipped, ...]:
-    """Return every file of which something is missing in the index, in order of paths; the reason says what."""
-    return tuple(Skipped(*row) for row in connection.execute(_PARTIAL))
-
-
-def unread(root: Path) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
-    """Return the skipped and the partial files, as of the index's last update; none where there is no index to ask."""
-    try:
-        with reading(root) as connection:
-            return as_shown(root, skipped_files(connection)), as_shown(root, partial_files(connection))
-    except IndexUnusable:
-        return (), ()
-
-
-def as_shown(root: Path, files: tuple[Skipped, ...]) -> tuple[Skipped, ...]:
-    """Return files with the names that people know them by."""
-    names = names_of(root)
-    return files if names is None else tuple(replace(one, path=names.real(one.path)) for one in files)
-
-
-def is_kept(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> bool:
-    """Return whether the index knows exactly these files as passed over by the last scan."""
-    rows = connection.execute("SELECT path, reason FROM passed ORDER BY path, reason")
-    return [Skipped(*row) for row in rows] == sorted(set(skipped), key=lambda one: (one.path, one.reason))
-
-
-def keep(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> None:
-    """Record what a scan passed over; the caller holds a transaction."""
-    connection.execute("DELETE FROM passed")
-    rows = ((one.path, one.reason) for one in dict.fromkeys(skipped))
-    connection.executemany("INSERT INTO passed(path, reason) VALUES (?, ?)", rows)
-
-
-# ---------------------------------------- what changed on the disk since the files were read into the index
-
-
-# A file can change twice within one tick of its file system's clock and show the same times; so a stamp that was this
-# young when it was taken is not believed, and the file is read.
-SETTLED_NS: Final = 2_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """What the index knows of a file: its stamp, when that was taken, its fingerprint, why it has no units."""
-
-    stamp: Stamp
-    checked_ns: int
-    sha256: str
-    reason: str
-
-    def covers(self, stamp: Stamp) -> bool:
-        """Return whether the file with this stamp is surely the one that was read."""
-        return stamp == self.stamp and max(stamp.mtime_ns, stamp.ctime_ns) + SETTLED_NS < self.checked_ns
+Recorded = tuple[Stamp, int, str, str]
+"""What the index knows of a file: its stamp, when that was taken, its fingerprint, why it has no units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +238,7 @@ class Changes:
 def recorded(connection: sqlite3.Connection) -> dict[str, Recorded]:
     """Return what the index knows of its files, by path."""
     rows = connection.execute("SELECT path, size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason FROM files")
-    return {path: Recorded(Stamp(*stamp), *rest) for path, *stamp, rest in ((*row[:5], row[5:]) for row in rows)}
+    return {row[0]: (Stamp(*row[1:5]), *row[5:]) for row in rows}
 
 
 def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
@@ -373,9 +247,9 @@ def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
     for path, stamp in found.files.items():
         if (old := known.get(path)) is None:
             added.append(path)
-        elif old.covers(stamp):
+        elif is_covered(stamp, *old[:2]):
             unchanged.append(path)
-        elif (now := fingerprint(root, path, stamp.beside)) and now == old.sha256:
+        elif (now := fingerprint(root, path, stamp.beside)) and now == old[2]:
             unchanged.append(path)
             touched.append(path)
         else:
@@ -384,11 +258,9 @@ def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
     return Changes(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(touched))
 
 
-# ---------------------------------------- the fingerprint of a file
-# the hash of its bytes and of whatever else its units come of.
-
-
-_CHUNK: Final = 1024 * 1024
+def is_covered(stamp: Stamp, recorded_stamp: Stamp, checked_ns: int) -> bool:
+    """Return whether the file with a stamp is surely the one that was read when another was taken of it."""
+    return stamp == recorded_stamp and max(stamp.mtime_ns, stamp.ctime_ns) + SETTLED_NS < checked_ns
 
 
 def fingerprint(root: Path, path: str, beside: str) -> str | None:
@@ -408,8 +280,17 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
     except (BadFile, OSError):
         return ""
     if form_of(path) is Form.IMAGE:
-        beside = sidecar_of(root, path).fingerprint
+        _, data, reason = read_sidecar(root, path)
+        beside = sidecar_digest(data, reason)
     return covering(digest, beside)
+
+
+def digest_of(file: BinaryIO) -> str:
+    """Return the hash of what is left of a file, and leave it at its end."""
+    digest = hashlib.sha256()
+    while chunk := file.read(1024 * 1024):
+        digest.update(chunk)
+    return digest.hexdigest()
 
 
 def covering(digest: str, beside: str) -> str:
@@ -417,35 +298,60 @@ def covering(digest: str, beside: str) -> str:
     return hashlib.sha256(f"{digest} {beside}".encode()).hexdigest() if beside else digest
 
 
-def digest_of(file: BinaryIO) -> str:
-    """Return the hash of what is left of a file, and leave it at its end."""
-    digest = hashlib.sha256()
-    while chunk := file.read(_CHUNK):
-        digest.update(chunk)
-    return digest.hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Sidecar:
-    """An image's sidecar: where it is and what it holds, or why there is none."""
-
-    path: str = ""
-    data: bytes = b""
-    reason: str = ""
-
-    @property
-    def fingerprint(self) -> str:
-        """What of it goes into the fingerprint of its image."""
-        return hashlib.sha256(self.data).hexdigest() + self.reason
-
-
-def sidecar_of(root: Path, image: str) -> Sidecar:
-    """Return the sidecar of an image as it is now."""
+def read_sidecar(root: Path, image: str) -> tuple[str, bytes, str]:
+    """Return the path and the bytes of an image's sidecar as it is now, or the reason why there is none."""
     for path in sidecar_names(image):
         try:
             data = read_bytes(root, path)
         except BadFile as error:
-            return Sidecar(reason=f"has a description that cannot be used: {real_path(root, path)} {error.why}")
+            return "", b"", f"has a description that cannot be used: {real_path(root, path)} {error.why}"
         if data is not None:
-            return Sidecar(path, data)
-    return Sidecar(reason=UNDESCRIBED)
+            return path, data, ""
+    return "", b"", UNDESCRIBED
+
+
+def sidecar_digest(data: bytes, reason: str) -> str:
+    """Return what of a sidecar goes into the fingerprint of its image."""
+    return hashlib.sha256(data).hexdigest() + reason
+
+
+_SKIPPED: Final = (
+    "SELECT path, reason FROM files WHERE reason != '' UNION SELECT path, reason FROM passed ORDER BY path, reason"
+)
+_PARTIAL: Final = "SELECT path, note FROM files WHERE note != '' ORDER BY path"
+
+
+def unread_in(root: Path, connection: sqlite3.Connection) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
+    """Return the files that belong in the index and are not in it, and those of which something is missing in it.
+
+    Both are in order of the program's paths, and have the names that people know them by. The index keeps them, so that
+    whoever asks need not look at every file.
+    """
+    names = names_of(root)
+    skipped, partial = (
+        tuple(Skipped(path if names is None else names.real(path), why) for path, why in connection.execute(query))
+        for query in (_SKIPPED, _PARTIAL)
+    )
+    return skipped, partial
+
+
+def unread(root: Path) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
+    """Return the skipped and the partial files, as of the index's last update; none where there is no index to ask."""
+    try:
+        with reading(root) as connection:
+            return unread_in(root, connection)
+    except IndexUnusable:
+        return (), ()
+
+
+def is_kept(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> bool:
+    """Return whether the index knows exactly these files as passed over by the last scan."""
+    rows = connection.execute("SELECT path, reason FROM passed ORDER BY path, reason")
+    return [Skipped(*row) for row in rows] == sorted(set(skipped), key=lambda one: (one.path, one.reason))
+
+
+def keep(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> None:
+    """Record what a scan passed over; the caller holds a transaction."""
+    connection.execute("DELETE FROM passed")
+    rows = ((one.path, one.reason) for one in dict.fromkeys(skipped))
+    connection.executemany("INSERT INTO passed(path, reason) VALUES (?, ?)", rows)

@@ -16,7 +16,7 @@ import zlib
 from dataclasses import asdict, dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
-from pipelines.search.binary_vectors import cut_signs, drop_damaged_signs, fit, make_signs, open_signs, write_signs
+from pipelines.search.binary_vectors import drop_damaged_signs, fit, make_signs, open_signs, words_of, write_signs
 from pipelines.search.schema import NEVER
 from pipelines.search.vectors import Model, fetch, has_vectors, last_model, vector_store
 from pipelines.store.layout import PRIVATE
@@ -187,12 +187,15 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
         What the matrix is of now; None where nothing was ever embedded.
     """
     old = read_stamp(root)
-    model = model or (old.model if old else None) or _last_model(root)
+    model = model or (old.model if old else None)
+    if model is None and has_vectors(root):
+        with vector_store(root) as store:
+            model = last_model(store)
     if model is None:
         return None
     build, last = index.execute("SELECT build, last_unit FROM marks").fetchone()
     if old is None or (old.build, old.model) != (build, model):
-        old = Stamp(build, model.name, model.dimension)
+        old = Stamp(build, *model)
     elif old.units == last and not old.missing:
         if not fit(root / old.signs, old.units + 1, old.dimension):
             make_signs(root / old.signs, _rows(root, old))
@@ -201,17 +204,10 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
     try:
         stamp = _extend(root, index, old, last)
     except _Damaged:
-        stamp = _extend(root, index, Stamp(build, model.name, model.dimension), last)
+        stamp = _extend(root, index, Stamp(build, *model), last)
     _write_stamp(root, stamp)
     _drop_others(root, stamp)
     return stamp
-
-
-def _last_model(root: Path) -> Model | None:
-    if not has_vectors(root):
-        return None
-    with vector_store(root) as store:
-        return last_model(store)
 
 
 def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> Stamp:
@@ -229,7 +225,11 @@ def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> S
             (root / name).unlink(missing_ok=True)  # never cut short what a reader may have mapped
     elif not fit(root / stamp.signs, stamp.units + 1, stamp.dimension):
         make_signs(root / stamp.signs, _rows(root, stamp))
-    with vector_store(root) as store, os.fdopen(os.open(root / stamp.file, flags, 0o600), "r+b") as file:
+    with (
+        vector_store(root) as store,
+        os.fdopen(os.open(root / stamp.file, flags, 0o600), "r+b") as file,
+        os.fdopen(os.open(root / stamp.signs, flags, 0o600), "r+b") as signs,
+    ):
         if stamp.units:
             _compare(file, stamp, written)
         for rows in _without_rows(index, stamp, last):
@@ -241,9 +241,10 @@ def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> S
             for unit, vector in here.items():
                 file.seek(unit * width)
                 file.write(vector)
-            write_signs(root / stamp.signs, here, stamp.dimension)
+            if here:
+                write_signs(signs, here, stamp.dimension)
         file.truncate((last + 1) * width)
-        cut_signs(root / stamp.signs, last + 1, stamp.dimension)
+        signs.truncate((last + 1) * 8 * words_of(stamp.dimension))  # rows that were never written have none set
         file.flush()
         sums = dict(enumerate(stamp.sums)) | {block: _sum(file, new, block) for block in written}
     return replace(new, missing=tuple(missing), sums=tuple(sums[block] for block in sorted(sums)))

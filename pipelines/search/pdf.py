@@ -1,9 +1,17 @@
-"""The text of a PDF, page by page, read by a process of its own that ends in bounded time and memory."""
+"""The text of a PDF, page by page, read by a process of its own that ends in bounded time and memory.
+
+A PDF of a few kilobytes can ask for hours and for all memory there is: the limits of the process end it, and nothing
+else. The process runs this module: `-m pipelines.search.pdf READER SECONDS BYTES`; the reader `pdftotext` takes it
+over, with the limits in place.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -12,17 +20,22 @@ from importlib.util import find_spec
 from shutil import which
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.search.pdf_child import MOST_PAGES
 from pipelines.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
+    from pypdf import PdfReader
+
 
 SECONDS: Final = 20
 """Of processor time; the whole may take three times that on a busy machine."""
 MEMORY: Final = 1024 * 1024 * 1024
+MOST_PAGES: Final = 2000
+MOST_TEXT: Final = 8 * 1024 * 1024
+"""Characters of text: beyond it, a file is no document that a person would be shown a page of."""
+MOST_OUTPUT: Final = 64 * 1024 * 1024
 _KEPT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH")
 _FAULTS: Final = {
     "encrypted": "is encrypted",
@@ -67,7 +80,7 @@ def read_pdf(file: BinaryIO, reader: str) -> Pdf:
     os.lseek(file.fileno(), 0, os.SEEK_SET)  # the process reads the descriptor, and knows nothing of a buffer
     with tempfile.TemporaryFile() as out:
         # -P: what lies in the working directory, which may be somebody else's, is not imported.
-        program = [sys.executable, "-P", "-W", "ignore", "-m", "pipelines.search.pdf_child"]
+        program = [sys.executable, "-P", "-W", "ignore", "-m", "pipelines.search.pdf"]
         arguments = [reader, str(SECONDS), str(MEMORY)]
         environment = {key: value for key, value in os.environ.items() if key in _KEPT or key.startswith("PYTHON")}
         try:
@@ -129,3 +142,84 @@ def _objects(output: bytes) -> Iterator[dict[str, Any]]:
 
 def _page(text: str) -> str:
     return "\n".join(line.strip() for line in clean(text).split("\n")).strip()
+
+
+def _child() -> None:
+    """Limit this process, read standard input, and write a JSON object a page, and one on the whole."""
+    reader, seconds, memory = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    for kind, most in (
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_FSIZE, MOST_OUTPUT),
+    ):
+        _, hard = resource.getrlimit(kind)
+        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        # macOS refuses to limit memory; the limits of the reader itself hold there.
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(kind, (soft, hard))
+    if reader == "pdftotext":
+        os.execvp(reader, [reader, "-q", "-enc", "UTF-8", "-l", str(MOST_PAGES), "-", "-"])  # noqa: S606  no shell
+    try:
+        for told in _read(sys.stdin.buffer.read()):
+            sys.stdout.write(json.dumps(told) + "\n")
+            sys.stdout.flush()
+    except MemoryError:
+        sys.stdout.write('\n{"fault": "memory"}\n')
+
+
+def _read(data: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the pages, and at last how many there are, and the title and day of the file."""
+    import pypdf  # noqa: PLC0415  only here, in a process of its own
+
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not _opened(reader):
+            yield {"fault": "encrypted"}
+            return
+        count = len(reader.pages)
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001  whatever a broken file makes a reader raise
+        yield {"fault": "broken"}
+        return
+    yield from _pages(reader, count)
+    yield {"pages": count, **_about(reader)}
+
+
+def _opened(reader: PdfReader) -> bool:
+    """Return whether an empty password opens the file: many are encrypted only so that they cannot be edited."""
+    try:
+        return bool(reader.decrypt(""))
+    except Exception:  # noqa: BLE001  as above; also where no library for the cipher is installed
+        return False
+
+
+def _pages(reader: PdfReader, count: int) -> Iterator[dict[str, Any]]:
+    room = MOST_TEXT
+    for number in range(min(count, MOST_PAGES)):
+        try:
+            text = reader.pages[number].extract_text()
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001  one broken page costs no other
+            yield {"page": number + 1, "fault": "broken"}
+            continue
+        yield {"page": number + 1, "text": text[:room]}
+        room -= len(text)
+        if room <= 0:
+            return
+
+
+def _about(reader: PdfReader) -> dict[str, str]:
+    try:
+        told = reader.metadata
+        day = told and (told.modification_date or told.creation_date)
+        return {"title": str((told and told.title) or "")[:1000], "date": f"{day:%Y-%m-%d}" if day else ""}
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001  a title and a day are a help only
+        return {}
+
+
+if __name__ == "__main__":
+    _child()

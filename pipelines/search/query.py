@@ -8,25 +8,23 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.search.candidates import Question, candidates, matrix_for, standing_units
+from pipelines.search.candidates import Question, candidates, fitting_units, matrix_for, read_places, told_in_logs
 from pipelines.search.chunk_context import identifiers, match_expression
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.hits import Hit, known_as, read_hits
-from pipelines.search.keyword_search import read_places, told_in_logs
 from pipelines.search.rank import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
 from pipelines.search.schema import reading
 from pipelines.store.user_layout import names_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.search.candidates import Candidates
-    from pipelines.search.keyword_search import Place
+    from pipelines.search.candidates import Place
     from pipelines.search.matrix import Matrix
 
     Uses = Callable[[Collection[str]], Mapping[str, tuple[int, float]]]
@@ -36,12 +34,13 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "Hit", "answer", "search"]
 
 CANDIDATES: Final = 100
-"""Units that each leg brings at least."""
+"""Units found by words, and by meaning, at least."""
 CANDIDATES_A_HIT: Final = 10
-"""Units that each leg brings for each hit that is asked for: with three, recall was half a point lower."""
+"""Units found by words, and by meaning, for each hit that is asked for: with three, recall was half a point lower."""
 # An item that the question names by its id comes before everything that merely holds its words.
 _NAMED_SCORE: Final = 1000.0
 _NAMES: Final = "SELECT id, item, hex(key) FROM units WHERE id IN (SELECT value FROM json_each(?))"
+_MULTIPLIED: Final = ("recency", "belief", "use", "priority")
 _NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 
 
@@ -115,98 +114,78 @@ def answer(
         IndexUnusable: the index cannot be read.
     """
     asked = asked or Asked()
-    question = _question(root, connection, query, stale, asked)
-    found = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
-    twice = told_in_logs(connection, found.standings, question.filters, stale)
-    fused = _fused(found, asked.ranking) if question.matrix else found.words
+    ranking = asked.ranking
+    matrix = None
+    if asked.vector is not None and ranking.mode != "keyword":
+        matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
+    terms = "" if matrix is not None and ranking.mode == "vector" else match_expression(query)
+    vector = None if matrix is None else asked.vector
+    question = Question(terms, resolved(asked.filters, connection), stale, ranking, vector, matrix)
+    positions, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
+    twice = told_in_logs(connection, positions, question.filters, stale)
+    fused = _fused(words, meaning, ranking) if matrix else words
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     factors: dict[int, dict[str, float]] = {}
-    if asked.explain or asked.ranking.adjusts:
-        factors = _factors(connection, scores, found, asked)
-        scores = {unit: _product(told) for unit, told in factors.items()}
-    if asked.ranking.day_bonus:
-        _add_bonus(scores, factors, read_places(connection, scores), asked.ranking.day_bonus)
-    if named := _named(connection, query):
-        there = standing_units(connection, named, question)
+    if asked.explain or ranking.adjusts:
+        factors = _factors(connection, scores, (words, meaning), asked)
+        scores = {
+            unit: told["fused"] * math.prod(told.get(name, 1.0) for name in _MULTIPLIED)
+            for unit, told in factors.items()
+        }
+    if ranking.day_bonus:
+        _add_bonus(scores, factors, read_places(connection, scores), ranking.day_bonus)
+    # A stemmed, tokenised text is no place to look for an item's id.
+    named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
+    if named:
+        there = fitting_units(connection, named, question)
         scores |= dict.fromkeys(there, _NAMED_SCORE)
         factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
-    order = _ordered(connection, scores, limit, question, asked.ranking)
-    if asked.explain and asked.ranking.diversity and question.matrix is not None:
-        _tell_repeats(factors, order, _likeness(question.matrix, order))
+    order = _ordered(connection, scores, limit, question)
+    if asked.explain and ranking.diversity and matrix is not None:
+        _tell_repeats(factors, order, _likeness(matrix, order))
     told = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
     hits = read_hits(connection, told)
     names = names_of(root)
     return hits if names is None else [replace(hit, path=names.real(hit.path), own_path=hit.path) for hit in hits]
 
 
-def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: Asked) -> Question:
-    matrix = None
-    if asked.vector is not None and asked.ranking.mode != "keyword":
-        matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
-    terms = "" if matrix is not None and asked.ranking.mode == "vector" else match_expression(query)
-    vector = None if matrix is None else asked.vector
-    ranking = asked.ranking
-    filters = resolved(asked.filters, connection)
-    return Question(terms, filters, stale, vector, matrix, ranking.neighbours, ranking.passages)
-
-
-def _fused(found: Candidates, ranking: Ranking) -> dict[int, float]:
+def _fused(words: dict[int, float], meaning: dict[int, float], ranking: Ranking) -> dict[int, float]:
     if ranking.mode == "vector":
-        return found.meaning
+        return meaning
     if ranking.fusion == "rrf":
-        return reciprocal_ranks([found.words, found.meaning], ranking.rrf_k)
-    return weighted(found.words, found.meaning, ranking.vector_weight)
+        return reciprocal_ranks([words, meaning], ranking.rrf_k)
+    return weighted(words, meaning, ranking.vector_weight)
 
 
 def _factors(
-    connection: sqlite3.Connection, scores: Mapping[int, float], found: Candidates, asked: Asked
+    connection: sqlite3.Connection, scores: Mapping[int, float], found: tuple[dict[int, float], ...], asked: Asked
 ) -> dict[int, dict[str, float]]:
     """Return by unit all that its score comes of: what was found, and what is known of it."""
-    used, ranked = _used(connection, scores, asked), _prioritised(connection, scores, asked)
-    places, factors = read_places(connection, scores), {}
+    ranking, factors, (words, meaning) = asked.ranking, {}, found
+    uses = asked.uses if ranking.access else None
+    priorities = asked.priorities() if ranking.priority and asked.priorities else {}
+    rows = connection.execute(_NAMES, (json.dumps(list(scores)),)).fetchall() if uses or priorities else []
+    items = {unit: item for unit, item, _ in rows}
+    names = {unit: known_as(item, key) for unit, item, key in rows}
+    used = uses(frozenset(names.values())) if uses else {}
+    places = read_places(connection, scores)
     for unit, score in scores.items():
-        told = {"words": found.words.get(unit, 0.0), "meaning": found.meaning.get(unit, 0.0), "fused": score}
-        factors[unit] = told | ranked.get(unit, {}) | _known(places[unit], used.get(unit), asked)
+        place = places[unit]
+        told = {"words": words.get(unit, 0.0), "meaning": meaning.get(unit, 0.0), "fused": score}
+        if items.get(unit) in priorities:
+            told["priority"] = 1 + ranking.priority * priorities[items[unit]]
+        if ranking.half_life and asked.today and place.date:
+            told["recency"] = recency(days_between(place.date, asked.today), ranking.half_life)
+        if ranking.trust or ranking.confidence:
+            told["belief"] = belief(place.trust, place.confidence, ranking)
+        if names.get(unit) in used:
+            told["use"] = use(*used[names[unit]], ranking.access)
+        factors[unit] = told
     return factors
 
 
-def _used(connection: sqlite3.Connection, units: Iterable[int], asked: Asked) -> dict[int, tuple[int, float]]:
-    """Return the uses of those candidates that were ever used."""
-    if not asked.ranking.access or asked.uses is None:
-        return {}
-    names = {unit: known_as(*rest) for unit, *rest in connection.execute(_NAMES, (json.dumps(list(units)),))}
-    uses = asked.uses(frozenset(names.values()))
-    return {unit: uses[name] for unit, name in names.items() if name in uses}
-
-
-def _prioritised(connection: sqlite3.Connection, units: Iterable[int], asked: Asked) -> dict[int, dict[str, float]]:
-    """Return the factor of those candidates that are items; what is none keeps its score."""
-    weight = asked.ranking.priority
-    if not weight or asked.priorities is None:
-        return {}
-    known, rows = asked.priorities(), connection.execute(_NAMES, (json.dumps(list(units)),))
-    return {unit: {"priority": 1 + weight * known[item]} for unit, item, _ in rows if item in known}
-
-
-def _known(place: Place, used: tuple[int, float] | None, asked: Asked) -> dict[str, float]:
-    """Return the factors by what is known of a candidate, beside what it says."""
-    ranking, factors = asked.ranking, dict[str, float]()
-    if ranking.half_life and asked.today and place.date:
-        factors["recency"] = recency(days_between(place.date, asked.today), ranking.half_life)
-    if ranking.trust or ranking.confidence:
-        factors["belief"] = belief(place.trust, place.confidence, ranking)
-    if used:
-        factors["use"] = use(*used, ranking.access)
-    return factors
-
-
-def _product(factors: Mapping[str, float]) -> float:
-    return factors["fused"] * math.prod(factors.get(name, 1.0) for name in ("recency", "belief", "use", "priority"))
-
-
-def _ordered(
-    connection: sqlite3.Connection, scores: Mapping[int, float], limit: int, question: Question, ranking: Ranking
-) -> list[int]:
+def _ordered(connection: sqlite3.Connection, scores: Mapping[int, float], limit: int, question: Question) -> list[int]:
+    ranking = question.ranking
     wanted = 3 * limit if ranking.diversity else limit
     bar = min(heapq.nlargest(wanted, scores.values()), default=0.0)
     places = read_places(connection, [unit for unit, score in scores.items() if score >= bar])
@@ -248,9 +227,3 @@ def _likeness(matrix: Matrix, units: list[int]) -> Callable[[int, int], float]:
     rows = matrix.rows[known]
     table, at = rows @ rows.T, {unit: number for number, unit in enumerate(known)}
     return lambda one, other: float(table[at[one], at[other]]) if one in at and other in at else 0.0
-
-
-def _named(connection: sqlite3.Connection, query: str) -> list[int]:
-    """Return the items whose ids a question names: a stemmed, tokenised text is no place to look for those."""
-    rows = (connection.execute(_NAMED, {"prefix": prefix}) for prefix in identifiers(query))
-    return [unit for found in rows for (unit,) in found]

@@ -3,6 +3,10 @@
 Measured on 759 questions about long conversations (evidence inside the first 500, 1000 and 2000 words): words alone
 0.80, 0.85, 0.90; half words and half meaning, each divided by its best, 0.82, 0.88, 0.93; reciprocal ranks 0.78, 0.87,
 0.92. What has shown no gain there is here to be chosen, and off.
+
+`.curate/usage.db` counts what searches gave back, by which what is used can be found more easily. Nothing else hangs on
+it: it is no part of the index, it may be deleted at any time, and whatever is wrong with it, a search goes on as if
+nothing had ever been used.
 """
 
 from __future__ import annotations
@@ -10,14 +14,13 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 import sqlite3
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import quote
 
-from pipelines.search.schema import FAULTS, check_header, is_broken
+from pipelines.search.schema import FAULTS, is_broken, open_private, remove_database, transaction
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
@@ -29,6 +32,27 @@ Mode = Literal["hybrid", "keyword", "vector"]
 TRUSTS: Final = {"owner": 1.0, "self": 0.5, "external": -0.5, "untrusted": -1.0}
 CONFIDENCES: Final = {"high": 1.0, "medium": 0.0, "low": -0.5, "speculative": -1.0}
 _DAYS_OF_MONTH: Final = 30.436875
+
+USAGE: Final = f"{PRIVATE}/usage.db"
+MOST: Final = 20_000
+"""So many units are remembered, some 2 MB; beyond them, those that were used longest ago are forgotten."""
+
+_BUSY_SECONDS: Final = 0.05
+_DAY: Final = 86_400
+_TABLE: Final = """
+    CREATE TABLE IF NOT EXISTS uses(
+        name TEXT PRIMARY KEY, count INTEGER NOT NULL, last INTEGER NOT NULL
+    ) WITHOUT ROWID
+"""
+_COUNT: Final = (
+    "INSERT INTO uses SELECT value, 1, :now FROM json_each(:names) WHERE true"
+    " ON CONFLICT(name) DO UPDATE SET count = count + 1, last = max(last, excluded.last)"
+)
+_FORGET: Final = (
+    "DELETE FROM uses WHERE name IN (SELECT name FROM uses ORDER BY last, name"
+    " LIMIT max(0, (SELECT count(*) FROM uses) - ?))"
+)
+_USED: Final = "SELECT name, count, last FROM uses WHERE name IN (SELECT value FROM json_each(?))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +115,12 @@ def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_we
     return fused
 
 
-def reciprocal_ranks(legs: Sequence[Mapping[int, float]], k: int) -> dict[int, float]:
-    """Return the sum of 1 / (k + rank) over the legs; equal scores share the better rank."""
+def reciprocal_ranks(rankings: Sequence[Mapping[int, float]], k: int) -> dict[int, float]:
+    """Return the sum of 1 / (k + rank) over the rankings; equal scores share the better rank."""
     fused: dict[int, float] = {}
-    for leg in legs:
+    for ranked in rankings:
         rank, before = 0, math.inf
-        for place, (unit, score) in enumerate(sorted(leg.items(), key=lambda one: -one[1]), 1):
+        for place, (unit, score) in enumerate(sorted(ranked.items(), key=lambda one: -one[1]), 1):
             rank, before = (rank if score == before else place), score
             fused[unit] = fused.get(unit, 0.0) + 1 / (k + rank)
     return fused
@@ -160,35 +184,6 @@ def diverse(
     return chosen + left
 
 
-# ---------------------------------------- what searches gave back
-# and when: `.curate/usage.db`, by which what is used comes to be found more easily.
-#
-# Nothing else hangs on it. It is no part of the index, so no reindex waits for it nor it for one; it may be deleted
-# at any time; and whatever is wrong with it, a search goes on as if nothing had ever been used.
-
-
-USAGE: Final = f"{PRIVATE}/usage.db"
-MOST: Final = 20_000
-"""So many units are remembered, some 2 MB; beyond them, those that were used longest ago are forgotten."""
-
-_BUSY_SECONDS: Final = 0.05
-_DAY: Final = 86_400
-_TABLE: Final = """
-    CREATE TABLE IF NOT EXISTS uses(
-        name TEXT PRIMARY KEY, count INTEGER NOT NULL, last INTEGER NOT NULL
-    ) WITHOUT ROWID
-"""
-_COUNT: Final = (
-    "INSERT INTO uses SELECT value, 1, :now FROM json_each(:names) WHERE true"
-    " ON CONFLICT(name) DO UPDATE SET count = count + 1, last = max(last, excluded.last)"
-)
-_FORGET: Final = (
-    "DELETE FROM uses WHERE name IN (SELECT name FROM uses ORDER BY last, name"
-    " LIMIT max(0, (SELECT count(*) FROM uses) - ?))"
-)
-_USED: Final = "SELECT name, count, last FROM uses WHERE name IN (SELECT value FROM json_each(?))"
-
-
 def record_uses(root: Path, names: Collection[str], now: float | None = None) -> bool:
     """Count one use of each, and return whether that came about; nothing is raised, and nobody is waited for.
 
@@ -199,36 +194,24 @@ def record_uses(root: Path, names: Collection[str], now: float | None = None) ->
     """
     if not names:
         return False
+    path, moment = root / USAGE, int(time.time() if now is None else now)
     try:
-        _count(root, names, int(time.time() if now is None else now))
+        with contextlib.closing(open_private(path, _BUSY_SECONDS)) as connection:
+            # Nothing is flushed: a use that a power cut takes is no loss, and a search shall not wait for a disk.
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute("PRAGMA journal_mode = WAL")
+            with transaction(connection):
+                connection.execute(_TABLE)
+                connection.execute(_COUNT, {"now": moment, "names": json.dumps(sorted(set(names)))})
+                connection.execute(_FORGET, (MOST,))
     except FAULTS as error:
         if is_broken(error):  # what was in it is a help and no more: the next search begins anew
-            _remove(root)
+            with contextlib.suppress(OSError):
+                remove_database(path)
         return False
     except OSError:
         return False
     return True
-
-
-def _count(root: Path, names: Collection[str], now: int) -> None:
-    path = root / USAGE
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600))
-    check_header(path)
-    with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as connection:
-        # Nothing is flushed: a use that a power cut takes is no loss, and a search shall not wait for a disk.
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(_TABLE)
-        connection.execute(_COUNT, {"now": now, "names": json.dumps(sorted(set(names)))})
-        connection.execute(_FORGET, (MOST,))
-        connection.execute("COMMIT")
-
-
-def _remove(root: Path) -> None:
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        with contextlib.suppress(OSError):
-            (root / f"{USAGE}{suffix}").unlink()
 
 
 def uses_of(root: Path, names: Collection[str], now: float | None = None) -> Mapping[str, tuple[int, float]]:

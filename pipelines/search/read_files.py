@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.search.chunks import Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
-from pipelines.search.indexed_files import Form, covering, digest_of, form_of, read_source, sidecar_of
-from pipelines.store.files import open_regular
+from pipelines.search.indexed_files import Form, covering, digest_of, form_of, read_sidecar, sidecar_digest
+from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import LOGS
 from pipelines.store.log import tags_of
@@ -57,12 +57,9 @@ def read_file(root: Path, path: str, beside: str) -> Reading | None:
         beside: what its stamp says of what else its text hangs on.
     """
     form = form_of(path)
-    if form is Form.TEXT:
-        source = read_source(root, path)
-        return (
-            Reading(read_units(path, _shown(root, path, source.text)), source.sha256, source.reason) if source else None
-        )
     try:
+        if form is Form.TEXT:
+            return _text(root, path)
         file = open_regular(root, path)
         if file is None:
             return None
@@ -70,22 +67,32 @@ def read_file(root: Path, path: str, beside: str) -> Reading | None:
             if form is Form.TRANSCRIPT:
                 return _transcript(path, file, beside, load_redactor(root))
             read = _pdf(file, beside) if form is Form.PDF else _image(root, path, file)
-            return replace(read, units=tuple(_without_secrets(unit, load_redactor(root)) for unit in read.units))
     except BadFile as error:
         return Reading((), "", error.why)
     except OSError as error:
         return Reading((), "", f"cannot be read: {(error.strerror or str(error)).lower()}")
+    redact = load_redactor(root).redact
+    units = (replace(unit, text=redact(unit.text).text, title=redact(unit.title).text) for unit in read.units)
+    return replace(read, units=tuple(units))
 
 
-def _shown(root: Path, path: str, text: str) -> str:
-    """Return a text as it may be searched and embedded: before the night has redacted a log, too."""
+def _text(root: Path, path: str) -> Reading | None:
+    """Return a text, which is UTF-8, with or without a byte order mark, as it may be searched and embedded.
+
+    It is redacted, for a log is indexed before the night has redacted it, too.
+    """
+    data = read_bytes(root, path)
+    if data is None:
+        return None
+    digest = hashlib.sha256(data).hexdigest()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return Reading((), digest, f"is not UTF-8 (byte {error.start})")
+    if "\0" in text:
+        return Reading((), digest, "holds NUL characters, so it is no text")
     shown = log_without_private(text) if path.startswith(f"{LOGS}/") else text
-    return load_redactor(root).redact(shown).text
-
-
-def _without_secrets(unit: Unit, redactor: Redactor) -> Unit:
-    text, title = redactor.redact(unit.text).text, redactor.redact(unit.title).text
-    return unit if (text, title) == (unit.text, unit.title) else replace(unit, text=text, title=title)
+    return Reading(read_units(path, load_redactor(root).redact(shown).text), digest)
 
 
 class _Hashed:
@@ -131,19 +138,14 @@ def _pdf(file: BinaryIO, beside: str) -> Reading:
 
 
 def _image(root: Path, path: str, file: BinaryIO) -> Reading:
-
-    sidecar = sidecar_of(root, path)
-    whole = covering(digest_of(file), sidecar.fingerprint)
-    if sidecar.reason:
-        return Reading((), whole, sidecar.reason)
+    sidecar, data, reason = read_sidecar(root, path)
+    whole = covering(digest_of(file), sidecar_digest(data, reason))
+    if reason:
+        return Reading((), whole, reason)
     try:
-        return Reading(tuple(image_units(parse_sidecar(sidecar.data))), whole)
+        return Reading(tuple(image_units(parse_sidecar(data))), whole)
     except BadSidecar as fault:
-        return Reading((), whole, f"has a description that cannot be used: {sidecar.path} {fault}")
-
-
-# ---------------------------------------- the units of what is no document of lines
-# the turns of a transcript, the pages of a PDF, what describes an image.
+        return Reading((), whole, f"has a description that cannot be used: {sidecar} {fault}")
 
 
 _DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")

@@ -1,8 +1,12 @@
-"""The tables of the index, made and migrated through sqlite-utils.
+"""The index's file: its tables, made and migrated through sqlite-utils, who may open it, and how a new one replaces it.
 
 `PRAGMA user_version` counts the migrations that a file has seen, so that a reader knows at once whether it can read it.
 Everything in it is derived: a migration that would be hard may empty the tables instead, and the next update fills
 them. A change of how files are cut into units is such a migration, too.
+
+Writers hold `.curate/index.lock` one at a time. Readers never wait for a writer's work: the database is in WAL mode.
+Only while a file built aside is renamed over the old one must nobody have it open, because a write-ahead log of the old
+file must never meet the new one; for those milliseconds `.curate/index.swap` keeps readers out.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sqlite_utils import Database
@@ -52,35 +56,20 @@ _FILES: Final[Mapping[str, type]] = {
 _PASSED: Final[Mapping[str, type]] = {"id": int, "path": str, "reason": str}
 # What ranking looks at stands first in a row, and the texts last: they need not be read to sort.
 _UNITS: Final[Mapping[str, type]] = {
-    "id": int,
-    "file": int,
-    "start_line": int,
-    "end_line": int,
-    "first_passage": int,
-    "last_passage": int,
-    "hidden": int,
-    "crc": int,
+    **dict.fromkeys(("id", "file", "start_line", "end_line", "first_passage", "last_passage", "hidden", "crc"), int),
     "key": bytes,
-    "date": str,
-    "until": str,
-    "types": str,
-    "project": str,
-    "tags": str,
-    "trust": str,
-    "confidence": str,
-    "status": str,
-    "item": str,
-    "record": str,
-    "title": str,
-    "headings": str,
-    "text": str,
-    "grams": str,
-    "about": str,
-    "around": str,
+    **dict.fromkeys(("date", "until", "types", "project", "tags", "trust", "confidence", "status", "item"), str),
+    **dict.fromkeys(("record", "title", "headings", "text", "grams", "about", "around"), str),
 }
 _PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "place": int, "text": str}
 # A unit's number is never given twice, because its vector stands in the row of that number, in another file.
 _MARKS: Final[Mapping[str, type]] = {"id": int, "build": str, "last_unit": int, "tables": int}
+
+SUMMED_UNIT: Final = tuple(column for column in _UNITS if column != "crc")
+"""The columns of a unit, in the order in which they are written and summed."""
+SUMMED_FILE: Final = ("path", "sha256", "reason", "note")  # a wrong stamp makes the file be read again, no more
+DAMAGED_ROW: Final = "it is damaged (a row is not as it was written)"
+_BETWEEN: Final = "\x1e"
 
 # Stems, so that `painted` finds `painting`; accents do not matter.
 TOKENIZE: Final = "porter unicode61 remove_diacritics 2"
@@ -143,12 +132,24 @@ def _table(db: Database, name: str, columns: Mapping[str, type], searched: tuple
         db.execute(update.replace(" AFTER UPDATE ON ", f" AFTER UPDATE OF {', '.join(searched)} ON "))
 
 
-# ---------------------------------------- the file of the index
-# where it is, who may open it, and how a new one takes its place.
-#
-# Writers hold `.curate/index.lock` one at a time. Readers never wait for a writer's work: the database is in WAL
-# mode. Only while a file built aside is renamed over the old one must nobody have it open, because a write-ahead log
-# of the old file must never meet the new one; for those milliseconds `.curate/index.swap` keeps readers out.
+def row_sum(values: Sequence[str | int | bytes | None]) -> int:
+    """Return the checksum of a row's values, as `summed` has SQLite put them together.
+
+    SQLite notices a torn page and FTS5 a word that no text holds, but a bit that turns one day into another, or moves a
+    line, is all the same to them. So every row carries the checksum of what was written, and a hit's is compared before
+    it is shown.
+    """
+    told = [
+        one if type(one) is str else "" if one is None else one.hex().upper() if isinstance(one, bytes) else str(one)
+        for one in values
+    ]
+    return zlib.crc32(_BETWEEN.join(told).encode())
+
+
+def summed(columns: Sequence[str]) -> str:
+    """Return the SQL expression for the bytes that `row_sum` sums, as a blob, so that no decoding can fail."""
+    told = (f"hex({one})" if one == "key" else f"ifnull({one}, '')" for one in columns)
+    return f"CAST({' || char(30) || '.join(told)} AS BLOB)"
 
 
 INDEX: Final = f"{PRIVATE}/index.db"
@@ -237,13 +238,20 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
     return connection
 
 
-def version_of(path: Path) -> int | None:
-    """Return the version that wrote an index, without judging it; None where it cannot be told."""
-    try:
-        with contextlib.closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
-            return int(connection.execute("PRAGMA user_version").fetchone()[0])
-    except FAULTS:
-        return None
+def open_private(path: Path, patience: float) -> sqlite3.Connection:
+    """Open a database to write, and make it where there is none, readable to nobody else: it tells of the memory.
+
+    Args:
+        path: where it is; a symbolic link is refused.
+        patience: seconds to wait for another process that writes it.
+
+    Raises:
+        OSError: the disk refuses.
+        sqlite3.DatabaseError: its header is damaged.
+    """
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600))
+    check_header(path)
+    return sqlite3.connect(path, timeout=patience, isolation_level=None)
 
 
 def open_writing(path: Path) -> sqlite3.Connection:
@@ -290,21 +298,17 @@ def writer_lock(root: Path, patience: float) -> Iterator[None]:
         raise NotWritable(INDEX, (error.strerror or str(error)).lower()) from error
     until = time.monotonic() + patience
     try:
-        while not _locked(descriptor):
-            if time.monotonic() >= until:
-                raise LockHeld("it is bringing the search index up to date")
-            time.sleep(0.02)
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise LockHeld("it is bringing the search index up to date") from None
+                time.sleep(0.02)
         yield
     finally:
         os.close(descriptor)
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 @contextlib.contextmanager
@@ -325,19 +329,13 @@ def _swap_lock(root: Path, kind: int) -> Iterator[None]:
             os.close(descriptor)
 
 
-def _create(path: Path) -> sqlite3.Connection:
-    """Make a new database with mode 0600: it holds all that the memory holds."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
-    return sqlite3.connect(path, isolation_level=None)
-
-
 @contextlib.contextmanager
 def replacing(root: Path) -> Iterator[sqlite3.Connection]:
     """Open an empty database aside, and put it in the index's place whole when the block ends without an error."""
     aside, path = root / _ASIDE, root / INDEX
-    _remove(aside)
+    clear_aside(root)
     try:
-        with contextlib.closing(_create(aside)) as connection:
+        with contextlib.closing(open_private(aside, BUSY_SECONDS)) as connection:
             connection.execute("PRAGMA synchronous = OFF")  # nobody else sees it, and it is flushed whole
             connection.execute("PRAGMA journal_mode = OFF")
             yield connection
@@ -347,7 +345,7 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
             _settle(path)
             aside.replace(path)
     finally:
-        _remove(aside)
+        clear_aside(root)
 
 
 def clear_aside(root: Path) -> None:
@@ -356,7 +354,17 @@ def clear_aside(root: Path) -> None:
     Raises:
         OSError: the disk refuses.
     """
-    _remove(root / _ASIDE)
+    remove_database(root / _ASIDE)
+
+
+def remove_database(path: Path) -> None:
+    """Remove a database and what SQLite keeps beside it.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    for suffix in ("", *_BESIDE):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _settle(path: Path) -> None:
@@ -366,12 +374,6 @@ def _settle(path: Path) -> None:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for suffix in _BESIDE:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _remove(path: Path) -> None:
-    for suffix in ("", *_BESIDE):
-        with contextlib.suppress(FileNotFoundError):
-            path.with_name(path.name + suffix).unlink()
 
 
 def _sync(path: Path) -> None:

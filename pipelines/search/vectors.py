@@ -8,14 +8,12 @@ damaged or gone, the next `curate index` fills it.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 import zlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import VectorsDamaged
-from pipelines.search.schema import FAULTS, check_header, is_broken
+from pipelines.search.schema import BUSY_SECONDS, FAULTS, is_broken, open_private, remove_database, transaction
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
@@ -45,8 +43,7 @@ _ASKED: Final = 500
 _SPARE: Final = 10_000  # so few vectors are not worth the work of dropping them
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(NamedTuple):
     """Who made a vector: vectors of two models are never compared. `dimension` is how many numbers it has."""
 
     name: str
@@ -67,13 +64,13 @@ def vector_store(root: Path) -> Iterator[sqlite3.Connection]:
     except FAULTS as error:
         if not is_broken(error):
             raise
-        _remove(path)
+        remove_database(path)
         connection = _open(path)
     with contextlib.closing(connection):
         try:
             yield connection
         except VectorsDamaged:
-            _remove(path)
+            remove_database(path)
             raise
 
 
@@ -92,15 +89,8 @@ def _damage_told() -> Iterator[None]:
         raise
 
 
-def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
 def _open(path: Path) -> sqlite3.Connection:
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-    check_header(path)
-    connection = sqlite3.connect(path, isolation_level=None)
+    connection = open_private(path, BUSY_SECONDS)
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != _FORMAT:
@@ -140,25 +130,21 @@ def fetch(store: sqlite3.Connection, model: Model, keys: Sequence[bytes]) -> dic
         VectorsDamaged: they cannot be read.
     """
     found: dict[bytes, bytes] = {}
-    for some in _batches(list(dict.fromkeys(keys))):
+    wanted = list(dict.fromkeys(keys))
+    for some in (wanted[at : at + _ASKED] for at in range(0, len(wanted), _ASKED)):
         marks = ",".join("?" * len(some))
         rows = store.execute(
             # The key is read from the row, not from the list that led there: so a list that leads astray finds nothing.
             f"SELECT key, crc, vector FROM vectors WHERE +model = {_MODEL} AND id IN"  # noqa: S608  question marks
             f" (SELECT id FROM vectors WHERE model = {_MODEL} AND key IN ({marks}))",
-            (model.name, model.dimension, model.name, model.dimension, *some),
+            (*model, *model, *some),
         )
-        found |= {key: vector for key, crc, vector in rows if _sound(model, crc, vector)}
+        found |= {
+            key: vector
+            for key, crc, vector in rows
+            if isinstance(vector, bytes) and len(vector) == 4 * model.dimension and zlib.crc32(vector) == crc
+        }
     return found
-
-
-def _batches(keys: list[bytes]) -> Iterator[list[bytes]]:
-    for at in range(0, len(keys), _ASKED):
-        yield keys[at : at + _ASKED]
-
-
-def _sound(model: Model, crc: int, vector: object) -> bool:
-    return isinstance(vector, bytes) and len(vector) == 4 * model.dimension and zlib.crc32(vector) == crc
 
 
 @_damage_told()
@@ -167,9 +153,8 @@ def forget_others(store: sqlite3.Connection, live: AbstractSet[bytes]) -> None:
     (held,) = store.execute("SELECT count(DISTINCT key) FROM vectors").fetchone()
     if held > 2 * len(live) + _SPARE:
         dead = [(number,) for number, key in store.execute("SELECT id, key FROM vectors") if key not in live]
-        store.execute("BEGIN IMMEDIATE")
-        store.executemany("DELETE FROM vectors WHERE id = ?", dead)
-        store.execute("COMMIT")
+        with transaction(store):
+            store.executemany("DELETE FROM vectors WHERE id = ?", dead)
         store.execute("VACUUM")
 
 
@@ -182,18 +167,10 @@ def keep(store: sqlite3.Connection, model: Model, keys: Sequence[bytes], vectors
         sqlite3.Error: the disk refuses.
     """
     rows = [row.astype("<f4").tobytes() for row in vectors]
-    store.execute("BEGIN IMMEDIATE")
-    try:
-        store.execute("INSERT OR IGNORE INTO models(name, dimension) VALUES (?, ?)", (model.name, model.dimension))
-        (number,) = store.execute(
-            "SELECT id FROM models WHERE name = ? AND dimension = ?", (model.name, model.dimension)
-        ).fetchone()
+    with transaction(store):
+        store.execute("INSERT OR IGNORE INTO models(name, dimension) VALUES (?, ?)", model)
+        (number,) = store.execute(f"SELECT {_MODEL}", model).fetchone()
         store.executemany(
             "INSERT OR REPLACE INTO vectors(model, key, crc, vector) VALUES (?, ?, ?, ?)",
             ((number, key, zlib.crc32(row), row) for key, row in zip(keys, rows, strict=True)),
         )
-        store.execute("COMMIT")
-    except BaseException:
-        if store.in_transaction:
-            store.execute("ROLLBACK")
-        raise

@@ -288,7 +288,7 @@ class Git(GitCommands):
             GitFault: another git holds a lock.
         """
         wait_for_locks(self.repository, self.root / _ASIDE)
-        return Import(self.talk("-c", "fastimport.unpackLimit=1", "fast-import", "--quiet", "--done"))
+        return Import(self.talk("fast-import", "--quiet", "--done"))
 
     def commit(
         self, changes: Mapping[str, Entry | None], message: str, author: Author, store: Import | None = None

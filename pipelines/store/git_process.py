@@ -17,7 +17,7 @@ from pipelines.errors import GitFailed, GitFault, GitMissing, TooMuchFromGit
 from pipelines.store.files import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
     from pathlib import Path
     from subprocess import Popen
 
@@ -35,14 +35,14 @@ class GitCommands:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def run(self, *arguments: str, data: bytes = b"", env: Mapping[str, str] | None = None) -> bytes:
+    def run(self, *arguments: str, data: bytes = b"") -> bytes:
         """Run one git command and return what it printed.
 
         Raises:
             GitFault: it failed; the sentence holds git's own last line.
             TooMuchFromGit: it printed more than is held at once.
         """
-        code, out, error = self._call(list(arguments), data=data, env=env)
+        code, out, error = self._call(list(arguments), data=data)
         if code:
             raise GitFailed(arguments[0], code, error)
         return out
@@ -60,7 +60,7 @@ class GitCommands:
             GitFault: it failed, as in `run`; what came before that was yielded.
         """
         error = bytearray()
-        process = self._started(list(arguments), None, {})
+        process = self._started(list(arguments), None)
         with contextlib.closing(pieces_of(process, error)) as pieces:
             yield from lines_of(pieces, MOST_LINE)
         if code := _checked(arguments[0], process.returncode):
@@ -68,15 +68,13 @@ class GitCommands:
 
     def talk(self, *arguments: str) -> Dialogue:
         """Start a git that answers one question after another."""
-        return Dialogue(arguments[0], self._started(list(arguments), subprocess.PIPE, {}))
+        return Dialogue(arguments[0], self._started(list(arguments), subprocess.PIPE))
 
-    def _call(
-        self, arguments: list[str], *, data: bytes = b"", env: Mapping[str, str] | None = None
-    ) -> tuple[int, bytes, bytes]:
+    def _call(self, arguments: list[str], *, data: bytes = b"") -> tuple[int, bytes, bytes]:
         """Run git and return its exit code, what it printed, and the end of what it said on standard error."""
         error = bytearray()
         with given(data) as stream:
-            process = self._started(arguments, stream, env or {})
+            process = self._started(arguments, stream)
             try:
                 with contextlib.closing(pieces_of(process, error)) as pieces:
                     out = whole(pieces, MOST_BYTES)
@@ -84,9 +82,9 @@ class GitCommands:
                 raise TooMuchFromGit(arguments[0], MOST_BYTES) from None
         return _checked(arguments[0], process.returncode), out, bytes(error)
 
-    def _started(self, arguments: list[str], stream: IO[bytes] | int | None, env: Mapping[str, str]) -> Popen[bytes]:
+    def _started(self, arguments: list[str], stream: IO[bytes] | int | None) -> Popen[bytes]:
         """Start git behind `env -i`, the one way to give GitPython's children an environment that is an allow-list."""
-        command = hardened(self.root, env, arguments)
+        command = hardened(self.root, arguments)
         started: Any = _git_python()(str(self.root)).execute(
             command, istream=cast("BinaryIO | None", stream), as_process=True
         )
@@ -255,6 +253,7 @@ _HARDENED: Final = (
     "maintenance.auto=false",
     "core.fsync=all",  # must, or a branch may name a commit whose objects a power cut tore: git leaves those to chance
     "safe.bareRepository=explicit",
+    "fastimport.unpackLimit=1",  # a commit stays one pack, whose bytes are flushed in one go
     "log.showSignature=false",  # would ask the program that the repository's settings name
     "submodule.recurse=false",
     "core.askPass=",
@@ -263,18 +262,17 @@ _HARDENED: Final = (
 )
 
 
-def hardened(root: Path, env: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
+def hardened(root: Path, arguments: Sequence[str]) -> list[str]:
     """Return the command that runs git with settings that the repository cannot undo, behind `env -i`.
 
     That is the one way to give GitPython's children an environment that is an allow-list.
 
     Args:
         root: the memory; no program that lies in it is run.
-        env: variables for this one call.
         arguments: of git.
     """
     passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
-    told = passed | _TOLD | {"PATH": _search_path(root)} | dict(env)
+    told = passed | _TOLD | {"PATH": _search_path(root)}
     settings = [part for setting in _HARDENED for part in ("-c", setting)]
     program = shutil.which("env", path=told["PATH"]) or "/usr/bin/env"
     return [program, "-i", *(f"{key}={value}" for key, value in told.items()), "git", *settings, *arguments]

@@ -12,15 +12,14 @@ import pytest
 from pipelines import mcp as mcp_tools
 from pipelines.search import embed as meaning
 from pipelines.search import read_files as reading
-from pipelines.search.indexed_files import read_source
 from pipelines.search.rank import USAGE
 from pipelines.search.schema import INDEX, VERSION
+from pipelines.store.files import read_bytes
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.search.indexed_files import Source
     from tests.conftest import Memory
 
 THEN = ("--now", "2026-02-01T12:00")
@@ -109,16 +108,16 @@ def test_a_file_that_goes_while_it_is_read(
     gone = filled.write("Areas/gone.md", "the boat is a secret\n")
     (tmp_path / "outside.md").write_text("the boat outside\n")
 
-    def read(root: Path, path: str) -> Source | None:
+    def read(root: Path, path: str) -> bytes | None:
         if path == "Areas/gone.md" and gone.is_file() and not gone.is_symlink():
             gone.unlink()
             if left == "a folder":
                 gone.mkdir()
             elif left == "a link":
                 gone.symlink_to(tmp_path / "outside.md")
-        return read_source(root, path)
+        return read_bytes(root, path)
 
-    monkeypatch.setattr(reading, "read_source", read)
+    monkeypatch.setattr(reading, "read_bytes", read)
     for _ in range(2):
         said = filled.curate("search", "boat", "--json")
         assert not [place for place in lines(said) if "gone" in place]

@@ -59,7 +59,7 @@ def gather() -> tuple[list[Found], list[str]]:
     import pipelines
 
     for module in pkgutil.walk_packages(pipelines.__path__, "pipelines."):
-        if not module.name.endswith(("__main__", "pdf_child")):
+        if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     from tests.limits.driving import drive
 

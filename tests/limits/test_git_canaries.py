@@ -6,12 +6,13 @@ import json
 import os
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.cli import run_cli
-from pipelines.store.git import Git
+from pipelines.store.git import Author, Git
 from tests.limits.hostile import arm, canaries, lose_a_blob, sign
 
 if TYPE_CHECKING:
@@ -171,13 +172,8 @@ def test_a_submodule_in_the_tree_is_left_alone(armed: tuple[Memory, Canaries], t
     memory, made = armed
     git = Git(memory.root)
     head = git.head() or ""
-    index = {"GIT_INDEX_FILE": str(tmp_path / "index")}
-    git.run("read-tree", head, env=index)
-    git.run("update-index", "--add", "--cacheinfo", f"160000,{head},Projects/sub", env=index)
-    tree = git.run("write-tree", env=index).decode().strip()
-    who = {f"GIT_{role}_{key}": "x@y" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
-    made_commit = git.run("commit-tree", tree, "-p", head, "-m", "sub", env=who).decode().strip()
-    git.run("update-ref", "HEAD", made_commit)
+    author = Author("x", "x@example.org", datetime(2026, 3, 18, tzinfo=UTC))
+    git.run("update-ref", "HEAD", git.store_commit([head], {"Projects/sub": ("160000", head)}, "sub\n", author))
     assert every_verb(memory, tmp_path) == []
     assert made.fired() == []
 

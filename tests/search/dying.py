@@ -20,7 +20,7 @@ POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
     (build, "put"),
     (build, "take_out"),
     (rows, "surround"),
-    (rows, "_new_units"),
+    (rows, "row_sum"),
     (build, "_report"),
     (build, "follow"),
     (store, "_sync"),

@@ -13,8 +13,7 @@ from pipelines.errors import BadSettings
 from pipelines.search.embedders.choose_embedder import choose_embedder
 from pipelines.search.embedders.fetch import MINILM
 from pipelines.search.embedders.local import LocalEmbedder
-from pipelines.search.embedders.remote import OpenAIEmbedder
-from pipelines.search.embedders.voyage import VoyageEmbedder
+from pipelines.search.embedders.remote import OpenAIEmbedder, VoyageEmbedder
 from pipelines.user_settings import load_user_settings
 from tests.extract.days import forget_the_machine
 from tests.search import tiny_bert
@@ -235,7 +234,7 @@ def test_a_fetch_that_fails_says_why_and_ends_with_one(capsys: pytest.CaptureFix
 
 
 def test_the_real_pins_are_whole() -> None:
-    assert [file.name for file in MINILM.files][-1] == "model.safetensors"
-    assert {"config.json", "tokenizer.json", "1_Pooling/config.json"} <= {file.name for file in MINILM.files}
-    assert all(len(file.sha256) == 64 for file in MINILM.files)
-    assert MINILM.pin("model.safetensors").startswith("53aa5117")
+    assert list(MINILM.files)[-1] == "model.safetensors"
+    assert {"config.json", "tokenizer.json", "1_Pooling/config.json"} <= set(MINILM.files)
+    assert all(len(sha256) == 64 for _, sha256 in MINILM.files.values())
+    assert MINILM.files["model.safetensors"][1].startswith("53aa5117")

@@ -15,8 +15,7 @@ import pytest
 from pipelines.errors import EmbeddingFailed
 from pipelines.provider_settings import EmbedderSettings
 from pipelines.search.embedders.embedder import BadVectors, batches, fit_to_send, unit_rows
-from pipelines.search.embedders.remote import MOST_TEXTS, OpenAIEmbedder
-from pipelines.search.embedders.voyage import VoyageEmbedder, most_bytes
+from pipelines.search.embedders.remote import MOST_TEXTS, OpenAIEmbedder, VoyageEmbedder, most_bytes
 from tests.extract.days import forget_the_machine
 from tests.extract.wire import KEY, Prepared, _serving
 
@@ -287,7 +286,7 @@ def test_making_an_embedder_imports_no_sdk_and_shows_no_key() -> None:
     code = """
 import sys
 from pipelines.provider_settings import EmbedderSettings
-from pipelines.search.embedders.voyage import VoyageEmbedder
+from pipelines.search.embedders.remote import VoyageEmbedder
 from pipelines.search.embedders.remote import OpenAIEmbedder
 settings = EmbedderSettings(provider="voyage", api_key="s3cret-of-nobody")
 print(VoyageEmbedder(settings), OpenAIEmbedder(settings))

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.search.build import rebuild_index, refresh_index, update_index
-from pipelines.search.indexed_files import SETTLED_NS, Recorded, Skipped, Stamp
+from pipelines.search.indexed_files import SETTLED_NS, Skipped, Stamp, is_covered
 from pipelines.search.query import search
 from pipelines.search.schema import INDEX, VERSION, open_writing, reading
 
@@ -151,9 +151,9 @@ def test_a_change_that_keeps_size_and_time_is_seen(root: Path, monkeypatch: pyte
 
 def test_a_stamp_is_believed_only_when_it_is_old_enough() -> None:
     stamp = Stamp(5, 1_000, 2_000)
-    assert Recorded(stamp, 2_001 + SETTLED_NS, "", "").covers(stamp)
-    assert not Recorded(stamp, 2_000 + SETTLED_NS, "", "").covers(stamp)
-    assert not Recorded(stamp, 2_001 + SETTLED_NS, "", "").covers(Stamp(5, 1_001, 2_000))
+    assert is_covered(stamp, stamp, 2_001 + SETTLED_NS)
+    assert not is_covered(stamp, stamp, 2_000 + SETTLED_NS)
+    assert not is_covered(Stamp(5, 1_001, 2_000), stamp, 2_001 + SETTLED_NS)
 
 
 def test_the_file_is_private_and_in_wal_mode(root: Path) -> None:

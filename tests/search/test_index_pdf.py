@@ -15,7 +15,6 @@ import pypdf
 import pytest
 
 from pipelines.search import pdf as reading
-from pipelines.search import pdf_child
 from pipelines.search.pdf import Pdf, pdf_reader, read_pdf
 from tests.search.pdfs import bomb, pdf, pdf_of
 
@@ -78,7 +77,7 @@ def test_memory_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_processor_time_is_limited() -> None:
-    program = [sys.executable, "-m", "pipelines.search.pdf_child", "pypdf", "1", str(reading.MEMORY)]
+    program = [sys.executable, "-m", "pipelines.search.pdf", "pypdf", "1", str(reading.MEMORY)]
     ended = subprocess.run(program, input=bomb(60_000_000), capture_output=True, check=False)
     assert ended.returncode == -signal.SIGXCPU
 
@@ -93,14 +92,14 @@ def test_a_process_that_hangs_without_working_is_ended(tmp_path: Path, monkeypat
 
 
 def test_pages_and_text_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_child, "MOST_PAGES", 2)
-    told = list(pdf_child._read(pdf("one", "two", "three")))
+    monkeypatch.setattr(reading, "MOST_PAGES", 2)
+    told = list(reading._read(pdf("one", "two", "three")))
     assert [one.get("page") for one in told] == [1, 2, None]
     assert told[-1]["pages"] == 3
     lines = "".join(f"{json.dumps(one)}\n" for one in told).encode()
     assert reading._told(lines, 0).note == "is indexed in part: up to page 2 of 3"
-    monkeypatch.setattr(pdf_child, "MOST_TEXT", 5)
-    assert [one.get("text") for one in pdf_child._read(pdf("one", "two", "three"))] == ["one\n", "t", None]
+    monkeypatch.setattr(reading, "MOST_TEXT", 5)
+    assert [one.get("text") for one in reading._read(pdf("one", "two", "three"))] == ["one\n", "t", None]
 
 
 def test_one_broken_page_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +111,7 @@ def test_one_broken_page_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None
         return real(page)
 
     monkeypatch.setattr(pypdf.PageObject, "extract_text", extract)
-    told = list(pdf_child._read(pdf("one", "two", "three")))
+    told = list(reading._read(pdf("one", "two", "three")))
     lines = "".join(f"{json.dumps(one)}\n" for one in told).encode()
     found = reading._told(lines, 0)
     assert found.pages == ((1, "one"), (3, "three"))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pipelines.errors import IndexUnusable
 from pipelines.search import build as fresh_module
 from pipelines.search.build import freshen, update_index
+from pipelines.search.candidates import FITTING
 from pipelines.search.filters import Filters
-from pipelines.search.keyword_search import fitting
 from pipelines.search.query import Asked, answer, search
 from pipelines.search.schema import INDEX, reading, writer_lock
 
@@ -177,7 +177,7 @@ def test_from_an_open_index_the_answers_are_the_same_whatever_is_written_meanwhi
 def test_filters_read_no_texts(root: Path, filters: Filters) -> None:
     condition, values = filters.condition()
     with reading(root) as connection:
-        plan = connection.execute(f"EXPLAIN QUERY PLAN {fitting(condition)}", values).fetchall()
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {FITTING}{condition}", values).fetchall()
     assert any("COVERING INDEX" in told for *_, told in plan)
     assert not any(told.startswith("SCAN units") and "COVERING" not in told for *_, told in plan)
 

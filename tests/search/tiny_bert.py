@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from pipelines.search.embedders.fetch import PinnedFile, PinnedModel
+from pipelines.search.embedders.fetch import PinnedModel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,11 +97,9 @@ def lay(folder: Path, *, seed: int = 7, kind: str = "F32", config: dict[str, Any
 
 def pinned(folder: Path) -> PinnedModel:
     """Return the pins of a folder's files, as the real model has them."""
-    files = []
-    for name in FILES:
-        data = (folder / name).read_bytes()
-        files.append(PinnedFile(name, len(data), hashlib.sha256(data).hexdigest()))
-    return PinnedModel("tiny-bert", tuple(files), "tests/tiny-bert", "tiny-bert-container==1.0", "tiny_bert/model")
+    data = {name: (folder / name).read_bytes() for name in FILES}
+    files = {name: (len(one), hashlib.sha256(one).hexdigest()) for name, one in data.items()}
+    return PinnedModel("tiny-bert", files, "tests/tiny-bert", "tiny-bert-container==1.0", "tiny_bert/model")
 
 
 def wheel(folder: Path, place: Path, *, without: str = "") -> Path:

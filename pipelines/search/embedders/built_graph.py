@@ -1,9 +1,16 @@
-"""The graph of a local model in the user's cache: built once, and built again when its files or the builder change."""
+"""A local model's files: the folder that it comes in, and the graph that is built from it into the user's cache.
+
+Understood are BERT encoders whose token vectors are averaged, in a folder of sentence-transformers. Anything else is
+refused with its reason, since a model run in another way than it was trained gives vectors that look right and find
+nothing. A graph is built once, and built again when its files or the builder change.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +18,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import NotWritable, UnusableModel
 from pipelines.search.embedders.fetch import digest
-from pipelines.search.embedders.model_folder import CONFIG, TOKENIZER, WEIGHTS, read_folder
 from pipelines.store.files import sync_folder
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from pipelines.provider_settings import Precision
     from pipelines.search.embedders.fetch import PinnedModel
 
 
 BUILDER: Final = 1  # counts up whenever the graph's recipe changes, so that old graphs are not taken for new ones
-_SOURCES = (CONFIG, TOKENIZER, WEIGHTS)
-_AGAIN = "`curate models fetch` fetches it again."
+WEIGHTS: Final = "model.safetensors"
+TOKENIZER: Final = "tokenizer.json"
+CONFIG: Final = "config.json"
+_SOURCES: Final = (CONFIG, TOKENIZER, WEIGHTS)
+_AGAIN: Final = "`curate models fetch` fetches it again."
+_STEPS: Final = frozenset({"Transformer", "Pooling", "Normalize"})
+_KINDS: Final = {"F32": "<f4", "F16": "<f2"}
+_COUNT_BYTES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +59,6 @@ class BuiltModel:
     limit: int
     prompts: tuple[str, str] = ("", "")
 
-    @property
-    def tokenizer(self) -> Path:
-        """The tokenizer's file."""
-        return self.folder / TOKENIZER
-
 
 def built_model(folder: Path, models: Path, precision: Precision, pinned: PinnedModel | None = None) -> BuiltModel:
     """Return the model of a folder, its graph built into the cache unless it is there and fits the folder's files.
@@ -63,12 +73,18 @@ def built_model(folder: Path, models: Path, precision: Precision, pinned: Pinned
         UnusableModel: a file is missing, damaged, not the pinned one, or of a kind that is not understood.
         NotWritable: the cache cannot be written.
     """
-    stamp = models / "built" / f"{_tag(folder)}-{precision}.json"
-    return _ready(stamp, folder) or _build(stamp, folder, precision, pinned)
-
-
-def _tag(folder: Path) -> str:
-    return hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:16]
+    tag = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:16]
+    stamp = models / "built" / f"{tag}-{precision}.json"
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # then it is built
+        told: dict[str, Any] = json.loads(stamp.read_bytes())
+        graph = stamp.parent / told["graph"]
+        document, query = told["prompts"]
+        as_built = (_states(folder), BUILDER, graph.stat().st_size)
+        if (told["sources"], told["builder"], told["size"]) == as_built:
+            return BuiltModel(
+                told["name"], graph, folder, int(told["dimension"]), int(told["limit"]), (document, query)
+            )
+    return _build(stamp, folder, precision, pinned)
 
 
 def _states(folder: Path) -> list[list[int]]:
@@ -77,22 +93,8 @@ def _states(folder: Path) -> list[list[int]]:
     return [[state.st_size, state.st_mtime_ns] for state in found]
 
 
-def _ready(stamp: Path, folder: Path) -> BuiltModel | None:
-    """Return the model that a stamp tells of, if all that it was built from is as it was then."""
-    try:
-        told: dict[str, Any] = json.loads(stamp.read_bytes())
-        graph = stamp.parent / told["graph"]
-        if told["sources"] != _states(folder) or told["builder"] != BUILDER or graph.stat().st_size != told["size"]:
-            return None
-        document, query = told["prompts"]
-        return BuiltModel(told["name"], graph, folder, int(told["dimension"]), int(told["limit"]), (document, query))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
 def _build(stamp: Path, folder: Path, precision: Precision, pinned: PinnedModel | None) -> BuiltModel:
     try:
-        from pipelines.search.embedders.model_folder import read_tensors  # noqa: PLC0415  as above
         from pipelines.search.embedders.onnx_graph import build_graph  # noqa: PLC0415  brings in onnx, needed only to build
     except ImportError as missing:
         raise UnusableModel(folder, f"the library {missing.name} is not installed") from None
@@ -102,46 +104,35 @@ def _build(stamp: Path, folder: Path, precision: Precision, pinned: PinnedModel 
     graph = build_graph(shape, read_tensors(folder / WEIGHTS), precision)
     # A named folder's weights are part of the name: two folders called alike are two models.
     label = pinned.name if pinned else f"{folder.absolute().name}#{weights[:8]}"
-    model = BuiltModel(
-        name=f"local:{label}@{precision}",
-        graph=stamp.parent / f"{weights[:16]}-{precision}-{BUILDER}.onnx",
-        folder=folder,
-        dimension=shape.width,
-        limit=shape.limit,
-        prompts=shape.prompts,
-    )
+    name, file = f"local:{label}@{precision}", f"{weights[:16]}-{precision}-{BUILDER}.onnx"
+    told = {
+        "name": name,
+        "builder": BUILDER,
+        "sources": states,
+        "graph": file,
+        "size": len(graph),
+        "dimension": shape.width,
+        "limit": shape.limit,
+        "prompts": shape.prompts,
+    }
     try:
         stamp.parent.mkdir(parents=True, exist_ok=True)
-        _put(model.graph, graph)
-        _put(stamp, _stamped(model, states, len(graph)))
+        _put(stamp.parent / file, graph)
+        _put(stamp, json.dumps(told, ensure_ascii=False, indent=1).encode())
     except OSError as error:
         raise NotWritable(stamp.parent, (error.strerror or str(error)).lower()) from error
-    return model
+    return BuiltModel(name, stamp.parent / file, folder, shape.width, shape.limit, shape.prompts)
 
 
 def _verified(folder: Path, pinned: PinnedModel | None) -> str:
     """Return the digest of the weights; where pins are given, every file is compared with its own."""
     try:
-        for file in pinned.files if pinned else ():
-            if digest(folder / file.name) != file.sha256:
-                raise UnusableModel(folder, f"{file.name} is not the file that was pinned", _AGAIN)
-        return pinned.pin(WEIGHTS) if pinned else digest(folder / WEIGHTS)
+        for name, (_, sha256) in pinned.files.items() if pinned else ():
+            if digest(folder / name) != sha256:
+                raise UnusableModel(folder, f"{name} is not the file that was pinned", _AGAIN)
+        return pinned.files[WEIGHTS][1] if pinned else digest(folder / WEIGHTS)
     except OSError as error:
         raise UnusableModel(folder, f"it cannot be read: {error.strerror}", _AGAIN) from None
-
-
-def _stamped(model: BuiltModel, states: list[list[int]], size: int) -> bytes:
-    told = {
-        "name": model.name,
-        "builder": BUILDER,
-        "sources": states,
-        "graph": model.graph.name,
-        "size": size,
-        "dimension": model.dimension,
-        "limit": model.limit,
-        "prompts": model.prompts,
-    }
-    return json.dumps(told, ensure_ascii=False, indent=1).encode()
 
 
 def _put(path: Path, data: bytes) -> None:
@@ -159,3 +150,158 @@ def _put(path: Path, data: bytes) -> None:
         Path(name).unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """A model's shape, as its folder says.
+
+    Args:
+        path: the folder.
+        layers: how many encoder layers.
+        heads: how many attention heads a layer has.
+        width: how many numbers a token's vector has, and the text's.
+        limit: the most tokens of a text that are read, the two marks at its ends included.
+        epsilon: what layer normalisation adds to the variance.
+        prompts: what is put before a document and before a query.
+    """
+
+    path: Path
+    layers: int
+    heads: int
+    width: int
+    limit: int
+    epsilon: float
+    prompts: tuple[str, str] = ("", "")
+
+
+def read_folder(path: Path) -> ModelFolder:
+    """Return the shape of the model in a folder.
+
+    Raises:
+        UnusableModel: a file is missing or damaged, or the model is of a kind that is not understood.
+    """
+    for name in _SOURCES:
+        if not (path / name).is_file():
+            raise UnusableModel(path, f"it has no {name}", "Name a folder of sentence-transformers with safetensors.")
+    config = _read(path, CONFIG)
+    if fault := _config_fault(config) or _steps_fault(path) or _pooling_fault(path):
+        raise UnusableModel(path, fault, "Understood are BERT models with mean pooling; name one in [embedder] folder.")
+    positions = config["max_position_embeddings"]
+    wanted = _read(path, "sentence_bert_config.json").get("max_seq_length")
+    return ModelFolder(
+        path=path,
+        layers=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        width=config["hidden_size"],
+        # Below three there is no room for a token between the two marks.
+        limit=min(wanted, positions) if isinstance(wanted, int) and wanted > 2 else positions,  # noqa: PLR2004
+        epsilon=float(config.get("layer_norm_eps", 1e-12)),
+        prompts=_prompts(path),
+    )
+
+
+def _read(path: Path, name: str) -> dict[str, Any]:
+    """Return a JSON object of the folder; of a file that is not there, an empty one."""
+    try:
+        value = json.loads((path / name).read_bytes())
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UnusableModel(path, f"{name} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise UnusableModel(path, f"{name} is not JSON") from None
+    if not isinstance(value, dict):
+        raise UnusableModel(path, f"{name} holds no JSON object")
+    return value
+
+
+def _config_fault(config: dict[str, Any]) -> str:
+    if config.get("model_type") != "bert":
+        return f"it is of the type {_shown(config.get('model_type'))}, not bert"
+    if config.get("hidden_act", "gelu") != "gelu":
+        return f"its activation is {_shown(config.get('hidden_act'))}, not gelu"
+    if config.get("position_embedding_type", "absolute") != "absolute":
+        return f"its positions are {_shown(config.get('position_embedding_type'))}, not absolute"
+    for key in ("num_hidden_layers", "num_attention_heads", "hidden_size", "max_position_embeddings"):
+        value = config.get(key)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            return f"config.json says no {key}"
+    if config["hidden_size"] % config["num_attention_heads"]:
+        return "its heads do not divide its width"
+    epsilon = config.get("layer_norm_eps", 1e-12)
+    return "" if isinstance(epsilon, float) and 0 < epsilon < 1 else "its layer_norm_eps is no small number"
+
+
+def _steps_fault(path: Path) -> str:
+    try:
+        steps = json.loads((path / "modules.json").read_bytes())
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError):
+        return "modules.json cannot be read"
+    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+        return "modules.json holds no list of steps"
+    for step in steps:
+        kind = str(step.get("type", "")).rpartition(".")[2]
+        if kind not in _STEPS:
+            return f"it has a step of the kind {_shown(kind)}"
+    return ""
+
+
+def _pooling_fault(path: Path) -> str:
+    pooling = _read(path, "1_Pooling/config.json")
+    on = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value is True]
+    if on not in ([], ["pooling_mode_mean_tokens"]):
+        return f"it pools by {', '.join(_shown(key.removeprefix('pooling_mode_')) for key in on)}, not by the mean"
+    return ""
+
+
+def _prompts(path: Path) -> tuple[str, str]:
+    prompts = _read(path, "config_sentence_transformers.json").get("prompts")
+    if not isinstance(prompts, dict):
+        return "", ""
+    document = prompts.get("document", prompts.get("passage", ""))
+    query = prompts.get("query", "")
+    return document if isinstance(document, str) else "", query if isinstance(query, str) else ""
+
+
+def _shown(value: object) -> str:
+    return str(value)[:40]
+
+
+def read_tensors(path: Path) -> dict[str, NDArray[np.float32]]:
+    """Return a safetensors file's tensors of floating numbers by name, without the prefix `bert.` that some add.
+
+    It is read without the library of that name: a table of offsets, all checked against the file's size, then plain
+    numbers.
+
+    Raises:
+        UnusableModel: the file is cut off or is no safetensors, or its numbers are of a kind that is not understood.
+    """
+    import numpy as np  # noqa: PLC0415  a tenth of a second that only this work pays
+
+    try:
+        raw = np.memmap(path, np.uint8, "r")
+    except (OSError, ValueError):
+        raise UnusableModel(path.parent, f"{path.name} cannot be read or is empty") from None
+    broken = UnusableModel(path.parent, f"{path.name} is cut off or is no safetensors file")
+    start = _COUNT_BYTES + int.from_bytes(raw[:_COUNT_BYTES].tobytes(), "little")
+    found = {}
+    try:
+        for name, entry in json.loads(raw[_COUNT_BYTES:start].tobytes()).items():
+            if name == "__metadata__":
+                continue
+            kind, shape = str(entry["dtype"]), [int(side) for side in entry["shape"]]
+            begin, end = entry["data_offsets"]
+            right = kind not in _KINDS or end - begin == np.dtype(_KINDS[kind]).itemsize * math.prod(shape)
+            if not (0 <= begin <= end <= len(raw) - start and right and min(shape, default=1) > 0):
+                raise broken
+            if kind in _KINDS:
+                tensor = raw[start + begin : start + end].view(_KINDS[kind]).reshape(shape)
+                found[name.removeprefix("bert.")] = tensor.astype(np.float32, copy=False)
+            elif kind != "I64":  # the positions that BERT counts for itself
+                raise UnusableModel(path.parent, f"its weights are {kind[:10]}; F32 and F16 are understood")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise broken from None
+    return found

@@ -61,13 +61,15 @@ def _openai(settings: EmbedderSettings) -> Choice:
         return None, f"{_WORDS_ONLY}: the settings name {settings.key_variable} for the key, and it is not set."
     from pipelines.search.embedders.remote import OpenAIEmbedder  # noqa: PLC0415  only who is chosen is brought in
 
-    return OpenAIEmbedder(settings), f"{settings.model} at {_host(settings.base_url)}, as the settings say."
+    # The host of the address, without the login that it may hold.
+    host = settings.base_url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    return OpenAIEmbedder(settings), f"{settings.model} at {host}, as the settings say."
 
 
 def _voyage(settings: EmbedderSettings) -> Choice:
     if not settings.api_key:
         return None, f"{_WORDS_ONLY}: the settings ask for Voyage, and {settings.key_variable} is not set."
-    from pipelines.search.embedders.voyage import VoyageEmbedder  # noqa: PLC0415  as above
+    from pipelines.search.embedders.remote import VoyageEmbedder  # noqa: PLC0415  as above
 
     reason = "as the settings say" if settings.provider else f"because {settings.key_variable} is set"
     return VoyageEmbedder(settings), f"{settings.model or VOYAGE_MODEL} at Voyage, {reason}."
@@ -79,23 +81,14 @@ def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
 
     try:
         models = models_folder(environ)
-        if not settings.folder and not is_complete(MINILM, models / MINILM.name):
-            return None, f"{_WORDS_ONLY}: {_no_key(settings)}{MINILM.name} is not fetched (`curate models fetch`)."
         folder = Path(settings.folder).expanduser() if settings.folder else models / MINILM.name
+        if not settings.folder and not is_complete(MINILM, folder):
+            no_key = "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
+            return None, f"{_WORDS_ONLY}: {no_key}{MINILM.name} is not fetched (`curate models fetch`)."
         model = built_model(folder, models, settings.precision, None if settings.folder else MINILM)
     except UnusableModel as fault:
         return None, f"{_WORDS_ONLY}: {fault.sentence[0].lower()}{fault.sentence[1:]} {fault.advice}".rstrip()
     except CurateError as fault:
         return None, f"{_WORDS_ONLY}: {fault}"
     reason = "as the settings say" if settings.provider else f"because it is here and {VOYAGE_KEY} is not set"
-    label = folder.name if settings.folder else MINILM.name
-    return LocalEmbedder(model, settings.threads), f"{label} on this machine ({settings.precision}), {reason}."
-
-
-def _no_key(settings: EmbedderSettings) -> str:
-    return "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
-
-
-def _host(base_url: str) -> str:
-    """Return the host of an address, without the login that it may hold."""
-    return base_url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    return LocalEmbedder(model, settings.threads), f"{folder.name} on this machine ({settings.precision}), {reason}."

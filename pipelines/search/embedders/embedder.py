@@ -1,4 +1,7 @@
-"""What turns text into vectors: the one interface that every embedder fills."""
+"""What turns text into vectors: the one interface that every embedder fills, and what all of them do.
+
+Texts are made fit to send, answers checked, lengths made one.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +38,6 @@ class Embedder(Protocol):
         Raises:
             ModelFailed: no usable answer came.
         """
-
-
-# ---------------------------------------- what every embedder does with texts and vectors
-# texts made fit to send, answers checked, lengths made one.
 
 
 class BadVectors(ValueError):

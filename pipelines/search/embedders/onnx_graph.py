@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from pipelines.provider_settings import Precision
-    from pipelines.search.embedders.model_folder import ModelFolder
+    from pipelines.search.embedders.built_graph import ModelFolder
 
     Tensors = Mapping[str, NDArray[np.float32]]
 

@@ -1,7 +1,7 @@
-"""Any address that speaks `POST /v1/embeddings` as an embedder: Ollama, llama.cpp, vLLM, OpenAI and others.
+"""Embedders at an address: Voyage through its SDK, and whatever speaks `POST /v1/embeddings`.
 
-The wire is one request and one answer, so the standard library serves. A redirect is refused: whatever it leads to, the
-settings did not name it, and it would get the text and the key.
+That is Ollama, llama.cpp, vLLM, OpenAI and others. Their wire is one request and one answer, so the standard library
+serves. A redirect is refused: the settings did not name what it leads to, which would get the text and the key.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pipelines.errors import EmbeddingFailed
+from pipelines.provider_settings import VOYAGE_MODEL
 from pipelines.search.embedders.embedder import BadVectors, batches, fit_to_send, unit_rows
 from pipelines.usage import reason
 
@@ -27,13 +27,33 @@ if TYPE_CHECKING:
     from pipelines.provider_settings import EmbedderSettings
 
 
-PROVIDER: Final = "openai"
-QUERY_SECONDS: Final = 10.0
+QUERY_SECONDS: Final = 10.0  # somebody waits, and search by words is there
 MOST_TEXTS: Final = 64
 MOST_BYTES: Final = 256_000
 _TEXT_BYTES: Final = 16_000
 _ANSWER_BYTES: Final = 64_000_000
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_ERRORS: Final = 400
+"""Where HTTP's error statuses begin."""
+_ANOTHER_WIRE: Final = "answered with something that is not its wire format"
+# What an SDK raises that takes an answer apart without looking.
+_TAKEN_APART: Final = frozenset({"AttributeError", "LookupError", "TypeError"})
+_TIMEOUTS: Final = frozenset({"Timeout", "TimeoutError"})
+VOYAGE_TEXTS: Final = 1000
+_VOYAGE_DIMENSION: Final = 1024
+_VOYAGE_TEXT_BYTES: Final = 120_000
+# The most tokens of one call, by the beginnings of model names, the longest first; the last serves the unknown ones.
+_MOST_TOKENS: Final = {
+    "voyage-3.5-lite": 1_000_000,
+    "voyage-4-large": 120_000,
+    "voyage-4-lite": 1_000_000,
+    "voyage-3.5": 320_000,
+    "voyage-4": 320_000,
+    "": 120_000,
+}
+# Four bytes a token hold for English; half the limit leaves room for code, numbers and other scripts.
+_BYTES_PER_TOKEN, _SHARE = 4, 0.5
 # What models were trained to see before a document and before a query, by parts of their names.
 _PROMPTS: Final = {
     "nomic-embed-text": ("search_document: ", "search_query: "),
@@ -42,17 +62,13 @@ _PROMPTS: Final = {
 }
 
 
-@dataclass(slots=True)
 class OpenAIEmbedder:
     """Asks an OpenAI-compatible address for vectors. Their dimension is learned from the first answer and kept to."""
 
-    settings: EmbedderSettings
-    _dimension: int = field(default=0, init=False)
-
-    @property
-    def name(self) -> str:
-        """The wire and the model."""
-        return f"{PROVIDER}:{self.settings.model}"
+    def __init__(self, settings: EmbedderSettings) -> None:
+        self.name = f"openai:{settings.model}"
+        self.settings, self._dimension = settings, 0
+        self._prompts = next((pair for part, pair in _PROMPTS.items() if part in settings.model), ("", ""))
 
     @property
     def dimension(self) -> int:
@@ -81,10 +97,6 @@ class OpenAIEmbedder:
         """
         vector: NDArray[np.float32] = self._embed([text], self._prompts[1], QUERY_SECONDS)[0]
         return vector
-
-    @property
-    def _prompts(self) -> tuple[str, str]:
-        return next((pair for part, pair in _PROMPTS.items() if part in self.settings.model), ("", ""))
 
     def _embed(self, texts: Sequence[str], prompt: str, seconds: float) -> NDArray[np.float32]:
         import numpy as np  # noqa: PLC0415  only what embeds pays for it
@@ -134,16 +146,60 @@ def _rows(answer: Any, count: int) -> list[Any]:  # noqa: ANN401  JSON from some
         raise BadVectors("answered with something that is not its wire format") from None
 
 
-# ---------------------------------------- why an address gave no vectors
-# in words that hold no key, no address and no text.
+class VoyageEmbedder:
+    """Asks Voyage for vectors. The SDK is imported by the first call and by nothing before it."""
+
+    dimension = _VOYAGE_DIMENSION
+
+    def __init__(self, settings: EmbedderSettings) -> None:
+        self.settings, self._model = settings, settings.model or VOYAGE_MODEL
+        self.name = f"voyage:{self._model}"
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of texts to be found, in as many calls as the model's limits want.
+
+        Raises:
+            EmbeddingFailed: a call failed; the sentence says why, and nothing of the others is kept.
+        """
+        return self._embed(texts, "document", self.settings.timeout_seconds, self.settings.max_retries)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question, in one short attempt.
+
+        Raises:
+            EmbeddingFailed: as above.
+        """
+        vector: NDArray[np.float32] = self._embed([text], "query", QUERY_SECONDS, 0)[0]
+        return vector
+
+    def _embed(
+        self, texts: Sequence[str], kind: Literal["document", "query"], seconds: float, retries: int
+    ) -> NDArray[np.float32]:
+        import numpy as np  # noqa: PLC0415  only what embeds pays for it
+
+        fit = [fit_to_send(text, _VOYAGE_TEXT_BYTES) for text in texts]
+        parts = [np.empty((0, _VOYAGE_DIMENSION), np.float32)]
+        base = with_path(self.settings.base_url) if self.settings.base_url else None
+        try:
+            from voyageai.client import Client  # noqa: PLC0415  takes half a second; only what embeds pays for it
+
+            # This SDK counts attempts, the first one included.
+            client = Client(self.settings.api_key, max_retries=retries + 1, timeout=seconds, base_url=base)
+            for batch in batches(fit, VOYAGE_TEXTS, most_bytes(self._model)):
+                answer = client.embed(batch, model=self._model, input_type=kind, output_dimension=_VOYAGE_DIMENSION)
+                parts.append(unit_rows(answer.embeddings, len(batch), _VOYAGE_DIMENSION))
+        except BadVectors as fault:
+            raise EmbeddingFailed("voyage", str(fault)) from None
+        except Exception as fault:  # noqa: BLE001  whatever an SDK raises, search goes on by words
+            # Without the cause: an SDK's exception holds the request, and a traceback would show it.
+            raise EmbeddingFailed("voyage", why(fault)) from None
+        return np.concatenate(parts)
 
 
-_ERRORS: Final = 400
-"""Where HTTP's error statuses begin."""
-_ANOTHER_WIRE: Final = "answered with something that is not its wire format"
-# What an SDK raises that takes an answer apart without looking.
-_TAKEN_APART: Final = frozenset({"AttributeError", "LookupError", "TypeError"})
-_TIMEOUTS: Final = frozenset({"Timeout", "TimeoutError"})
+def most_bytes(model: str) -> int:
+    """Return how many bytes of text one call of a model may hold, well within its limit of tokens."""
+    tokens = next(most for start, most in _MOST_TOKENS.items() if model.startswith(start))
+    return int(tokens * _BYTES_PER_TOKEN * _SHARE)
 
 
 class _Refused(Exception):
@@ -174,13 +230,6 @@ def with_path(base_url: str, default: str = "/v1") -> str:
     """Return an address without its last slash; one that names only a host gets the path that is usual there."""
     address = base_url.rstrip("/")
     return address if "/" in address.partition("://")[2] else address + default
-
-
-# ---------------------------------------- requests to an address that a user named
-# they go there and nowhere else.
-
-
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def opened(request: urllib.request.Request, seconds: float) -> Any:  # noqa: ANN401  an HTTPResponse, as urllib has it
