@@ -26,10 +26,10 @@ def moment(text: str | None, settings: Settings) -> datetime:
     if text is None:
         return datetime.now(UTC).astimezone(zone)
     try:
-        told = datetime.fromisoformat(text)
+        named = datetime.fromisoformat(text)
     except ValueError:
         raise UsageFault(f"--now {text} is no ISO time.", "Write it like 2026-03-18T02:00.") from None
-    return told.replace(tzinfo=zone) if told.tzinfo is None else told.astimezone(zone)
+    return named.replace(tzinfo=zone) if named.tzinfo is None else named.astimezone(zone)
 
 
 def day_of(now: datetime, settings: Settings) -> str:

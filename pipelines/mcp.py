@@ -95,14 +95,14 @@ def serve(root: Path | None) -> None:
     """
     server = MCPServer("memcurate", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
     tools = Tools(root)
-    for tool, told, hints in (
+    for tool, description, hints in (
         (tools.memory_search, _SEARCH, _READS),
         (tools.memory_read, _READ, _READS),
         (tools.memory_why, _WHY, _READS),
         (tools.memory_context, _CONTEXT, _READS),
         (tools.memory_log, _LOG, _WRITES),
     ):
-        server.add_tool(tool, description=" ".join(told.split()), annotations=hints, structured_output=False)
+        server.add_tool(tool, description=" ".join(description.split()), annotations=hints, structured_output=False)
     try:
         server.run()
     except* (BrokenPipeError, ConnectionResetError):

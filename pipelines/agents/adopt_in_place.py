@@ -52,7 +52,7 @@ class InPlace:
         notes: the person's documents that are searched.
         opted_in: those of the person's files into which ids and items may be written.
         left_out: what is no part of the memory, and why.
-        told: sentences for the person.
+        sentences: what the person is told besides.
     """
 
     kind: Kind
@@ -62,7 +62,7 @@ class InPlace:
     notes: tuple[str, ...]
     opted_in: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
-    told: tuple[str, ...]
+    sentences: tuple[str, ...]
 
 
 def plan_in_place(found: Source, kind: Kind, home: str, opted_in: Sequence[str]) -> InPlace:

@@ -300,8 +300,8 @@ def heading_above(session: Session, log: str) -> str:
 
 def mark_of(turn: Turn) -> str:
     """Return a hash of moment, role and words, by which the same turn is known in another transcript."""
-    told = f"{turn.time.timestamp() if turn.time else turn.line}\x1f{turn.role}\x1f{turn.text}"
-    return hashlib.sha256(told.encode(errors="replace")).hexdigest()[:8]
+    text = f"{turn.time.timestamp() if turn.time else turn.line}\x1f{turn.role}\x1f{turn.text}"
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:8]
 
 
 def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Seals) -> str:
@@ -345,5 +345,5 @@ def _stands_alone(lines: list[str]) -> bool:
     """Whether no fence of a turn reaches into what is said after it, as whoever reads the log sees it."""
     if not any(mark in line for line in lines for mark in _FENCES):
         return True
-    told = "".join(f"    {line}\n" for line in lines)
-    return len(parse_entries("", "", f"- turn\n{told}{_AFTER}")) == 1 + _AFTER.count("- ")
+    text = "".join(f"    {line}\n" for line in lines)
+    return len(parse_entries("", "", f"- turn\n{text}{_AFTER}")) == 1 + _AFTER.count("- ")

@@ -281,8 +281,8 @@ def with_block(text: str, program: Program) -> str:
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     memory = f"--memory {shlex.quote(str(program.root))}"
-    told = _TEXT.format(begin=BEGIN, end=END, curate=program.for_people(), memory=memory, root=program.root)
-    block = newline.join(told.split("\n"))
+    filled = _TEXT.format(begin=BEGIN, end=END, curate=program.for_people(), memory=memory, root=program.root)
+    block = newline.join(filled.split("\n"))
     if (place := place_of_block(text, _BEGINS, END)) is not None:
         return text[: place[0]] + block + text[place[1] :]
     if not text:

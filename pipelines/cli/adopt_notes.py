@@ -136,7 +136,7 @@ def adopt_in_place(wanted: Wanted, home: str, opted_in: tuple[str, ...]) -> None
         say(f"{source} is {plan.kind.called}. It would be adopted where it lies.")
         say_table(("what", "files", "part"), _part_rows(plan, repository))
         _show_left_out(plan.left_out)
-        say_lines(plan.told)
+        say_lines(plan.sentences)
     held: tuple[str, ...] = ()
     if going := _is_agreed(wanted, f"Make {source} a memory, where it lies?"):
         settings = Settings(timezone=system_zone())
@@ -154,7 +154,7 @@ def adopt_in_place(wanted: Wanted, home: str, opted_in: tuple[str, ...]) -> None
                 "opted_in": list(map(shown, plan.opted_in)),
                 "left_out": _left_out_json(plan.left_out),
                 "held": list(map(shown, held)),
-                "told": list(plan.told),
+                "told": list(plan.sentences),
             }
         )
     elif going:

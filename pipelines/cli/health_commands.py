@@ -174,8 +174,10 @@ def _nights(
         f"Push      {pushed}",
     ]
     if probes is not None:
-        told = [f"{one.provider} {f'answers, in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes]
-        lines += [f"Model     {line}" for line in told or ["none is asked: the rules read, here."]]
+        answers = [
+            f"{one.provider} {f'answers, in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes
+        ]
+        lines += [f"Model     {line}" for line in answers or ["none is asked: the rules read, here."]]
     return facts, list(filter(None, lines))
 
 

@@ -74,8 +74,8 @@ def _timeline(holdings: Iterable[Holding], newest: str, weak: Collection[str]) -
     """
     dated = [one for one in holdings if _number(one.item.since) is not None]
     dated.sort(key=lambda one: (one.item.since, one.path, one.line))
-    told = (day for one in dated for day in (one.item.since, one.item.until, one.item.confirmed, newest))
-    days = [number for day in told if (number := _number(day)) is not None]
+    dates = (day for one in dated for day in (one.item.since, one.item.until, one.item.confirmed, newest))
+    days = [number for day in dates if (number := _number(day)) is not None]
     if not days:
         return {"height": _TOP, "ticks": [], "bars": []}
     first, last = min(days), max(*days, min(days) + 1)

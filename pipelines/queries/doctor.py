@@ -245,26 +245,26 @@ def schedule(root: Path, now: datetime) -> Answer:
 def last_nights(root: Path, now: datetime) -> Answer:
     """See whether a night is overdue, or the last one failed."""
     settings = load_settings(root)
-    told = health_of(root, read_reports(root), waiting_days(read_snapshot(root), day_of(now, settings)), now, settings)
-    if told.failed:
-        return _wrong(told.failed, _MEND)
-    if told.overdue:
+    found = health_of(root, read_reports(root), waiting_days(read_snapshot(root), day_of(now, settings)), now, settings)
+    if found.failed:
+        return _wrong(found.failed, _MEND)
+    if found.overdue:
         late = "`curate run`, and see below why none ran by itself."
-        return _wrong(told.overdue, _MEND if told.happens else late)
-    if told.ahead:
-        return _look(told.ahead, "Set the clock, and remove that report from .curate/runs.")
-    when = f" at {minutes(told.last_well)}" if told.last_well else " once there is one"
-    return _ok(f"The last one ended well{when}." if told.last_well else "There was none yet.")
+        return _wrong(found.overdue, _MEND if found.happens else late)
+    if found.ahead:
+        return _look(found.ahead, "Set the clock, and remove that report from .curate/runs.")
+    when = f" at {minutes(found.last_well)}" if found.last_well else " once there is one"
+    return _ok(f"The last one ended well{when}." if found.last_well else "There was none yet.")
 
 
 def push(root: Path) -> Answer:
     """See how the last push went."""
-    told = push_state(root)
-    if told is None:
+    found = push_state(root)
+    if found is None:
         return _ok("Nothing is pushed anywhere.")
-    reason = f": {str(told['reason']).rstrip('.')}" if told["reason"] else ""
-    says = f"{told['remote']}: {told['state']}{reason}.{not_reached(told)}"
-    return _ok(says) if told["state"] == "pushed" else _look(says, "`curate run` tries it again.")
+    reason = f": {str(found['reason']).rstrip('.')}" if found["reason"] else ""
+    says = f"{found['remote']}: {found['state']}{reason}.{not_reached(found)}"
+    return _ok(says) if found["state"] == "pushed" else _look(says, "`curate run` tries it again.")
 
 
 def remotes(root: Path) -> Answer:

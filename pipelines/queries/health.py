@@ -183,10 +183,10 @@ def next_run(root: Path, nights: list[Found], now: datetime) -> tuple[datetime, 
         nights: what is installed.
         now: the moment, in the memory's zone.
     """
-    told = [(_next(one, now), one.target) for one in nights if one.time and one.enabled is not False]
+    nights_to_come = [(_next(one, now), one.target) for one in nights if one.time and one.enabled is not False]
     if (when := _next_of_daemon(root)) and when > now:
-        told.append((when.astimezone(now.tzinfo), "curate schedule"))
-    return min(told, default=None)
+        nights_to_come.append((when.astimezone(now.tzinfo), "curate schedule"))
+    return min(nights_to_come, default=None)
 
 
 def _next(found: Found, now: datetime) -> datetime:

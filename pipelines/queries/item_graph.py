@@ -214,8 +214,8 @@ class Step:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it, with what the item says."""
-        told = self.holding.to_json() if self.holding else {"id": self.id, "text": None}
-        return told | {"depth": self.depth, "under": self.under, "relation": self.relation, "mark": self.mark}
+        fields = self.holding.to_json() if self.holding else {"id": self.id, "text": None}
+        return fields | {"depth": self.depth, "under": self.under, "relation": self.relation, "mark": self.mark}
 
 
 def walk(start: str, steps: Steps, known: Mapping[str, Holding]) -> list[Step]:
