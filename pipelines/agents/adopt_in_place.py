@@ -114,17 +114,17 @@ def _days(found: Source, kind: Kind, vault: Vault, home: str) -> str:
 
 
 def _sentences(layout: dict[str, Any], own: dict[str, str], opened: Sequence[str]) -> list[str]:
-    home, told = layout["home"], []
+    home, lines = layout["home"], list[str]()
     for key, name in (("memory", BRIEFING), ("user", USER)):
         if key in layout and layout[key] not in opened:
-            told.append(
+            lines.append(
                 f"{layout[key]} is never written: what runs learn goes to {home}/{name}, and sessions are shown both."
                 f" --opt-in {layout[key]} lets runs write into it."
             )
     patterns = [glob for glob in layout["opted_in"] if not glob.startswith("!")]
-    told += [f"--opt-in {glob} matches no file yet." for glob in patterns if not opened and own]
-    told.append("Daily notes are read, and `curate log` and `curate capture` append to them; nothing else is changed.")
-    return told
+    lines += [f"--opt-in {glob} matches no file yet." for glob in patterns if not opened and own]
+    lines.append("Daily notes are read, and `curate log` and `curate capture` append to them; nothing else is changed.")
+    return lines
 
 
 def repository_of(root: Path, plan: InPlace) -> Path | None:
@@ -149,8 +149,10 @@ def repository_of(root: Path, plan: InPlace) -> Path | None:
 
 def _refuse_filters(git: Git, paths: Sequence[str]) -> None:
     """Refuse a repository that encrypts or otherwise filters files: commits of a memory hold them as they stand."""
-    told = git.run("check-attr", "-z", "--stdin", "filter", data=b"".join(os.fsencode(path) + b"\0" for path in paths))
-    fields = [os.fsdecode(field) for field in told.split(b"\0")]
+    answer = git.run(
+        "check-attr", "-z", "--stdin", "filter", data=b"".join(os.fsencode(path) + b"\0" for path in paths)
+    )
+    fields = [os.fsdecode(field) for field in answer.split(b"\0")]
     for path, value in zip(fields[::3], fields[2::3], strict=False):
         if value not in {"unspecified", "unset"}:
             raise UsageFault(
