@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import NoMemory, UsageFault
-from pipelines.store.jsonl import Passage, read_passage
 from pipelines.store.layout import SETTINGS, find_memory
+from pipelines.store.passage import Passage, read_passage
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pipelines.store.files import list_files, read_bytes
 from pipelines.store.git import Git
 from pipelines.store.journal import Signature, apply_changes
 from pipelines.store.layout import is_matched, may_hold
-from pipelines.store.user_layout import DayNames, Names, at, name_fault, names_of, real_path
+from pipelines.store.user_layout import DayNames, InPlaceLayout, at, layout_of, name_fault, read_layout, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,17 +42,17 @@ FILES = (
     "x.png",
 )
 NAMES = st.builds(
-    Names,
-    st.just("Curated"),
-    st.sampled_from(PATTERNS).map(DayNames),
-    st.sampled_from([{}, {"MEMORY.md": "MEMORY.md", "USER.md": "a/USER.md", "SOUL.md": "SOUL.md"}]),
-    st.sampled_from([(), ("**",), ("*.md", "!x.md")]),
-    st.sampled_from([(), ("MEMORY.md",), ("Projects/*.md", "a/**"), ("**", "!MEMORY.md")]),
+    InPlaceLayout,
+    home=st.just("Curated"),
+    days=st.sampled_from(PATTERNS).map(DayNames),
+    theirs=st.sampled_from([{}, {"MEMORY.md": "MEMORY.md", "USER.md": "a/USER.md", "SOUL.md": "SOUL.md"}]),
+    notes=st.sampled_from([(), ("**",), ("*.md", "!x.md")]),
+    opted_in=st.sampled_from([(), ("MEMORY.md",), ("Projects/*.md", "a/**"), ("**", "!MEMORY.md")]),
 )
 
 
 @given(NAMES, st.sampled_from(FOLDERS), st.sampled_from(FILES))
-def test_a_real_name_comes_back_from_the_programs_own(names: Names, folder: str, file: str) -> None:
+def test_a_real_name_comes_back_from_the_programs_own(names: InPlaceLayout, folder: str, file: str) -> None:
     real = folder + file
     own = names.canonical(real)
     if own is not None:
@@ -60,14 +60,14 @@ def test_a_real_name_comes_back_from_the_programs_own(names: Names, folder: str,
 
 
 @given(NAMES, st.lists(st.tuples(st.sampled_from(FOLDERS), st.sampled_from(FILES)), max_size=12))
-def test_no_two_files_have_one_name(names: Names, paths: list[tuple[str, str]]) -> None:
+def test_no_two_files_have_one_name(names: InPlaceLayout, paths: list[tuple[str, str]]) -> None:
     reals = {folder + file for folder, file in paths}
     owns = [own for real in reals if (own := names.canonical(real)) is not None]
     assert len(owns) == len(set(owns))
 
 
 @given(NAMES, st.sampled_from(FOLDERS), st.sampled_from(FILES))
-def test_only_what_is_made_or_opted_in_is_written(names: Names, folder: str, file: str) -> None:
+def test_only_what_is_made_or_opted_in_is_written(names: InPlaceLayout, folder: str, file: str) -> None:
     own = names.canonical(folder + file)
     if own is not None and names.is_writable(own):
         assert (folder + file).startswith("Curated/") or names.is_opted_in(folder + file)
@@ -128,7 +128,7 @@ def test_every_fault_is_named_at_once(tmp_path: Path) -> None:
     ):  # fmt: skip
         assert fault in told
     with pytest.raises(BadSettings):
-        names_of(tmp_path)
+        read_layout(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_what_overlaps_or_lacks_is_refused(tmp_path: Path, odd: str) -> None:
 
 def test_without_a_layout_every_name_is_its_own(tmp_path: Path) -> None:
     (tmp_path / "curate.toml").write_text('timezone = "UTC"  # no [layout] here\n')
-    assert names_of(tmp_path) is None
+    assert not layout_of(tmp_path).in_place
     assert real_path(tmp_path, "Logs/2026-02-03.md") == "Logs/2026-02-03.md"
     assert at(tmp_path, "MEMORY.md") == tmp_path / "MEMORY.md"
 
@@ -173,17 +173,19 @@ def test_a_key_that_is_not_seen_is_refused(tmp_path: Path) -> None:
 
 def test_a_broken_file_that_only_speaks_of_it_is_no_layout(tmp_path: Path) -> None:
     (tmp_path / "curate.toml").write_text("# no layout\ntimezone = \n")
-    assert names_of(tmp_path) is None
+    assert not read_layout(tmp_path).in_place
     (tmp_path / "curate.toml").write_text("[layout]\nhome = \n")
     with pytest.raises(BadSettings):
-        names_of(tmp_path)
+        read_layout(tmp_path)
 
 
-def test_a_layout_is_read_again_when_it_changes(tmp_path: Path) -> None:
+def test_each_command_reads_the_layout_anew(tmp_path: Path) -> None:
     settings = tmp_path / "curate.toml"
     settings.write_text(LAYOUT)
     assert real_path(tmp_path, "MEMORY.md") == "Curated/MEMORY.md"
     settings.write_text(LAYOUT.replace("Curated", "Kept by night"))
+    assert real_path(tmp_path, "MEMORY.md") == "Curated/MEMORY.md"
+    read_layout(tmp_path)
     assert real_path(tmp_path, "MEMORY.md") == "Kept by night/MEMORY.md"
 
 
