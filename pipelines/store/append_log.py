@@ -59,30 +59,26 @@ def append_to_log(root: Path, day: str, added: Callable[[str], str]) -> str:
     with log_lock(root):
         before = (read_bytes(root, path) or b"").decode(errors="replace")
         if more := added(before):
-            _append(root, path, f"{'' if before else f'# {day}{chr(10) * 2}'}{more}".encode())
+            append_bytes(root, path, f"{'' if before else f'# {day}{chr(10) * 2}'}{more}".encode())
     return path
 
 
 def append_bytes(root: Path, path: str, data: bytes) -> None:
-    """Append whole lines to a file of the memory, made where it is missing.
+    """Append whole lines to a file of the memory, made where it is missing; the caller holds the log's lock.
+
+    All of them are written and flushed, or none: what the disk did not take is cut off, if nobody wrote after it.
 
     Raises:
         NotWritable: the disk refused; the file is as it was.
         BadFile: the file is a symbolic link.
     """
-    with log_lock(root):
-        _append(root, path, data)
-
-
-def _append(root: Path, path: str, data: bytes) -> None:
-    """Write and flush all of `data` or nothing: what the disk did not take is cut off, if nobody wrote after it."""
     path = real_path(root, path)
     above, _, name = path.rpartition("/")
     with writing(path), making(root, above) as folder:
         descriptor = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             size = os.fstat(descriptor).st_size
-            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            if size and not data.startswith(b"\n") and os.pread(descriptor, 1, size - 1) != b"\n":
                 data = b"\n" + data
             written = 0
             try:

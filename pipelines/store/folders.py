@@ -114,12 +114,6 @@ def holding(root: Path, path: str) -> Iterator[Folder]:
         os.close(here)
 
 
-def open_below(root: Path, path: str) -> int:
-    """Return a descriptor of a regular file, by its path on the disk, for reading; else as `Folder.open`."""
-    with Below(root) as below:
-        return below.open(path)
-
-
 class Below:
     """Folders of a memory that stay held while many files are read: opened once each, however many they are.
 
@@ -132,7 +126,7 @@ class Below:
         self._held: dict[str, int] = {}
 
     def open(self, path: str) -> int:
-        """Return the descriptor of a regular file, as `open_below` does."""
+        """Return a descriptor of a regular file, by its path on the disk, for reading; else as `Folder.open`."""
         folder, _, name = path.rpartition("/")
         here = self._held.get(folder)
         if here is None:
