@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from typing import IO, TYPE_CHECKING, Final, Self
+from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.store.files import making, read_bytes, writing
 from pipelines.store.item import fold
@@ -99,7 +99,7 @@ _IN_MEMORY: Final = 1 << 20
 _CHUNK: Final = 4 << 20
 
 
-class Spool:
+class Spool(contextlib.ExitStack):
     """Collects lines by day, then appends each day's to its log.
 
     Args:
@@ -107,24 +107,16 @@ class Spool:
     """
 
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self._root = root
         self._files: dict[str, IO[bytes]] = {}
-        self._open = contextlib.ExitStack()
-
-    def __enter__(self) -> Self:
-        """Begin with nothing."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Let go of everything."""
-        self._open.close()
 
     def add(self, day: str, text: str) -> None:
         """Put whole lines behind those of a day."""
         if day not in self._files:
             folder = private_folder(self._root)
             spooled = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(folder))  # noqa: SIM115  the stack closes it
-            self._files[day] = self._open.enter_context(spooled)
+            self._files[day] = self.enter_context(spooled)
         self._files[day].write(text.encode(errors="replace"))
 
     def append(self, head: Callable[[str], str]) -> tuple[str, ...]:

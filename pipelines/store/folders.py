@@ -18,7 +18,6 @@ from pipelines.errors import BadFile
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import Self
 
 
 LINKED: Final = "is a symbolic link, which is never followed"
@@ -114,7 +113,7 @@ def holding(root: Path, path: str) -> Iterator[Folder]:
         os.close(here)
 
 
-class Below:
+class Below(contextlib.ExitStack):
     """Folders of a memory that stay held while many files are read: opened once each, however many they are.
 
     Args:
@@ -122,6 +121,7 @@ class Below:
     """
 
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self._root = root
         self._held: dict[str, int] = {}
 
@@ -131,17 +131,8 @@ class Below:
         here = self._held.get(folder)
         if here is None:
             here = self._held[folder] = descend(self._root, folder)
+            self.callback(os.close, here)
         return _open(here, name, path, os.O_RDONLY, 0)
-
-    def __enter__(self) -> Self:
-        """Begin with none."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Let go of all."""
-        for descriptor in self._held.values():
-            os.close(descriptor)
-        self._held.clear()
 
 
 def _open(here: int, name: str, path: str, how: int, mode: int) -> int:

@@ -232,8 +232,8 @@ _CLOSING, _CLOSING_ENTITY = re.compile(r"--(?:>|&(?:amp;)*gt;)"), re.compile(r"-
 
 
 def _escape(text: str) -> str:
-    text = _OPENING.sub(lambda m: "&lt;!--" if m[0] == "<!--" else m[0].replace("&", "&amp;", 1), text)
-    return _CLOSING.sub(lambda m: "--&gt;" if m[0] == "-->" else m[0].replace("&", "&amp;", 1), text)
+    text = _OPENING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace("<", "&lt;"), text)
+    return _CLOSING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace(">", "&gt;"), text)
 
 
 def _unescape(text: str) -> str:

@@ -30,11 +30,7 @@ def template_files(template: Path) -> dict[str, bytes]:
 
 def missing_files(root: Path, template: Path) -> list[Change]:
     """Return the changes that add what the template has and the memory lacks; nothing that is there is touched."""
-    return [
-        Change(path, None, data)
-        for path, data in _wanted(root, template).items()
-        if path != SETTINGS and not os.path.lexists(at(root, path))
-    ]
+    return [Change(path, None, data) for path, data in _missing(root, template).items() if path != SETTINGS]
 
 
 def make_missing_folders(root: Path) -> None:
@@ -47,10 +43,11 @@ def make_missing_folders(root: Path) -> None:
                 pass
 
 
-def _wanted(root: Path, template: Path) -> dict[str, bytes]:
-    """Return what of the template a memory wants: one that was adopted in place only what runs write into."""
+def _missing(root: Path, template: Path) -> dict[str, bytes]:
+    """Return what the memory lacks of the template: one that was adopted in place wants only what runs write into."""
     in_place = layout_of(root).in_place
-    return {path: data for path, data in template_files(template).items() if kind_of(path) or not in_place}
+    wanted = {path: data for path, data in template_files(template).items() if kind_of(path) or not in_place}
+    return {path: data for path, data in wanted.items() if not os.path.lexists(at(root, path))}
 
 
 def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
@@ -68,9 +65,7 @@ def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
         root.mkdir(parents=True, exist_ok=True)
     added = []
     make_missing_folders(root)
-    for path, data in _wanted(root, template).items():
-        if os.path.lexists(at(root, path)):
-            continue
+    for path, data in _missing(root, template).items():
         content = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
         replace_file(root, path, content)
         added.append(real_path(root, path))

@@ -164,8 +164,6 @@ _VEIL: Final = Redactor(lambda: os.urandom(_BYTES))
 
 def _on_each_line(secret: bytes, mark: bytes) -> bytes:
     """Return the mark, on each line of a secret that has several: no line of a log may vanish."""
-    if b"\n" not in secret:
-        return mark
     first, *more = secret.split(b"\n")
     lines = [mark + (b"\r" if first.endswith(b"\r") else b"")]
     for line in more:
@@ -204,21 +202,19 @@ def redaction_key(root: Path, environ: Mapping[str, str]) -> bytes:
     Raises:
         NotWritable: there is no key, and neither place takes one.
     """
-    for folder in _folders(environ):
-        with contextlib.suppress(OSError):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return _key_in(folder)
+    if key := key_outside(NAME, make=True, environ=environ):
+        return key
     folder = private_folder(root)
     with writing(folder / NAME):
-        return _key_in(folder)
+        return _key_in(folder, NAME)
 
 
-def key_outside(name: str, *, make: bool) -> bytes:
+def key_outside(name: str, *, make: bool, environ: Mapping[str, str] | None = None) -> bytes:
     """Return the key of that name beside the user's settings; empty where there is none, and none is or can be made.
 
     Unlike the key of the tags it is never kept in a memory: whoever can write there could then use it.
     """
-    for folder in _folders(os.environ):
+    for folder in _folders(os.environ if environ is None else environ):
         with contextlib.suppress(OSError):
             if make:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -234,7 +230,7 @@ def _folders(environ: Mapping[str, str]) -> list[Path]:
     return [Path(home, ".config", "memcurate")] if Path(home).is_absolute() else []
 
 
-def _key_in(folder: Path, name: str = NAME) -> bytes:
+def _key_in(folder: Path, name: str) -> bytes:
     """Return the key of a folder; of several processes that make one at the same time, all come to the same."""
     file = folder / name
     if not file.exists():
@@ -370,5 +366,4 @@ def _without(text: str, end_of: Callable[[int], int]) -> str:
 
 
 def _hidden(text: str) -> str:
-    indents = (line[: len(line) - len(line.lstrip(" \t"))] for line in text.split("\n")[1:])
-    return "\n".join([PRIVATE, *(indent + PRIVATE for indent in indents)])
+    return _on_each_line(text.encode(errors="surrogatepass"), PRIVATE.encode()).decode(errors="surrogatepass")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 _LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
@@ -32,13 +32,13 @@ class Rule:
     number: int
     id: str
     source: str
-    keywords: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
+    keywords: Sequence[str] = ()
+    words: Sequence[str] = ()
     since: str = ""
     before: int = 0
     value: str = ""
     check: str = ""
-    near: tuple[str, ...] = ()
+    near: Sequence[str] = ()
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
@@ -46,11 +46,7 @@ class Rule:
         return re.compile(self.source.replace("<left>", _LEFT).replace("<sep>", _SEP).encode())
 
 
-_FIELDS: Final = {
-    **dict.fromkeys(("keywords", "words", "near"), tuple),
-    **dict.fromkeys(("since", "value", "check"), str),
-    "before": int,
-}
+_FIELDS: Final = ("keywords", "words", "near", "since", "value", "check", "before")
 
 
 class Rules:
@@ -71,7 +67,7 @@ class Rules:
                 number,
                 one["id"],
                 one["pattern"],
-                **{key: kind(one[key]) for key, kind in _FIELDS.items() if key in one},
+                **{key: one[key] for key in _FIELDS if key in one},
             )
             for number, one in enumerate(raw["rule"])
         )
