@@ -113,17 +113,10 @@ def list_links(root: Path, folder: str) -> list[str]:
 
 def _listed(root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
     layout = layout_of(root)
-    found = _walk(root, layout.start(folder), is_wanted, lambda below: layout.leads(below, folder))
-    named = filter(None, map(layout.canonical, found))
-    return sorted(path for path in named if path.startswith(f"{folder}/"))
-
-
-def _walk(
-    root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool], leads: Callable[[str], bool]
-) -> list[str]:
+    top_folder = layout.start(folder)
     found: list[str] = []
-    pending, seen = [folder], 0
-    refuse_links(root, folder)
+    pending, seen = [top_folder], 0
+    refuse_links(root, top_folder)
     while pending:
         here = pending.pop()
         try:
@@ -131,19 +124,20 @@ def _walk(
                 for entry in entries:
                     seen += 1
                     if len(found) > MOST_FILES or seen > MOST_SEEN:
-                        raise BadFile(folder or root, too_many(MOST_FILES), "Move what is no memory out of it.")
+                        raise BadFile(top_folder or root, too_many(MOST_FILES), "Move what is no memory out of it.")
                     if entry.name.startswith("."):
                         continue
                     path = f"{here}/{entry.name}" if here else entry.name
                     if entry.is_dir(follow_symlinks=False):
-                        pending += [path] if leads(path) else []
+                        pending += [path] if layout.leads(path, folder) else []
                     elif is_wanted(entry):
                         found.append(path)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             raise BadFile(here, f"cannot be listed: {error.strerror}") from None
-    return found
+    named = filter(None, map(layout.canonical, found))
+    return sorted(path for path in named if path.startswith(f"{folder}/"))
 
 
 _OWN: Final = frozenset({PRIVATE, SESSIONS})

@@ -152,10 +152,8 @@ def day_of_log(path: str) -> str:
     return log_day(f"{name}.md" if more else name)
 
 
-# ---------------------------------------- globs over paths of a memory
-# `*` and `?` stay within one folder's name, `**` stands for any number of folders.
-#
-# A glob that begins with `!` takes out again what the ones before it let in.
+# Globs over paths of a memory: `*` and `?` stay within one folder's name, `**` stands for any number of folders. One
+# that begins with `!` takes out again what the ones before it let in.
 
 
 def is_matched(path: str, globs: Iterable[str]) -> bool:

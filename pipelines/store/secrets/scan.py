@@ -46,14 +46,17 @@ _NAMED: Final = 200
 
 def scan_files(root: Path, redactor: Redactor) -> Iterator[Found]:
     """Yield the secrets in the memory's own files and its kept transcripts, as they are now; links are not followed."""
-    for path in (*tracked_files(root), *own_files(root, (SESSIONS,))):
-        try:
-            file = open_regular(root, path)
-        except BadFile:
-            continue
-        if file:
-            with file:
-                yield from _leaks(real_path(root, path), file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
+    for path, file in _opened(root, (*tracked_files(root), *own_files(root, (SESSIONS,)))):
+        yield from _leaks(real_path(root, path), file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
+
+
+def _opened(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, BinaryIO]]:
+    """Yield those of these files that are there and can be read, each open until the next one is asked for."""
+    for path in paths:
+        with contextlib.suppress(BadFile):
+            if file := open_regular(root, path):
+                with file:
+                    yield path, file
 
 
 def scan_history(git: Git, redactor: Redactor) -> list[Found]:
@@ -165,16 +168,10 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
     A log that held one is redacted by the run itself, so that nothing is left to say of it.
     """
     found = []
-    for path in paths:
-        try:
-            file = open_regular(root, path)
-        except BadFile:
-            continue
-        if file:
-            with file:
-                (secrets, _), shown = inspect(file), real_path(root, path)
-            if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} holds ") for sentence in said):
-                found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
+    for path, file in _opened(root, paths):
+        (secrets, _), shown = inspect(file), real_path(root, path)
+        if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} holds ") for sentence in said):
+            found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
     return tuple(found)
 
 
