@@ -113,10 +113,10 @@ def list_links(root: Path, folder: str) -> list[str]:
 
 def _listed(root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
     layout = layout_of(root)
-    top_folder = layout.start(folder)
+    start = layout.start(folder)
     found: list[str] = []
-    pending, seen = [top_folder], 0
-    refuse_links(root, top_folder)
+    pending, seen = [start], 0
+    refuse_links(root, start)
     while pending:
         here = pending.pop()
         try:
@@ -124,7 +124,7 @@ def _listed(root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], boo
                 for entry in entries:
                     seen += 1
                     if len(found) > MOST_FILES or seen > MOST_SEEN:
-                        raise BadFile(top_folder or root, too_many(MOST_FILES), "Move what is no memory out of it.")
+                        raise BadFile(start or root, too_many(MOST_FILES), "Move what is no memory out of it.")
                     if entry.name.startswith("."):
                         continue
                     path = f"{here}/{entry.name}" if here else entry.name

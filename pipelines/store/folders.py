@@ -87,11 +87,8 @@ class Folder:
 
     def chmod(self, name: str, mode: int) -> None:
         """Set the rights of a regular file in it."""
-        descriptor = self.open(name, os.O_RDONLY)
-        try:
-            os.fchmod(descriptor, mode)
-        finally:
-            os.close(descriptor)
+        with os.fdopen(self.open(name, os.O_RDONLY)) as file:
+            os.fchmod(file.fileno(), mode)
 
     def sync(self) -> None:
         """Flush it, so that the renames in it last."""

@@ -317,32 +317,28 @@ def record_without_private(line: bytes) -> bytes:
     if not (b"rivate" in line or b"RIVATE" in line) or not (_IN_RECORD.search(line) or b"\\u00" in line):
         return line
     end = b"\n" if line.endswith(b"\n") else b""
-    try:
-        record = json.loads(line.decode("utf-8-sig", errors="replace"))
-        return json.dumps(_Turn().without(record), separators=(",", ":")).encode() + end
-    except (ValueError, RecursionError):
-        return b'{"type":"left-out","bytes":%d}' % len(line) + end
+    is_open = False  # what one part of a turn leaves open reaches into the parts after it
 
-
-class _Turn:
-    """Goes through a record in its order; what one part of a turn leaves open reaches into the parts after it."""
-
-    def __init__(self) -> None:
-        self._open = False
-
-    def without(self, value: Any, *, said: bool = False) -> Any:  # noqa: ANN401  whatever JSON can hold
+    def without(value: Any, *, said: bool = False) -> Any:  # noqa: ANN401  whatever JSON can hold
+        nonlocal is_open
         if isinstance(value, list):
-            return [self.without(one, said=said) for one in value]
+            return [without(one, said=said) for one in value]
         if isinstance(value, dict):
-            return {key: self.without(one, said=key in _WORDS) for key, one in value.items()}
+            return {key: without(one, said=key in _WORDS) for key, one in value.items()}
         if not isinstance(value, str):
             return value
         if said:
-            value, depth = f"<private>{value}" if self._open else value, 0
+            value, depth = f"<private>{value}" if is_open else value, 0
             for mark in _MARK.finditer(value):
                 depth = max(0, depth - 1) if mark[1] else depth + 1
-            self._open = depth > 0
+            is_open = depth > 0
         return without_private(value)
+
+    try:
+        record = json.loads(line.decode("utf-8-sig", errors="replace"))
+        return json.dumps(without(record), separators=(",", ":")).encode() + end
+    except (ValueError, RecursionError):
+        return b'{"type":"left-out","bytes":%d}' % len(line) + end
 
 
 def _without(text: str, end_of: Callable[[int], int]) -> str:

@@ -273,10 +273,7 @@ def keep(root: Path, copy: Copy, file: str) -> None:
             with holding(root, folder) as held:
                 os.fchmod(held.descriptor, 0o700)
             folder = folder.rpartition("/")[0]
-        descriptor = aside.open(written, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        with os.fdopen(aside.open(written, os.O_RDONLY)) as done:
+            os.fsync(done.fileno())
         aside.rename(written, target, name)
         target.sync()
