@@ -356,11 +356,11 @@ def folded(text: str) -> str:
 
     Numbers, names, negations and signs (`-1`, `@id`, `C++`, `<`) stay: texts that differ in one are never equal.
     """
-    plain = _LINK.sub(r"\1", text) if "](" in text else text
-    if not plain.isascii():
-        plain = unicodedata.normalize("NFKC", plain)
+    text = _LINK.sub(r"\1", text) if "](" in text else text
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
     # Most words are bare already; a night folds every item there is.
-    words = [word if word.isalnum() else _bare(word) for word in plain.casefold().split()]
+    words = [word if word.isalnum() else _bare(word) for word in text.casefold().split()]
     return " ".join(filter(None, words))
 
 

@@ -103,9 +103,8 @@ def slug(title: str) -> str:
 
     Letters of other scripts are kept in their composed form; a title without any letter or digit gives `untitled`.
     """
-    plain = unicodedata.normalize("NFKD", title)
-    plain = "".join(c for c in plain if not unicodedata.combining(c))
-    words = re.findall(r"\w+", unicodedata.normalize("NFC", plain).casefold().replace("_", " "))
+    letters = "".join(c for c in unicodedata.normalize("NFKD", title) if not unicodedata.combining(c))
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", letters).casefold().replace("_", " "))
     name = "-".join(words)[:60].strip("-")
     return f"{name}-" if name.upper() in _RESERVED else name or "untitled"
 

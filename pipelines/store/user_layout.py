@@ -386,8 +386,8 @@ def _glob_faults(key: str, value: object) -> Iterator[tuple[str, object, str]]:
         yield key, value, f"it has more than {_MOST_GLOBS} globs"
         return
     for number, glob in enumerate(value):
-        plain = glob.removeprefix("!") if isinstance(glob, str) else ""
-        if what := _odd(plain) if plain else 'it should be a glob, such as "**/*.md"':
+        path = glob.removeprefix("!") if isinstance(glob, str) else ""
+        if what := _odd(path) if path else 'it should be a glob, such as "**/*.md"':
             yield f"{key}[{number}]", glob, what
 
 

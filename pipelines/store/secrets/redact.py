@@ -106,16 +106,16 @@ class Redactor:
 
         No mark in it counts: a tool may have put it there. Escapes that hide plain characters are looked through.
         """
-        plain = _HIDDEN.sub(_shown, line) if b"\\u00" in line or b"\\/" in line else line
+        shown = _HIDDEN.sub(_shown, line) if b"\\u00" in line or b"\\/" in line else line
         for _ in range(_PASSES):
             spans = []
-            for span in find_secrets(plain, marks=False, json=True):
-                secret = plain[span.start : span.end]
+            for span in find_secrets(shown, marks=False, json=True):
+                secret = shown[span.start : span.end]
                 half = (len(secret) - len(secret.rstrip(b"\\"))) % 2  # of an escape, with which it may end
                 spans.append(replace(span, end=span.end - half))
             if not spans:
                 break
-            line = plain = self._without(plain, spans)
+            line = shown = self._without(shown, spans)
         return line
 
     def _without(self, data: bytes, spans: Sequence[Span]) -> bytes:
