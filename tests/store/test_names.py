@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from pipelines.errors import BadFile, BadSettings, BrokenChangeSet
 from pipelines.settings import load_settings
 from pipelines.store.change_set import Change
+from pipelines.store.day_names import DayNames, name_fault
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.git import Git
 from pipelines.store.journal import Signature, apply_changes
 from pipelines.store.layout import is_matched, may_hold
-from pipelines.store.user_layout import DayNames, InPlaceLayout, at, layout_of, name_fault, read_layout, real_path
+from pipelines.store.user_layout import InPlaceLayout, at, layout_of, read_layout, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
