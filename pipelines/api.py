@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
-from pipelines.store.jsonl import Passage, read_passage
+from pipelines.store.passage import Passage, read_passage
 from pipelines.store.user_layout import find_memory, layout_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 import pipelines
 from pipelines import Memory
 from pipelines.errors import BadFile, BadSettings, CurateError, NoMemory, UsageFault
-from pipelines.store.jsonl import LONGEST_LINE, MOST_CHARACTERS, MOST_LINES
+from pipelines.store.passage import LONGEST_LINE, MOST_CHARACTERS, MOST_LINES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,8 +17,7 @@ from pipelines.settings import load_settings
 from pipelines.store.conservation import check_memory
 from pipelines.store.git import Git
 from pipelines.store.secrets import load_redactor
-from pipelines.store.secrets.scan import scan_files, scan_history
-from pipelines.store.secrets.scanners import ask_scanner, installed_scanner
+from pipelines.store.secrets.scan import ask_scanner, installed_scanner, scan_files, scan_history
 from pipelines.store.snapshot import read_snapshot
 
 if TYPE_CHECKING:

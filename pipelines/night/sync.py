@@ -19,7 +19,6 @@ from pipelines.store.layout import SETTINGS
 from pipelines.store.lock import private
 from pipelines.store.merge import merge
 from pipelines.store.state import read_record
-from pipelines.store.template import is_tracked, only_tracked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -210,7 +209,7 @@ def take_in(git: Git, settings: Settings, there: str, now: datetime) -> tuple[st
 def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], message: str, author: Author) -> str:
     """Store the commit of a join, which no branch names yet."""
     tree = git.tree(parents[0])
-    entries: dict[str, Entry | None] = dict.fromkeys(set(only_tracked(git.root, tree)) - set(after))
+    entries: dict[str, Entry | None] = dict.fromkeys(set(filter(git.layout.is_tracked, tree)) - set(after))
     for path, data in after.items():
         mode = tree[path][0] if path in tree else git.tree(parents[1]).get(path, ("100644", ""))[0]
         entries[path] = (mode, data)
@@ -252,7 +251,7 @@ def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
         is_odd = any(
             part.casefold() in {"", ".", "..", ".git", ".curate"} or "\x00" in part for part in path.split("/")
         )
-        if is_odd or not is_tracked(git.root, path):
+        if is_odd or not git.layout.is_tracked(path):
             raise GitFault(f"The remote changes {path}, which is none of the memory's own files.", _BY_HAND)
         if path in theirs and theirs[path][0] not in _FILES:
             raise GitFault(f"The remote makes {path} a link.", _BY_HAND)
@@ -277,6 +276,6 @@ def contents(git: Git, trees: Sequence[Tree]) -> list[dict[str, bytes]]:
         return known[blob]
 
     return [
-        {path: read(blob) for path, (mode, blob) in tree.items() if mode in _FILES and is_tracked(git.root, path)}
+        {path: read(blob) for path, (mode, blob) in tree.items() if mode in _FILES and git.layout.is_tracked(path)}
         for tree in trees
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from typing import IO, TYPE_CHECKING, Final, Self
+from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.store.files import making, read_bytes, writing
 from pipelines.store.item import fold
@@ -59,30 +59,26 @@ def append_to_log(root: Path, day: str, added: Callable[[str], str]) -> str:
     with log_lock(root):
         before = (read_bytes(root, path) or b"").decode(errors="replace")
         if more := added(before):
-            _append(root, path, f"{'' if before else f'# {day}{chr(10) * 2}'}{more}".encode())
+            append_bytes(root, path, f"{'' if before else f'# {day}{chr(10) * 2}'}{more}".encode())
     return path
 
 
 def append_bytes(root: Path, path: str, data: bytes) -> None:
-    """Append whole lines to a file of the memory, made where it is missing.
+    """Append whole lines to a file of the memory, made where it is missing; the caller holds the log's lock.
+
+    All of them are written and flushed, or none: what the disk did not take is cut off, if nobody wrote after it.
 
     Raises:
         NotWritable: the disk refused; the file is as it was.
         BadFile: the file is a symbolic link.
     """
-    with log_lock(root):
-        _append(root, path, data)
-
-
-def _append(root: Path, path: str, data: bytes) -> None:
-    """Write and flush all of `data` or nothing: what the disk did not take is cut off, if nobody wrote after it."""
     path = real_path(root, path)
     above, _, name = path.rpartition("/")
     with writing(path), making(root, above) as folder:
         descriptor = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             size = os.fstat(descriptor).st_size
-            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            if size and not data.startswith(b"\n") and os.pread(descriptor, 1, size - 1) != b"\n":
                 data = b"\n" + data
             written = 0
             try:
@@ -103,7 +99,7 @@ _IN_MEMORY: Final = 1 << 20
 _CHUNK: Final = 4 << 20
 
 
-class Spool:
+class Spool(contextlib.ExitStack):
     """Collects lines by day, then appends each day's to its log.
 
     Args:
@@ -111,24 +107,16 @@ class Spool:
     """
 
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self._root = root
         self._files: dict[str, IO[bytes]] = {}
-        self._open = contextlib.ExitStack()
-
-    def __enter__(self) -> Self:
-        """Begin with nothing."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Let go of everything."""
-        self._open.close()
 
     def add(self, day: str, text: str) -> None:
         """Put whole lines behind those of a day."""
         if day not in self._files:
             folder = private_folder(self._root)
             spooled = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(folder))  # noqa: SIM115  the stack closes it
-            self._files[day] = self._open.enter_context(spooled)
+            self._files[day] = self.enter_context(spooled)
         self._files[day].write(text.encode(errors="replace"))
 
     def append(self, head: Callable[[str], str]) -> tuple[str, ...]:

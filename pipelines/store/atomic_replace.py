@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 from pipelines.errors import BadFile
+from pipelines.store.append_log import append_bytes
 from pipelines.store.files import making, read_bytes, writing
 from pipelines.store.folders import holding
 from pipelines.store.layout import LOGS, PRIVATE
@@ -172,7 +173,8 @@ def carry_over(root: Path) -> list[str]:
             data = folder.read(name)
             if len(data) > seen and hashlib.sha256(data[:seen]).hexdigest().startswith(digest):
                 with log_lock(root):
-                    _append(root, path, data[seen:])
+                    if not (read_bytes(root, path) or b"").endswith(data[seen:]):  # else a killed start had appended it
+                        append_bytes(root, path, data[seen:])
                     folder.rename(name, folder, _name(path, data))
                 grown.append(path)
             elif (there := folder.lstat(name)) and time.time() - there.st_ctime > KEPT_SECONDS:
@@ -204,21 +206,6 @@ def mask(root: Path, masked: Callable[[str, bytes], bytes]) -> None:
                     there.flush()
                     os.fsync(descriptor)
                 folder.unlink(old)
-
-
-def _append(root: Path, path: str, tail: bytes) -> None:
-    there = read_bytes(root, path) or b""
-    if there.endswith(tail):
-        return  # a start that was killed had appended it
-    above, _, name = real_path(root, path).rpartition("/")
-    gap = b"" if not there or there.endswith(b"\n") or tail.startswith(b"\n") else b"\n"
-    with making(root, above) as target:
-        descriptor = target.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(gap + tail)
-            file.flush()
-            os.fsync(descriptor)
-        target.sync()
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ Read the other way round it is what a run did: the difference between two memori
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -83,24 +83,19 @@ def check_documents(
 def _not_conserved(
     before: Mapping[str, Document], after: Mapping[str, Document], added: Iterable[str], gone: Container[str]
 ) -> list[str]:
-    """Return which items would vanish, stand twice, or name what is nowhere.
-
-    Most documents stay as they are, the very same objects: of those only the ids are looked at.
-    """
-    stays = [document for path, document in after.items() if document is before.get(path)]
-    still = {ident for document in stays for ident in document.ids}
-    was = _places(document for path, document in before.items() if document is not after.get(path))
-    now = _places(document for path, document in after.items() if document is not before.get(path))
-    there = now.keys() | still
-    faults = [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in there and ident not in gone]
-    faults += [f"{ident} is new and would stand nowhere" for ident in added if ident not in there]
-    # What stands in a document that stays stands twice as soon as one more than before comes to stand elsewhere.
-    twice = [ident for ident in now if len(now[ident]) > max(ident not in still, len(was.get(ident, ())))]
-    beside = _places(stays) if twice else {}
-    faults += [f"{ident} would stand in {' and '.join((*beside.get(ident, ()), *now[ident]))}" for ident in twice]
-    known = was.keys() | still
-    lost = {link for document in after.values() for link in document.links if link[1] not in there}
-    lost -= {link for document in before.values() for link in document.links if link[1] not in known}
+    """Return which items would vanish, stand twice, or name what is nowhere."""
+    was, now = _places(before.values()), _places(after.values())
+    faults = [
+        f"{ident} of {paths[0]} would vanish" for ident, paths in was.items() if not (ident in now or ident in gone)
+    ]
+    faults += [f"{ident} is new and would stand nowhere" for ident in added if ident not in now]
+    faults += [
+        f"{ident} would stand in {' and '.join(paths)}"
+        for ident, paths in now.items()
+        if len(paths) > max(1, len(was.get(ident, ())))
+    ]
+    lost = {link for document in after.values() for link in document.links if link[1] not in now}
+    lost -= {link for document in before.values() for link in document.links if link[1] not in was}
     return faults + [
         f"{ident} would name {named}, which is nowhere" for ident, named in sorted(lost) if named not in gone
     ]
@@ -160,8 +155,7 @@ def item_places(documents: Iterable[Document]) -> dict[str, ItemPlace]:
 
 def duplicate_ids(documents: Iterable[Document]) -> frozenset[str]:
     """Return the ids that stand in more than one place."""
-    count = Counter(ident for document in documents for ident in document.ids)
-    return frozenset(ident for ident, places in count.items() if places > 1)
+    return frozenset(ident for ident, paths in _places(documents).items() if len(paths) > 1)
 
 
 def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) -> list[ItemChange]:
@@ -172,12 +166,12 @@ def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) 
         after: the same documents as they are.
     """
     was, now = item_places(before.values()), item_places(after.values())
-    changes = [ItemChange(ident, was.get(ident), now.get(ident)) for ident in sorted(was.keys() | now.keys())]
-    return [
-        one
-        for one in changes
-        if not (one.before and one.after and (one.before.place, one.before.line) == (one.after.place, one.after.line))
-    ]
+    changes = (ItemChange(ident, was.get(ident), now.get(ident)) for ident in sorted(was.keys() | now.keys()))
+    return [one for one in changes if _looks(one.before) != _looks(one.after)]
+
+
+def _looks(one: ItemPlace | None) -> tuple[str, str, str] | None:
+    return (*one.place, one.line) if one else None
 
 
 def understood(before: Mapping[str, Document], after: Mapping[str, Document]) -> dict[str, Document]:

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.store.document import Document
 from pipelines.store.git_history import baseline_at, stands_in
 from pipelines.store.item import ID_PATTERN, parse_item
-from pipelines.store.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER, kind_of
+from pipelines.store.layout import BRIEFING, TOMBSTONES, kind_of
 from pipelines.store.snapshot import with_links_told_apart
 from pipelines.store.state import read_tombstones
-from pipelines.store.user_layout import names_of, real_path
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 
 _ITEM_COMMENT: Final = re.compile(rf"<!--\s*{ID_PATTERN}\b")
-_DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *FOLDERS)
 
 
 # Those with one right answer, which `curate check --fix` gives.
@@ -97,7 +95,7 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         faults.append(Fault(BRIEFING, 0, "", "over-cap", f"has {briefing.size:,} bytes, over its cap of {cap:,}"))
     warnings = with_links_told_apart(snapshot, git).warnings
     faults += [Fault(warned.path, 0, "", "unreadable", warned.why) for warned in warnings if warned.pending]
-    shown = [replace(fault, path=real_path(snapshot.root, fault.path)) for fault in faults]
+    shown = [replace(fault, path=snapshot.shown(fault.path)) for fault in faults]
     return sorted(shown, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
 
 
@@ -120,7 +118,7 @@ def _of_ids(snapshot: Snapshot) -> Iterator[Fault]:
             if placed.item.id:
                 places.setdefault(placed.item.id, []).append((path, placed))
     for ident, found in places.items():
-        first = f"{real_path(snapshot.root, found[0][0])}:{found[0][1].line + 1}"
+        first = f"{snapshot.shown(found[0][0])}:{found[0][1].line + 1}"
         for path, placed in found[1:]:
             yield Fault(path, placed.line + 1, ident, "duplicate-id", f"stands in {first}, too")
         seen, at = {""}, ident
@@ -176,17 +174,15 @@ def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str
     for path, document in baseline_at(git, head, snapshot.documents).changed.items():
         for placed in document.items:
             yield head, path, document.lines[placed.line]
-    names = names_of(snapshot.root)
     rows = git.rows(
         "log", "-m", "--format=%x00%H", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
-        "--no-renames", "--relative", "--", *(_DOCUMENTS if names is None else names.pathspecs),
+        "--no-renames", "--relative", "--", *git.layout.pathspecs,
     )  # fmt: skip
     commit = path = ""
     for raw in rows:
         if raw.startswith(b"\0"):
             commit = os.fsdecode(raw[1:])
         elif raw.startswith(b"--- a/"):
-            path = os.fsdecode(raw[6:]).rstrip("\t")
-            path = path if names is None else names.tracked(path) or ""
-        elif raw.startswith(b"-") and b"<!-- k" in raw and (names is None or kind_of(path)):
+            path = git.layout.tracked(os.fsdecode(raw[6:]).rstrip("\t")) or ""
+        elif raw.startswith(b"-") and b"<!-- k" in raw and kind_of(path):
             yield commit, path, raw[1:].decode(errors="replace")

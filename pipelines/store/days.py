@@ -66,8 +66,8 @@ def read_days(root: Path) -> Days:
         settings = read_toml(root / SETTINGS)
     except BadSettings:
         return Days()
-    given = {key: settings.get(key) for key in ("timezone", "day_end")}
-    return Days(**{key: value for key, value in given.items() if isinstance(value, str) and value})
+    keys = ("timezone", "day_end")
+    return Days(**{key: value for key in keys if isinstance(value := settings.get(key), str) and value})
 
 
 def moment_of(report: Mapping[str, object]) -> datetime | None:

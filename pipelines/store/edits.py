@@ -13,8 +13,8 @@ from pipelines.store.git import blob_of
 from pipelines.store.layout import PARTIAL, day_of_log
 from pipelines.store.secrets.redact import is_private
 from pipelines.store.secrets.scan import inspect
-from pipelines.store.template import only_tracked, tracked_files
-from pipelines.store.user_layout import at, names_of, real_path
+from pipelines.store.template import tracked_files
+from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,27 +28,24 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     Files are compared by the hash that git would give them, without filters and without its index, so that neither an
     attribute nor what the person has staged changes the answer. Ignored files count only if HEAD holds them.
     """
-    tree = only_tracked(root, git.tree(head))
+    layout = git.layout
+    tree = {path: entry for path, entry in git.tree(head).items() if layout.is_tracked(path)}
     there = dict.fromkeys(tracked_files(root))
-    names = names_of(root)
     with Below(root) as below:
-        real = str if names is None else names.real
-        changed = [path for path in there if path in tree and _differs(below, real(path), tree[path][1])]
+        changed = [path for path in there if path in tree and _differs(below, layout.real(path), tree[path][1])]
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh)
-    gone = [
-        path for path in tree if path not in there and tree[path][0] != "120000" and not _is_behind_link(root, path)
-    ]
+    gone = [path for path in tree if path not in there and not _is_hidden(root, layout.real(path), tree[path][0])]
     return sorted([*changed, *gone, *(path for path in fresh if path not in ignored)])
 
 
-def _is_behind_link(root: Path, path: str) -> bool:
-    """Whether a link was put in the place of a file or of a folder above it: nobody can say that the file is gone."""
+def _is_hidden(root: Path, real: str, mode: str) -> bool:
+    """Whether git has a link, or one took the place of a file or of a folder above it: nobody can say it is gone."""
     try:
-        refuse_links(root, real_path(root, path))
+        refuse_links(root, real)
     except BadFile:
         return True
-    return False
+    return mode == "120000"
 
 
 Edits = tuple[dict[str, frozenset[str]], tuple[str, ...]]

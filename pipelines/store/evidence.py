@@ -55,7 +55,10 @@ class Quotes:
         for start in _outward(evidence.start_line - 1, len(lines) - height + 1):
             text = "\n".join(lines[start : start + height])
             if quote_digest(text)[: len(evidence.digest)] == evidence.digest:
-                record = _record_behind(lines, start)
+                entry = start
+                while 0 < entry < len(lines) and lines[entry][:1] in {" ", "\t"}:
+                    entry -= 1  # the pointer stands on the entry's first line
+                record = pointer_in(lines[entry])
                 record = (real_path(self._root, record[0]), record[1]) if record else None
                 return Found(shown, start + 1, start + height, text, record)
         return Found(shown, evidence.start_line, evidence.end_line, None)
@@ -70,13 +73,6 @@ class Quotes:
                 data = b""
             self._lines[path] = [line.removesuffix("\r") for line in data.decode(errors="replace").split("\n")]
         return self._lines[path]
-
-
-def _record_behind(lines: Sequence[str], at: int) -> tuple[str, int] | None:
-    """Return the transcript's record, as (path, line), that the entry around a line of a log tells of, or None."""
-    while at > 0 and lines[at][:1] in {" ", "\t"}:
-        at -= 1  # the pointer stands on the entry's first line
-    return pointer_in(lines[at]) if at < len(lines) else None
 
 
 def _outward(start: int, count: int) -> Iterator[int]:

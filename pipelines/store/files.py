@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, NotWritable
-from pipelines.store.folders import Folder, holding, open_below, refuse_links, step, top
+from pipelines.store.folders import Below, Folder, holding, refuse_links, step, top
 from pipelines.store.layout import ASIDE, PRIVATE, SESSIONS
 from pipelines.store.user_layout import layout_of, real_path
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import BinaryIO
-
-    from pipelines.store.folders import Below
 
 
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -35,39 +33,30 @@ _PIECE: Final = 4096
 """So much is read at once at least, however little a file held when it was asked for its size."""
 
 
-def too_large(size: int, most: int) -> str:
-    """Return what is wrong with a file of that size, as the end of a sentence that begins with its path."""
-    return f"has {size:,} bytes, more than the {most:,} that are read"
-
-
 def too_many(most: int) -> str:
-    """Return what is wrong with a folder that holds more than so many files, as the end of a sentence as above."""
+    """Return what is wrong with a folder that holds more than so many files, as the end of a sentence about it."""
     return f"holds more than the {most:,} files that are looked at"
 
 
-def open_regular(root: Path, path: str, below: Below | None = None) -> BinaryIO | None:
+def open_regular(root: Path, path: str) -> BinaryIO | None:
     """Open a regular file of the memory for reading, or return None where there is none.
-
-    Args:
-        root: the memory.
-        path: the file.
-        below: the memory's folders that are held, where many files are read.
 
     Raises:
         BadFile: the file is there and cannot be opened, or is no regular file, or stands behind a symbolic link.
     """
-    return open_real(root, real_path(root, path), below)
+    return open_real(root, real_path(root, path))
 
 
-def open_real(root: Path, path: str, below: Below | None = None) -> BinaryIO | None:
+def open_real(root: Path, path: str) -> BinaryIO | None:
     """Do the same for a path on the disk."""
-    descriptor = _descriptor(root, path, below)
+    with Below(root) as below:
+        descriptor = _descriptor(path, below)
     return None if descriptor is None else os.fdopen(descriptor, "rb")
 
 
-def _descriptor(root: Path, path: str, below: Below | None = None) -> int | None:
+def _descriptor(path: str, below: Below) -> int | None:
     try:
-        return below.open(path) if below else open_below(root, path)
+        return below.open(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -88,19 +77,17 @@ def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None
     Raises:
         BadFile: the file is there and cannot be read, is too large, stands behind a link, or is no regular file.
     """
-    return read_real(root, real_path(root, path), most, below)
-
-
-def read_real(root: Path, path: str, most: int = MAX_BYTES, below: Below | None = None) -> bytes | None:
-    """Do the same for a path on the disk."""
-    descriptor = _descriptor(root, path, below)
+    path = real_path(root, path)
+    with contextlib.nullcontext(below) if below else Below(root) as folders:
+        descriptor = _descriptor(path, folders)
     if descriptor is None:
         return None
     # By the descriptor: a night reads every log, and a file object costs more than reading a small one.
     try:
         size = os.fstat(descriptor).st_size
         if size > most:
-            raise BadFile(path, too_large(size, most), "Split it or move it, then run again.")
+            why = f"has {size:,} bytes, more than the {most:,} that are read"
+            raise BadFile(path, why, "Split it or move it, then run again.")
         room = max(size + 1, _PIECE)
         return b"".join(iter(lambda: os.read(descriptor, room), b""))
     except OSError as error:
@@ -126,17 +113,10 @@ def list_links(root: Path, folder: str) -> list[str]:
 
 def _listed(root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
     layout = layout_of(root)
-    found = _walk(root, layout.start(folder), is_wanted, lambda below: layout.leads(below, folder))
-    named = filter(None, map(layout.canonical, found))
-    return sorted(path for path in named if path.startswith(f"{folder}/"))
-
-
-def _walk(
-    root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool], leads: Callable[[str], bool]
-) -> list[str]:
+    start = layout.start(folder)
     found: list[str] = []
-    pending, seen = [folder], 0
-    refuse_links(root, folder)
+    pending, seen = [start], 0
+    refuse_links(root, start)
     while pending:
         here = pending.pop()
         try:
@@ -144,19 +124,20 @@ def _walk(
                 for entry in entries:
                     seen += 1
                     if len(found) > MOST_FILES or seen > MOST_SEEN:
-                        raise BadFile(folder or root, too_many(MOST_FILES), "Move what is no memory out of it.")
+                        raise BadFile(start or root, too_many(MOST_FILES), "Move what is no memory out of it.")
                     if entry.name.startswith("."):
                         continue
                     path = f"{here}/{entry.name}" if here else entry.name
                     if entry.is_dir(follow_symlinks=False):
-                        pending += [path] if leads(path) else []
+                        pending += [path] if layout.leads(path, folder) else []
                     elif is_wanted(entry):
                         found.append(path)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             raise BadFile(here, f"cannot be listed: {error.strerror}") from None
-    return found
+    named = filter(None, map(layout.canonical, found))
+    return sorted(path for path in named if path.startswith(f"{folder}/"))
 
 
 _OWN: Final = frozenset({PRIVATE, SESSIONS})

@@ -18,7 +18,6 @@ from pipelines.errors import BadFile
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import Self
 
 
 LINKED: Final = "is a symbolic link, which is never followed"
@@ -88,11 +87,8 @@ class Folder:
 
     def chmod(self, name: str, mode: int) -> None:
         """Set the rights of a regular file in it."""
-        descriptor = self.open(name, os.O_RDONLY)
-        try:
-            os.fchmod(descriptor, mode)
-        finally:
-            os.close(descriptor)
+        with os.fdopen(self.open(name, os.O_RDONLY)) as file:
+            os.fchmod(file.fileno(), mode)
 
     def sync(self) -> None:
         """Flush it, so that the renames in it last."""
@@ -114,13 +110,7 @@ def holding(root: Path, path: str) -> Iterator[Folder]:
         os.close(here)
 
 
-def open_below(root: Path, path: str) -> int:
-    """Return a descriptor of a regular file, by its path on the disk, for reading; else as `Folder.open`."""
-    with Below(root) as below:
-        return below.open(path)
-
-
-class Below:
+class Below(contextlib.ExitStack):
     """Folders of a memory that stay held while many files are read: opened once each, however many they are.
 
     Args:
@@ -128,26 +118,18 @@ class Below:
     """
 
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self._root = root
         self._held: dict[str, int] = {}
 
     def open(self, path: str) -> int:
-        """Return the descriptor of a regular file, as `open_below` does."""
+        """Return a descriptor of a regular file, by its path on the disk, for reading; else as `Folder.open`."""
         folder, _, name = path.rpartition("/")
         here = self._held.get(folder)
         if here is None:
             here = self._held[folder] = descend(self._root, folder)
+            self.callback(os.close, here)
         return _open(here, name, path, os.O_RDONLY, 0)
-
-    def __enter__(self) -> Self:
-        """Begin with none."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Let go of all."""
-        for descriptor in self._held.values():
-            os.close(descriptor)
-        self._held.clear()
 
 
 def _open(here: int, name: str, path: str, how: int, mode: int) -> int:

@@ -232,8 +232,8 @@ _CLOSING, _CLOSING_ENTITY = re.compile(r"--(?:>|&(?:amp;)*gt;)"), re.compile(r"-
 
 
 def _escape(text: str) -> str:
-    text = _OPENING.sub(lambda m: "&lt;!--" if m[0] == "<!--" else m[0].replace("&", "&amp;", 1), text)
-    return _CLOSING.sub(lambda m: "--&gt;" if m[0] == "-->" else m[0].replace("&", "&amp;", 1), text)
+    text = _OPENING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace("<", "&lt;"), text)
+    return _CLOSING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace(">", "&gt;"), text)
 
 
 def _unescape(text: str) -> str:
@@ -356,11 +356,11 @@ def folded(text: str) -> str:
 
     Numbers, names, negations and signs (`-1`, `@id`, `C++`, `<`) stay: texts that differ in one are never equal.
     """
-    plain = _LINK.sub(r"\1", text) if "](" in text else text
-    if not plain.isascii():
-        plain = unicodedata.normalize("NFKC", plain)
+    text = _LINK.sub(r"\1", text) if "](" in text else text
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
     # Most words are bare already; a night folds every item there is.
-    words = [word if word.isalnum() else _bare(word) for word in plain.casefold().split()]
+    words = [word if word.isalnum() else _bare(word) for word in text.casefold().split()]
     return " ".join(filter(None, words))
 
 

@@ -87,9 +87,8 @@ def slug(title: str) -> str:
 
     Letters of other scripts are kept in their composed form; a title without any letter or digit gives `untitled`.
     """
-    plain = unicodedata.normalize("NFKD", title)
-    plain = "".join(c for c in plain if not unicodedata.combining(c))
-    words = re.findall(r"\w+", unicodedata.normalize("NFC", plain).casefold().replace("_", " "))
+    letters = "".join(c for c in unicodedata.normalize("NFKD", title) if not unicodedata.combining(c))
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", letters).casefold().replace("_", " "))
     name = "-".join(words)[:60].strip("-")
     return f"{name}-" if name.upper() in _RESERVED else name or "untitled"
 
@@ -136,10 +135,8 @@ def day_of_log(path: str) -> str:
     return log_day(f"{name}.md" if more else name)
 
 
-# ---------------------------------------- globs over paths of a memory
-# `*` and `?` stay within one folder's name, `**` stands for any number of folders.
-#
-# A glob that begins with `!` takes out again what the ones before it let in.
+# Globs over paths of a memory: `*` and `?` stay within one folder's name, `**` stands for any number of folders. One
+# that begins with `!` takes out again what the ones before it let in.
 
 
 def is_matched(path: str, globs: Iterable[str]) -> bool:

@@ -70,15 +70,12 @@ def schedule_lock(root: Path) -> Iterator[None]:
 def scheduler_runs(root: Path) -> bool:
     """Whether a scheduler holds its lock now; one that looks in from another container is seen, too."""
     try:
-        descriptor = os.open(root / PRIVATE / _SCHEDULE, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        with (root / PRIVATE / _SCHEDULE).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    finally:
-        os.close(descriptor)
+    except OSError:
+        return False
     return False
 
 

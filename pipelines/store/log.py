@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.store.markdown import fence_ends, fenced
 
@@ -68,6 +68,7 @@ _SAYING = re.compile(
     re.IGNORECASE,
 )
 _YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")
+_BREAK = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
 _TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")
 _NO_TAGS = re.compile(r"`[^`\n]*`|[A-Za-z][A-Za-z+.-]{0,15}://\S+")
 
@@ -215,13 +216,7 @@ def _front_matter(lines: Sequence[str]) -> int:
 
 def is_break(line: str) -> bool:
     """Return whether the line is a thematic break: three or more of one of `-`, `*`, `_`, and nothing else."""
-    marks = line[:1000].strip()
-    if marks[:1] not in {"-", "*", "_"} or line[1000:].strip(marks[0] + " \t"):
-        return False
-    return not marks.strip(marks[0] + " \t") and marks.count(marks[0]) >= _BREAK_MARKS
-
-
-_BREAK_MARKS: Final = 3
+    return _BREAK.fullmatch(line) is not None
 
 
 def tags_of(text: str) -> tuple[str, ...]:

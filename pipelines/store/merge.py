@@ -90,21 +90,26 @@ def without_void_moves(changes: Sequence[Change], currents: Sequence[bytes | Non
             was, will, now = (_items(_document(change.path, one)) for one in (change.before, change.after, current))
             void |= {ident for ident in was.keys() - will.keys() if ident in now and now[ident] != was[ident]}
     if void:
-        sides = [(_document(one.path, one.before), _document(one.path, one.after)) for one in changes]
-        void &= {ident for old, new in sides for ident in _items(new).keys() - _items(old).keys()}
+        void &= {ident for change in changes for ident in _moves(change)[1]}
     if not void:
         return list(changes)
     return [_undone(change, void, current) for change, current in zip(changes, currents, strict=True)]
 
 
+def _moves(change: Change) -> tuple[set[str], set[str]]:
+    """Return the items that leave a file, and those that arrive in it."""
+    old, new = (_items(_document(change.path, side)).keys() for side in (change.before, change.after))
+    return old - new, new - old
+
+
 def _undone(change: Change, void: set[str], current: bytes | None) -> Change:
     """Return a change that leaves these items where they were; one that is done already is led back."""
-    old, new = _document(change.path, change.before), _document(change.path, change.after)
-    stay, arrive = void & (_items(old).keys() - _items(new).keys()), void & (_items(new).keys() - _items(old).keys())
+    stay, arrive = (void & idents for idents in _moves(change))
     if not (stay or arrive):
         return change
-    blocks = [next(block_of(old, one) for one in old.items if one.item.id == ident) for ident in sorted(stay)]
-    after = edited(new, add=blocks, remove=sorted(arrive)).text.encode()
+    old, new = (_document(change.path, side) for side in (change.before, change.after))
+    blocks = [block_of(old, one) for one in sorted(old.items, key=lambda one: one.item.id) if one.item.id in stay]
+    after = edited(new, add=blocks, remove=arrive).text.encode()
     return replace(change, before=current if current == change.after else change.before, after=after)
 
 

@@ -155,14 +155,17 @@ def with_remarks(document: Document) -> Document:
 
 def waiting(item: Item, home: str) -> Item:
     """Return an item as it waits in Review.md: it remembers where it stood and what it was."""
-    extra = [pair for pair in item.extra if pair[0] not in {"home", "was"}]
-    return replace(item, status=Status.WAITING, extra=(*extra, ("home", home), ("was", item.status.value)))
+    extra = (*_own_extra(item), ("home", home), ("was", item.status.value))
+    return replace(item, status=Status.WAITING, extra=extra)
 
 
 def released(item: Item) -> tuple[str, Item]:
     """Return where a waiting item stood, and the item as it was; the inverse of `waiting`."""
     extras = dict(item.extra)
     was = extras.get("was", "")
-    extra = tuple(pair for pair in item.extra if pair[0] not in {"home", "was"})
     status = Status(was) if was in frozenset(Status) else Status.LIVE
-    return extras.get("home", ""), replace(item, status=status, extra=extra)
+    return extras.get("home", ""), replace(item, status=status, extra=_own_extra(item))
+
+
+def _own_extra(item: Item) -> tuple[tuple[str, str], ...]:
+    return tuple(pair for pair in item.extra if pair[0] not in {"home", "was"})

@@ -20,9 +20,12 @@ from pipelines.errors import BadFile
 from pipelines.store.append_log import append_bytes
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.files import read_bytes
+from pipelines.store.folders import LINKED
 from pipelines.store.item import Trust, fold
 from pipelines.store.layout import STATE
+from pipelines.store.lock import log_lock
 from pipelines.store.secrets.redact import key_outside
+from pipelines.store.state import read_rows
 from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
@@ -56,17 +59,11 @@ def read_kept(root: Path) -> dict[str, Kept]:
     Raises:
         BadFile: the file is there and cannot be read.
     """
-    found: dict[str, Kept] = {}
-    for line in (read_bytes(root, CAPTURED) or b"").splitlines():
-        try:
-            row = json.loads(line)
-            one = Kept(str(row["file"]), str(row["head"]), int(row["lines"]), str(row["digest"]))
-        except (ValueError, TypeError, KeyError, RecursionError):
-            continue
-        known = found.get(one.head)
-        if known is None or known.lines <= one.lines:
-            found[one.head] = one
-    return found
+    rows = read_rows(
+        read_bytes(root, CAPTURED),
+        lambda row: Kept(str(row["file"]), str(row["head"]), int(row["lines"]), str(row["digest"])),
+    )
+    return {one.head: one for one in sorted(rows, key=lambda one: one.lines)}
 
 
 def note_kept(root: Path, kept: Kept) -> None:
@@ -77,8 +74,9 @@ def note_kept(root: Path, kept: Kept) -> None:
         BadFile: the file is a symbolic link.
     """
     if at(root, CAPTURED).is_symlink():
-        raise BadFile(CAPTURED, "is a symbolic link, which is never followed")
-    append_bytes(root, CAPTURED, json.dumps(asdict(kept), ensure_ascii=False).encode() + b"\n")
+        raise BadFile(CAPTURED, LINKED)
+    with log_lock(root):
+        append_bytes(root, CAPTURED, json.dumps(asdict(kept), ensure_ascii=False).encode() + b"\n")
 
 
 NAME: Final = "capture.key"

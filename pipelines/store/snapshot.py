@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.store.atomic_replace import can_be_kept
 from pipelines.store.document import Document
-from pipelines.store.files import list_files, list_links, read_bytes, read_real
+from pipelines.store.files import list_files, list_links, read_bytes
 from pipelines.store.folders import LINKED, Below
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from pipelines.store.document import Placed
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pipelines.store.user_layout import Layout
 
 
-_UNSOUND: Final = "has a name that cannot stand in a line of text"
+_PENDING: Final = "its entries stay pending"
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
 """Documents are held as lines and items, all of them at once; a larger one is no page that anybody reads."""
@@ -107,38 +107,37 @@ def read_snapshot(root: Path) -> Snapshot:
         BadFile: one of the folders of the layout, or a file of its state, is a symbolic link or cannot be read: without
             those nobody can say what was there before. Or there is more than can be held.
     """
+    layout = layout_of(root)
     warnings: list[Warned] = []
     documents = _read_documents(root, warnings)
     room = _Room("The logs and the state of the memory", MOST_BYTES)
     for folder in FOLDERS:
         links = list_links(root, folder)
         warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
-    layout = layout_of(root)
+    warnings += [Warned(path, f"{LINKED}; {_PENDING}", pending=True) for path in list_links(root, LOGS)]
     logs: dict[str, bytes] = {}
     partials: dict[str, bytes] = {}
-    warnings += [Warned(path, f"{LINKED}; its entries stay pending", pending=True) for path in list_links(root, LOGS)]
     with Below(root) as below:
-
-        def read(path: str) -> bytes | None:
-            return read_real(root, layout.real(path), MAX_LOG_BYTES, below)
-
         for path in list_files(root, LOGS, ""):
             partial = path.startswith(f"{PARTIAL}/")
             if not partial and not layout.day_of_log(path):
                 why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
                 warnings.append(Warned(path, why, pending=False))
-            elif not is_safe_line(path):
-                warnings.append(Warned(path, f"{_UNSOUND}; its entries stay pending", pending=True))
-            elif partial and not can_be_kept(path):
-                warnings.append(Warned(path, "has a name that is too long; its entries stay pending", pending=True))
-            elif (data := _read_log(path, warnings, read)) is not None:
+            elif partial and is_safe_line(path) and not can_be_kept(path):
+                warnings.append(Warned(path, f"has a name that is too long; {_PENDING}", pending=True))
+            elif (data := _read_text(root, path, MAX_LOG_BYTES, below, warnings, _PENDING)) is not None:
                 room.take(len(data))
                 (partials if partial else logs)[path] = data
     state = {}
     for path in list_files(root, STATE, ".jsonl"):
         state[path] = read_bytes(root, path) or b""
         room.take(len(state[path]))
-    warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings] + _forsaken(root, layout)
+    warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]
+    warnings += [
+        Warned(path, f"is not read since {real} is opted in; move its items there by hand and remove it", pending=True)
+        for path, real in layout.forsaken.items()
+        if os.path.lexists(root / path)
+    ]
     return Snapshot(root, documents, logs, partials, state, layout, tuple(warnings))
 
 
@@ -155,15 +154,6 @@ class _Room:
             raise BadFile(self._what, why, "Move what is old out of the memory, then run again.")
 
 
-def _forsaken(root: Path, layout: Layout) -> list[Warned]:
-    """Return a warning for what runs made and nobody reads any more, because the person opted in a file of theirs."""
-    return [
-        Warned(path, f"is not read since {real} is opted in; move its items there by hand and remove it", pending=True)
-        for path, real in layout.forsaken.items()
-        if os.path.lexists(root / path)
-    ]
-
-
 def read_documents(root: Path) -> dict[str, Document]:
     """Return the documents of a memory by path, for commands that ask about items and touch no log."""
     return _read_documents(root, [])
@@ -174,28 +164,29 @@ def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     room = _Room("The documents of the memory", MOST_DOCUMENTS_BYTES)
     with Below(root) as below:
         for path in document_paths(root):
-            if is_safe_line(path):
-                room.take(_read_document(root, path, documents, warnings, below))
-            else:
-                warnings.append(Warned(path, f"{_UNSOUND}; it was left alone", pending=True))
+            data = _read_text(root, path, MAX_DOCUMENT_BYTES, below, warnings, "it was left alone")
+            if data is not None:
+                room.take(len(data))
+                documents[path] = document = Document(path, data.decode())
+                faults = document.front.faults
+                warnings += [Warned(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
     return documents
 
 
-def _read_document(root: Path, path: str, documents: dict[str, Document], warnings: list[Warned], below: Below) -> int:
-    """Put a document among the others, or a warning where it cannot be read; return how many bytes it has."""
+def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[Warned], left: str) -> bytes | None:
+    """Return the bytes of a text, or None, with a warning where it is there and cannot be read."""
+    why = "" if is_safe_line(path) else "has a name that cannot stand in a line of text"
     data = None
     try:
-        data = read_bytes(root, path, MAX_DOCUMENT_BYTES, below)
-        if data is not None:
-            documents[path] = Document(path, data.decode())
-            warnings += [
-                Warned(path, f"{fault}; it was left as it is", pending=False) for fault in documents[path].faults
-            ]
+        data = None if why else read_bytes(root, path, most, below)
+        (data or b"").decode()
     except UnicodeDecodeError as error:
-        warnings.append(Warned(path, f"is not UTF-8 at byte {error.start}; it was left alone", pending=True))
+        why = f"is not UTF-8 at byte {error.start}"
     except BadFile as error:
-        warnings.append(Warned(path, f"{error.why}; it was left alone", pending=True))
-    return len(data or b"")
+        why = error.why
+    if why:
+        warnings.append(Warned(path, f"{why}; {left}", pending=True))
+    return None if why else data
 
 
 def document_paths(root: Path) -> list[str]:
@@ -205,25 +196,6 @@ def document_paths(root: Path) -> list[str]:
     if layout.opted_in:
         found += [path for path in list_files(root, NOTES, ".md") if layout.is_tracked(path)]
     return found
-
-
-def _read_log(path: str, warnings: list[Warned], read: Callable[[str], bytes | None]) -> bytes | None:
-    """Return a log's bytes, or None, with a warning, where it cannot be curated."""
-    try:
-        data = read(path)
-        if data is not None:
-            data.decode()
-    except UnicodeDecodeError as error:
-        warnings.append(Warned(path, f"is not UTF-8 at byte {error.start}; its entries stay pending", pending=True))
-    except BadFile as error:
-        warnings.append(Warned(path, f"{error.why}; its entries stay pending", pending=True))
-    else:
-        return data
-    return None
-
-
-# ---------------------------------------- links among the documents
-# one that hides what the memory holds is told from one where nothing of it ever was.
 
 
 _LINK: Final = "120000"
@@ -238,14 +210,10 @@ def with_links_told_apart(snapshot: Snapshot, git: Git) -> Snapshot:
     """
     if not any(warned.is_link for warned in snapshot.warnings):
         return snapshot
-    tree = git.tree(git.head())
-    held = [path for path, (mode, _) in tree.items() if mode != _LINK]
-    return replace(snapshot, warnings=tuple(_told(warned, held) for warned in snapshot.warnings))
-
-
-def _told(warned: Warned, held: Iterable[str]) -> Warned:
-    if not warned.is_link:
-        return warned
-    if any(path == warned.path or path.startswith(f"{warned.path}/") for path in held):
-        return replace(warned, why=f"{LINKED}; what the memory has there waits until the link is gone")
-    return replace(warned, pending=False)
+    held = [path for path, (mode, _) in git.tree(git.head()).items() if mode != _LINK]
+    warnings = []
+    for warned in snapshot.warnings:
+        hides = warned.is_link and any(f"{path}/".startswith(f"{warned.path}/") for path in held)
+        why = f"{LINKED}; what the memory has there waits until the link is gone" if hides else warned.why
+        warnings.append(replace(warned, why=why, pending=warned.pending and (hides or not warned.is_link)))
+    return replace(snapshot, warnings=tuple(warnings))

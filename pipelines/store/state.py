@@ -10,23 +10,26 @@ not kept in another place.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pipelines.store.days import moment_of
 from pipelines.store.item import folded
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
     from pipelines.store.item import Item, ItemType
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +67,25 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
     Lines that cannot be read are passed over: their logs are then read again, and review drops what is known.
     """
     found: dict[str, tuple[LogProgress, ...]] = {}
-    for line in (data or b"").decode(errors="replace").split("\n"):
-        try:
-            raw = json.loads(line)
-            if "\\u" in line and "\\ud" in line.lower():
-                json.dumps(raw, ensure_ascii=False).encode()  # half a character could never be written again
-            record = LogProgress(
-                str(raw["file"]),
-                str(raw.get("digest", "")),
-                frozenset(map(str, raw.get("entries", []))),
-                frozenset(map(str, raw.get("by_rules", []))),
-                str(raw.get("night", "")),
-            )
-            found[str(raw["log"])] = (*found.get(str(raw["log"]), ()), record)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            continue
+    for log, record in read_rows(data, _log_progress):
+        found[log] = (*found.get(log, ()), record)
     return found
+
+
+def _log_progress(row: dict[str, Any]) -> tuple[str, LogProgress]:
+    entries, by_rules = (frozenset(map(str, row.get(key, ()))) for key in ("entries", "by_rules"))
+    record = LogProgress(str(row["file"]), str(row.get("digest", "")), entries, by_rules, str(row.get("night", "")))
+    return str(row["log"]), record
+
+
+def read_rows(data: bytes | None, understood: Callable[[dict[str, Any]], _T]) -> Iterator[_T]:
+    """Yield what each line of a file of JSON says; lines that cannot be read, or written again, are passed over."""
+    for line in (data or b"").decode(errors="replace").split("\n"):
+        with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            row = json.loads(line)
+            if "\\u" in line and "\\ud" in line.lower():
+                json.dumps(row, ensure_ascii=False).encode()  # half a character could never be written again
+            yield understood(row)
 
 
 def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
@@ -131,14 +137,9 @@ def tombstone(item: Item, day: str, reason: Reason) -> Tombstone:
 
 def read_tombstones(data: bytes | None) -> frozenset[Tombstone]:
     """Return the tombstones of a file; lines that cannot be read are passed over."""
-    found = set()
-    for line in (data or b"").decode(errors="replace").splitlines():
-        try:
-            raw = json.loads(line)
-            found.add(Tombstone(str(raw["hash"]), str(raw["id"]), str(raw["day"]), Reason(raw["reason"])))
-        except (ValueError, TypeError, KeyError, RecursionError):
-            continue
-    return frozenset(found)
+    return frozenset(
+        read_rows(data, lambda row: Tombstone(str(row["hash"]), str(row["id"]), str(row["day"]), Reason(row["reason"])))
+    )
 
 
 def render_tombstones(stones: Iterable[Tombstone]) -> bytes:

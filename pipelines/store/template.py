@@ -10,7 +10,7 @@ from pipelines.store.change_set import Change
 from pipelines.store.document import aliases_of
 from pipelines.store.files import list_files, making, replace_file, writing
 from pipelines.store.layout import FOLDERS, LOGS, NOTES, SESSIONS, SETTINGS, STATE, TRACKED, kind_of
-from pipelines.store.user_layout import at, names_of, real_path
+from pipelines.store.user_layout import at, layout_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,44 +18,36 @@ if TYPE_CHECKING:
 
     from pipelines.store.document import Document
 
-    Entry = tuple[str, str]
-
 
 _DOTTED: Final = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
-_ALL_FOLDERS: Final = (*FOLDERS, LOGS, STATE, SESSIONS)
 
 
 def template_files(template: Path) -> dict[str, bytes]:
     """Return path → bytes of the template's files, named as a memory has them."""
-    found = {}
-    for file in sorted(template.iterdir()):
-        if file.is_file():
-            found[_DOTTED.get(file.name, file.name)] = file.read_bytes()
-    return found
+    files = sorted(file for file in template.iterdir() if file.is_file())
+    return {_DOTTED.get(file.name, file.name): file.read_bytes() for file in files}
 
 
 def missing_files(root: Path, template: Path) -> list[Change]:
     """Return the changes that add what the template has and the memory lacks; nothing that is there is touched."""
-    return [
-        Change(path, None, data)
-        for path, data in _wanted(root, template).items()
-        if path != SETTINGS and not os.path.lexists(at(root, path))
-    ]
+    return [Change(path, None, data) for path, data in _missing(root, template).items() if path != SETTINGS]
 
 
 def make_missing_folders(root: Path) -> None:
     """Make the folders of the layout that are not there."""
-    for name in _ALL_FOLDERS if names_of(root) is None else (*FOLDERS, STATE):
-        if not os.path.lexists(at(root, name)):
-            real = real_path(root, name)
+    layout = layout_of(root)
+    for name in (*FOLDERS, STATE) if layout.in_place else (*FOLDERS, LOGS, STATE, SESSIONS):
+        real = layout.real(name)
+        if not os.path.lexists(root / real):
             with writing(real), making(root, real):
                 pass
 
 
-def _wanted(root: Path, template: Path) -> dict[str, bytes]:
-    """Return what of the template a memory wants: one that was adopted in place only what runs write into."""
-    files = template_files(template)
-    return files if names_of(root) is None else {path: data for path, data in files.items() if kind_of(path)}
+def _missing(root: Path, template: Path) -> dict[str, bytes]:
+    """Return what the memory lacks of the template: one that was adopted in place wants only what runs write into."""
+    in_place = layout_of(root).in_place
+    wanted = {path: data for path, data in template_files(template).items() if kind_of(path) or not in_place}
+    return {path: data for path, data in wanted.items() if not os.path.lexists(at(root, path))}
 
 
 def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
@@ -73,9 +65,7 @@ def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
         root.mkdir(parents=True, exist_ok=True)
     added = []
     make_missing_folders(root)
-    for path, data in _wanted(root, template).items():
-        if os.path.lexists(at(root, path)):
-            continue
+    for path, data in _missing(root, template).items():
         content = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
         replace_file(root, path, content)
         added.append(real_path(root, path))
@@ -128,27 +118,10 @@ def named_item(prefix: str, *known: Iterable[str]) -> str:
     raise UnknownItem(prefix, ())
 
 
-def is_tracked(root: Path, path: str) -> bool:
-    """Whether the memory commits the file that the program calls `path`."""
-    names = names_of(root)
-    return path.partition("/")[0] in TRACKED if names is None else names.is_tracked(path)
-
-
-def only_tracked(root: Path, tree: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Return those of a commit's files that the memory commits."""
-    if names_of(root) is not None:
-        return dict(tree)  # git has told of no other
-    return {path: entry for path, entry in tree.items() if path.partition("/")[0] in TRACKED}
-
-
 def tracked_files(root: Path) -> list[str]:
     """Return the files that the memory commits, by what the program calls them; links are passed over."""
-    names = names_of(root)
-    if names is None:
-        return own_files(root, TRACKED)
-    return [
-        path for path in own_files(root, (*TRACKED, NOTES) if names.opted_in else TRACKED) if names.is_tracked(path)
-    ]
+    layout = layout_of(root)
+    return list(filter(layout.is_tracked, own_files(root, (*TRACKED, NOTES) if layout.opted_in else TRACKED)))
 
 
 def own_files(root: Path, tops: Iterable[str]) -> list[str]:

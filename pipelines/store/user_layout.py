@@ -14,13 +14,13 @@ import re
 import stat
 import unicodedata
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pipelines.errors import BadFile, BadSettings, NoMemory, fault_line, read_toml
 from pipelines.provider_settings import restricted_keys
+from pipelines.store.day_names import DayNames, name_fault
 from pipelines.store.folders import LINKED
 from pipelines.store.layout import (
     BRIEFING,
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
+SOUL: Final = "SOUL.md"
+MADE: Final = (BRIEFING, USER, REVIEW, *FOLDERS, STATE, SESSIONS)
+"""What stands in the home: what runs make."""
 _MENTION: Final = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
 _PATH: Final = re.compile(
     rf"(?<![\w./-])(?:{BRIEFING}|{USER}|{REVIEW}|(?:{'|'.join((*FOLDERS, LOGS, NOTES, STATE))})"
@@ -106,22 +109,22 @@ def _read(file: Path, root: Path) -> Layout:
     if b"layout" not in data:
         return Layout()
     try:
-        told = read_toml(file).get("layout")
+        raw = read_toml(file).get("layout")
     except BadSettings:
         if _MENTION.search(data):
             raise
         return Layout()  # whoever needs the settings says what is wrong with them
-    if told is None:
+    if raw is None:
         return Layout()
-    if faults := layout_faults(told, root):
+    if faults := layout_faults(raw, root):
         raise BadSettings(file, faults)
-    return layout_names(told)
+    return layout_names(raw)
 
 
-def names_of(root: Path) -> Names | None:
+def names_of(root: Path) -> InPlaceLayout | None:
     """Return the layout of a memory that was adopted in place, or None."""
     found = layout_of(root)
-    return found if isinstance(found, Names) else None
+    return found if isinstance(found, InPlaceLayout) else None
 
 
 def real_path(root: Path, path: str) -> str:
@@ -187,15 +190,19 @@ class Layout:
         """Return the day whose log stands at a path, or an empty string."""
         return log_day(path.removeprefix(f"{LOGS}/"))
 
+    def is_opted_in(self, real: str) -> bool:
+        """Whether the person allowed that ids and items are written into a file of theirs."""
+        return real.endswith(".md") and is_matched(real, self.opted_in)
+
     @property
     def opened(self) -> frozenset[str]:
         """The person's files that play MEMORY.md or USER.md and are opted in."""
-        return frozenset()
+        return frozenset(real for own, real in self.theirs.items() if own != SOUL and self.is_opted_in(real))
 
     @property
-    def forsaken(self) -> Mapping[str, str]:
-        """The files that the person's own took the place of when they were opted in: theirs by path."""
-        return {}
+    def forsaken(self) -> dict[str, str]:
+        """The files in the home that the person's own took the place of when they were opted in: theirs by path."""
+        return {f"{self.home}/{own}": real for own, real in self.theirs.items() if real in self.opened}
 
     @property
     def pathspecs(self) -> tuple[str, ...]:
@@ -215,18 +222,9 @@ class Layout:
         return path
 
 
-# ---------------------------------------- how files of a memory that was adopted in place are called on the disk
-# and what the program calls those there.
-
-
-SOUL: Final = "SOUL.md"
-MADE: Final = (BRIEFING, USER, REVIEW, *FOLDERS, STATE, SESSIONS)
-"""What stands in the home: what runs make."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class Names(Layout):
-    """The names of a memory that was adopted in place.
+class InPlaceLayout(Layout):
+    """The layout of a memory that was adopted in place.
 
     Args:
         days: how daily notes are named.
@@ -259,15 +257,13 @@ class Names(Layout):
         if real.startswith(f"{self.home}/"):
             own = real.removeprefix(f"{self.home}/")
             return own if own.partition("/")[0] in MADE and self.real(own) == real else None
-        return f"{NOTES}/{real}" if self._is_note(real) else None
+        hidden = any(not part or part.startswith(".") for part in real.split("/"))
+        is_note = not hidden and (is_matched(real, self.notes) or self.is_opted_in(real))
+        return f"{NOTES}/{real}" if is_note else None
 
     def day_of_log(self, path: str) -> str:
         """Return the day whose log stands at a path; several can tell of one."""
         return day_of_log(path)
-
-    def is_opted_in(self, real: str) -> bool:
-        """Whether the person allowed that ids and items are written into a file of theirs."""
-        return real.endswith(".md") and is_matched(real, self.opted_in)
 
     def is_tracked(self, path: str) -> bool:
         """Whether the memory commits the file that the program calls `path`."""
@@ -291,16 +287,6 @@ class Names(Layout):
         return path.startswith((f"{NOTES}/", f"{LOGS}/")) or (path in self.theirs and self.real(path) in self.opened)
 
     @property
-    def opened(self) -> frozenset[str]:
-        """The person's files that play MEMORY.md or USER.md and are opted in."""
-        return frozenset(real for own, real in self.theirs.items() if own != SOUL and self.is_opted_in(real))
-
-    @property
-    def forsaken(self) -> dict[str, str]:
-        """The files in the home that the person's own took the place of when they were opted in: theirs by path."""
-        return {f"{self.home}/{own}": real for own, real in self.theirs.items() if real in self.opened}
-
-    @property
     def pathspecs(self) -> tuple[str, ...]:
         """What git is told to look at for everything that holds items."""
         globs = (glob for glob in self.opted_in if not glob.startswith("!"))
@@ -310,8 +296,8 @@ class Names(Layout):
     def open_folders(self) -> tuple[str, ...]:
         """The folders, with `/` at their ends, that the globs of what is opted in name first."""
         globs = [glob.split("/")[:-1] for glob in self.opted_in if not glob.startswith("!")]
-        plain = ["/".join(takewhile(lambda part: not set("*?[") & set(part), parts)) for parts in globs]
-        return tuple(dict.fromkeys(f"{folder}/" for folder in plain if folder))
+        fixed = ["/".join(takewhile(lambda part: not set("*?[") & set(part), parts)) for parts in globs]
+        return tuple(dict.fromkeys(f"{folder}/" for folder in fixed if folder))
 
     def leads(self, folder: str, wanted: str = "") -> bool:
         """Whether a part of the memory, or of what the program calls `wanted`, may stand below a real folder."""
@@ -328,18 +314,14 @@ class Names(Layout):
 
     def link(self, path: str) -> str:
         """Return a path as a link in MEMORY.md leads to it: from the folder in which that stands."""
-        told = os.path.relpath(self.real(path), Path(self.real(BRIEFING)).parent)
-        return told.replace(" ", "%20")
-
-    def _is_note(self, real: str) -> bool:
-        hidden = any(not part or part.startswith(".") for part in real.split("/"))
-        return not hidden and (is_matched(real, self.notes) or self.is_opted_in(real))
+        return os.path.relpath(self.real(path), Path(self.real(BRIEFING)).parent).replace(" ", "%20")
 
 
-# ---------------------------------------- the `[layout]` of curate.toml
-# what it may say, and every fault of it at once.
-#
-# Its paths are paths of the memory: none leads out of it, into what is hidden, or through a symbolic link.
+Names = InPlaceLayout
+
+
+# What `[layout]` of curate.toml may say, and every fault of it at once. Its paths are paths of the memory: none leads
+# out of it, into what is hidden, or through a symbolic link.
 
 
 _ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
@@ -351,39 +333,39 @@ _LONGEST: Final = 1024
 KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
 
 
-def layout_names(told: Any) -> Names:  # noqa: ANN401  what TOML gives; `layout_faults` has found no fault in it
-    """Return the names that a layout without faults gives."""
-    theirs = {own: told[key] for key, own in _ROLES.items() if told.get(key)}
-    return Names(
-        home=told["home"],
-        days=DayNames(told["logs"]),
-        theirs=theirs,
-        notes=tuple(told.get("notes", ())),
-        opted_in=tuple(told.get("opted_in", ())),
+def layout_names(raw: Any) -> InPlaceLayout:  # noqa: ANN401  what TOML gives; `layout_faults` has found no fault in it
+    """Return the layout that a `[layout]` without faults gives."""
+    return InPlaceLayout(
+        home=raw["home"],
+        days=DayNames(raw["logs"]),
+        theirs={own: raw[key] for key, own in _ROLES.items() if raw.get(key)},
+        notes=tuple(raw.get("notes", ())),
+        opted_in=tuple(raw.get("opted_in", ())),
     )
 
 
-def layout_faults(told: object, root: Path) -> list[str]:
+def layout_faults(raw: object, root: Path) -> list[str]:
     """Return each fault of a layout as `key = value: what is wrong`. What only the user's settings can say is none."""
-    if not isinstance(told, dict):
-        return [fault_line("layout", told, "it should be a table")]
-    return [fault_line(f"layout.{key}", value, what) for key, value, what in _faults(told, root)]
+    if not isinstance(raw, dict):
+        return [fault_line("layout", raw, "it should be a table")]
+    return [fault_line(f"layout.{key}", value, what) for key, value, what in _faults(raw, root)]
 
 
-def _faults(told: dict[str, object], root: Path) -> Iterator[tuple[str, object, str]]:
-    set_aside = restricted_keys(told, KEYS)
-    unknown = [key for key in told if key not in KEYS and key not in set_aside]
-    yield from ((key, told[key], "there is no such key") for key in unknown)
-    for key in ("home", "logs", *(role for role in _ROLES if role in told)):
-        if what := _path_fault(told.get(key), root):
-            yield key, told.get(key), what
-    if isinstance(home := told.get("home"), str) and not _odd(home) and not all(map(_can_be_made, home.split("/"))):
-        yield "home", home, "a folder of that name cannot be made on every disk, or not be committed"
-    if isinstance(logs := told.get("logs"), str) and logs and (what := name_fault(logs)):
-        yield "logs", logs, what
+def _faults(raw: dict[str, object], root: Path) -> Iterator[tuple[str, object, str]]:
+    set_aside = restricted_keys(raw, KEYS)
+    yield from ((key, raw[key], "there is no such key") for key in raw if key not in KEYS and key not in set_aside)
+    for key in ("home", "logs", *(role for role in _ROLES if role in raw)):
+        if what := _path_fault(raw.get(key), root):
+            yield key, raw.get(key), what
     for key in ("notes", "opted_in"):
-        yield from _glob_faults(key, told.get(key, []))
-    yield from _overlaps(told)
+        yield from _glob_faults(key, raw.get(key, []))
+    home, logs = raw.get("home"), raw.get("logs")
+    if isinstance(home, str) and not _odd(home) and not all(map(_can_be_made, home.split("/"))):
+        yield "home", home, "a folder of that name cannot be made on every disk, or not be committed"
+    if isinstance(logs, str) and logs and (what := name_fault(logs)):
+        yield "logs", logs, what
+    if isinstance(home, str) and isinstance(logs, str):
+        yield from _overlaps(home, logs, {key: value for key in _ROLES if isinstance(value := raw.get(key), str)})
 
 
 def _can_be_made(name: str) -> bool:
@@ -423,26 +405,20 @@ def _glob_faults(key: str, value: object) -> Iterator[tuple[str, object, str]]:
         yield key, value, f"it has more than {_MOST_GLOBS} globs"
         return
     for number, glob in enumerate(value):
-        plain = glob.removeprefix("!") if isinstance(glob, str) else ""
-        if what := _odd(plain) if plain else 'it should be a glob, such as "**/*.md"':
+        path = glob.removeprefix("!") if isinstance(glob, str) else ""
+        if what := _odd(path) if path else 'it should be a glob, such as "**/*.md"':
             yield f"{key}[{number}]", glob, what
 
 
-def _overlaps(told: dict[str, object]) -> Iterator[tuple[str, object, str]]:
+def _overlaps(home: str, logs: str, roles: dict[str, str]) -> Iterator[tuple[str, object, str]]:
     """Yield what stands in the way of another: two things under one name, or a file of the person's in the home."""
-    home, logs = told.get("home"), told.get("logs")
-    if not (isinstance(home, str) and isinstance(logs, str)):
-        return
     if logs.startswith(f"{home}/") and not logs.startswith(f"{home}/{LOGS}/"):
         yield "logs", logs, f"daily notes can stand beside {home} or in {home}/{LOGS}, not elsewhere in it"
-    if logs.partition("/")[0] == home and "/" not in logs:
+    if logs == home:
         yield "home", home, "the daily notes have that name"
-    taken: dict[object, str] = {}
-    for key in _ROLES:
-        value = told.get(key)
-        if not isinstance(value, str):
-            continue
-        if value == home or value.startswith(f"{home}/"):
+    taken: dict[str, str] = {}
+    for key, value in roles.items():
+        if f"{value}/".startswith(f"{home}/"):
             yield key, value, f"it stands in {home}, which is for what runs make"
         if value in taken:
             yield key, value, f"layout.{taken[value]} says the same"
@@ -451,107 +427,3 @@ def _overlaps(told: dict[str, object]) -> Iterator[tuple[str, object, str]]:
         if not value.endswith(".md"):
             yield key, value, "it must end with .md"
         taken[value] = key
-
-
-# ---------------------------------------- how the notes of days are named in a memory that was adopted in place
-# `memory/{YYYY}-{MM}-{DD}*.md`.
-#
-# A `*` before the ending means that a day can have several: what stands in its place begins with one of `- _ . T` or
-# a blank, and every such note belongs to the day. Inside the program they are `Logs/DAY.md` and `Logs/DAY/REST`.
-
-
-_TOKENS: Final = {"{YYYY}": r"\d{4}", "{MM}": r"\d{2}", "{DD}": r"\d{2}"}
-_TOKEN: Final = re.compile(r"\{YYYY\}|\{MM\}|\{DD\}")
-_CANONICAL: Final = re.compile(rf"{LOGS}/(?P<day>\d{{4}}-\d{{2}}-\d{{2}})(?:\.md|/(?P<rest>[^/]+\.md))")
-_MORE: Final = r"[-_ .T][^/]*"
-
-
-@dataclass(frozen=True)
-class DayNames:
-    """The names of daily notes.
-
-    Args:
-        pattern: a path with each of {YYYY}, {MM} and {DD}, ending with `.md` or `*.md`; `name_faults` finds none.
-    """
-
-    pattern: str
-
-    def real(self, path: str) -> str | None:
-        """Return where the log stands that the program knows by `path`, or None where that names no day's log."""
-        found = _CANONICAL.fullmatch(path)
-        if not found or not log_day(f"{found['day']}.md"):
-            return None
-        stem = self.stem(found["day"])
-        if found["rest"] is None:
-            return f"{stem}.md"
-        return f"{stem}{found['rest']}" if self._rest.fullmatch(found["rest"]) else None
-
-    def canonical(self, real: str) -> str | None:
-        """Return by what path the program knows a daily note, or None where `real` is none."""
-        found = self._shape.fullmatch(real)
-        if not found:
-            return None
-        day = f"{found['YYYY']}-{found['MM']}-{found['DD']}"
-        if not log_day(f"{day}.md"):
-            return None
-        return f"{LOGS}/{day}/{found['more']}.md" if found["more"] else f"{LOGS}/{day}.md"
-
-    def stem(self, day: str) -> str:
-        """Return the path of a day's own note without `.md`."""
-        year, month, number = day.split("-")
-        told = self._stem.replace("{YYYY}", year)
-        return told.replace("{MM}", month).replace("{DD}", number)
-
-    @property
-    def glob(self) -> str:
-        """A glob that lets in all daily notes, and perhaps others."""
-        return _TOKEN.sub(lambda token: "?" * (len(token[0]) - 2), self.pattern)
-
-    @property
-    def folder(self) -> str:
-        """The folder below which all daily notes stand; empty for the top."""
-        return "/".join(_plain_folders(self.pattern))
-
-    @property
-    def _stem(self) -> str:
-        return self.pattern.removesuffix(".md").removesuffix("*")
-
-    @cached_property
-    def _shape(self) -> re.Pattern[str]:
-        parts: list[str] = []
-        at = 0
-        for token in _TOKEN.finditer(self._stem):
-            name = token[0][1:-1]
-            seen = any(f"(?P<{name}>" in part for part in parts)
-            parts += [re.escape(self._stem[at : token.start()]), f"(?P={name})" if seen else _group(name)]
-            at = token.end()
-        more = f"(?P<more>(?:{_MORE})?)" if self.pattern.endswith("*.md") else "(?P<more>)"
-        return re.compile("".join([*parts, re.escape(self._stem[at:]), more, r"\.md"]))
-
-    @cached_property
-    def _rest(self) -> re.Pattern[str]:
-        return re.compile(rf"{_MORE}\.md" if self.pattern.endswith("*.md") else r"(?!)")
-
-
-def _group(name: str) -> str:
-    return f"(?P<{name}>{_TOKENS[f'{{{name}}}']})"
-
-
-def _plain_folders(pattern: str) -> list[str]:
-    folders = []
-    for part in pattern.split("/")[:-1]:
-        if "{" in part:
-            break
-        folders.append(part)
-    return folders
-
-
-def name_fault(pattern: str) -> str:
-    """Return what is wrong with a pattern, as the end of a sentence; empty for one that can be used."""
-    if missing := [token for token in _TOKENS if token not in pattern]:
-        return f"{' and '.join(missing)} must be in it, as in Daily/{{YYYY}}-{{MM}}-{{DD}}.md"
-    if not pattern.endswith(".md"):
-        return "it must end with .md"
-    if set("{}*?[]") & set(_TOKEN.sub("", pattern.removesuffix(".md").removesuffix("*"))):
-        return "besides {YYYY}, {MM} and {DD}, only one * before .md may be in it"
-    return ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.store.secrets.scanners import ask_scanner, installed_scanner
+from pipelines.store.secrets.scan import ask_scanner, installed_scanner
 from tests.planting import Planter
 
 if TYPE_CHECKING:

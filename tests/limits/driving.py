@@ -14,10 +14,10 @@ from pipelines.night import choose_document as filing
 from pipelines.review.judging import values
 from pipelines.review.trust.attacks import load_attacks
 from pipelines.search import hits as marks
+from pipelines.store.day_names import DayNames
 from pipelines.store.document import Document
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import load_rules
-from pipelines.store.user_layout import DayNames
 
 _DAY = date(2026, 3, 18)
 

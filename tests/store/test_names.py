@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from pipelines.errors import BadFile, BadSettings, BrokenChangeSet
 from pipelines.settings import load_settings
 from pipelines.store.change_set import Change
+from pipelines.store.day_names import DayNames, name_fault
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.git import Git
 from pipelines.store.journal import Signature, apply_changes
 from pipelines.store.layout import is_matched, may_hold
-from pipelines.store.user_layout import DayNames, Names, at, name_fault, read_layout
+from pipelines.store.user_layout import InPlaceLayout, at, read_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,7 @@ FILES = (
     "x.png",
 )
 NAMES = st.builds(
-    Names,
+    InPlaceLayout,
     home=st.just("Curated"),
     days=st.sampled_from(PATTERNS).map(DayNames),
     theirs=st.sampled_from([{}, {"MEMORY.md": "MEMORY.md", "USER.md": "a/USER.md", "SOUL.md": "SOUL.md"}]),
@@ -52,7 +53,7 @@ NAMES = st.builds(
 
 
 @given(NAMES, st.sampled_from(FOLDERS), st.sampled_from(FILES))
-def test_a_real_name_comes_back_from_the_programs_own(names: Names, folder: str, file: str) -> None:
+def test_a_real_name_comes_back_from_the_programs_own(names: InPlaceLayout, folder: str, file: str) -> None:
     real = folder + file
     own = names.canonical(real)
     if own is not None:
@@ -60,14 +61,14 @@ def test_a_real_name_comes_back_from_the_programs_own(names: Names, folder: str,
 
 
 @given(NAMES, st.lists(st.tuples(st.sampled_from(FOLDERS), st.sampled_from(FILES)), max_size=12))
-def test_no_two_files_have_one_name(names: Names, paths: list[tuple[str, str]]) -> None:
+def test_no_two_files_have_one_name(names: InPlaceLayout, paths: list[tuple[str, str]]) -> None:
     reals = {folder + file for folder, file in paths}
     owns = [own for real in reals if (own := names.canonical(real)) is not None]
     assert len(owns) == len(set(owns))
 
 
 @given(NAMES, st.sampled_from(FOLDERS), st.sampled_from(FILES))
-def test_only_what_is_made_or_opted_in_is_written(names: Names, folder: str, file: str) -> None:
+def test_only_what_is_made_or_opted_in_is_written(names: InPlaceLayout, folder: str, file: str) -> None:
     own = names.canonical(folder + file)
     if own is not None and names.is_writable(own):
         assert (folder + file).startswith("Curated/") or names.is_opted_in(folder + file)
@@ -179,7 +180,7 @@ def test_a_broken_file_that_only_speaks_of_it_is_no_layout(tmp_path: Path) -> No
         read_layout(tmp_path)
 
 
-def test_a_layout_is_read_again_when_it_changes(tmp_path: Path) -> None:
+def test_each_command_reads_the_layout_anew(tmp_path: Path) -> None:
     settings = tmp_path / "curate.toml"
     settings.write_text(LAYOUT)
     assert read_layout(tmp_path).real("MEMORY.md") == "Curated/MEMORY.md"

@@ -98,14 +98,16 @@ def find_secrets(data: bytes, *, marks: bool = True, json: bool = False) -> list
     spans: list[tuple[int, int, int]] = []
     blocks = None
     run_end = hits = 0
-    for start, keyword in rules.anchors.hits(data):
+    for keywords in rules.anchors.hits(data):
         # A run of bytes without a blank in which keyword stands after keyword is made to take time, and no text of
         # anybody's: to look at what follows each of them would take the square of the run's length.
         hits += 1
+        start = keywords[0][0]
         if start >= run_end:
             run = _RUN.match(data, start, start + LONGEST)
             run_end, hits = run.end() if run else start + 1, 0
-        for rule, at in rules.tried(data, start, keyword) if hits < _CROWD else ():
+        tried = ((at, rule) for at, keyword in keywords for rule in rules.by_keyword[keyword])
+        for at, rule in tried if hits < _CROWD else ():
             if rule.value == _BLOCK:
                 blocks = rule.number
             elif where := _found(rules, rule, data, at):

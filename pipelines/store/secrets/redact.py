@@ -106,16 +106,16 @@ class Redactor:
 
         No mark in it counts: a tool may have put it there. Escapes that hide plain characters are looked through.
         """
-        plain = _HIDDEN.sub(_shown, line) if b"\\u00" in line or b"\\/" in line else line
+        shown = _HIDDEN.sub(_shown, line) if b"\\u00" in line or b"\\/" in line else line
         for _ in range(_PASSES):
             spans = []
-            for span in find_secrets(plain, marks=False, json=True):
-                secret = plain[span.start : span.end]
+            for span in find_secrets(shown, marks=False, json=True):
+                secret = shown[span.start : span.end]
                 half = (len(secret) - len(secret.rstrip(b"\\"))) % 2  # of an escape, with which it may end
                 spans.append(replace(span, end=span.end - half))
             if not spans:
                 break
-            line = plain = self._without(plain, spans)
+            line = shown = self._without(shown, spans)
         return line
 
     def _without(self, data: bytes, spans: Sequence[Span]) -> bytes:
@@ -164,8 +164,6 @@ _VEIL: Final = Redactor(lambda: os.urandom(_BYTES))
 
 def _on_each_line(secret: bytes, mark: bytes) -> bytes:
     """Return the mark, on each line of a secret that has several: no line of a log may vanish."""
-    if b"\n" not in secret:
-        return mark
     first, *more = secret.split(b"\n")
     lines = [mark + (b"\r" if first.endswith(b"\r") else b"")]
     for line in more:
@@ -204,21 +202,19 @@ def redaction_key(root: Path, environ: Mapping[str, str]) -> bytes:
     Raises:
         NotWritable: there is no key, and neither place takes one.
     """
-    for folder in _folders(environ):
-        with contextlib.suppress(OSError):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return _key_in(folder)
+    if key := key_outside(NAME, make=True, environ=environ):
+        return key
     folder = private_folder(root)
     with writing(folder / NAME):
-        return _key_in(folder)
+        return _key_in(folder, NAME)
 
 
-def key_outside(name: str, *, make: bool) -> bytes:
+def key_outside(name: str, *, make: bool, environ: Mapping[str, str] | None = None) -> bytes:
     """Return the key of that name beside the user's settings; empty where there is none, and none is or can be made.
 
     Unlike the key of the tags it is never kept in a memory: whoever can write there could then use it.
     """
-    for folder in _folders(os.environ):
+    for folder in _folders(os.environ if environ is None else environ):
         with contextlib.suppress(OSError):
             if make:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -234,7 +230,7 @@ def _folders(environ: Mapping[str, str]) -> list[Path]:
     return [Path(home, ".config", "memcurate")] if Path(home).is_absolute() else []
 
 
-def _key_in(folder: Path, name: str = NAME) -> bytes:
+def _key_in(folder: Path, name: str) -> bytes:
     """Return the key of a folder; of several processes that make one at the same time, all come to the same."""
     file = folder / name
     if not file.exists():
@@ -321,32 +317,28 @@ def record_without_private(line: bytes) -> bytes:
     if not (b"rivate" in line or b"RIVATE" in line) or not (_IN_RECORD.search(line) or b"\\u00" in line):
         return line
     end = b"\n" if line.endswith(b"\n") else b""
-    try:
-        record = json.loads(line.decode("utf-8-sig", errors="replace"))
-        return json.dumps(_Turn().without(record), separators=(",", ":")).encode() + end
-    except (ValueError, RecursionError):
-        return b'{"type":"left-out","bytes":%d}' % len(line) + end
+    is_open = False  # what one part of a turn leaves open reaches into the parts after it
 
-
-class _Turn:
-    """Goes through a record in its order; what one part of a turn leaves open reaches into the parts after it."""
-
-    def __init__(self) -> None:
-        self._open = False
-
-    def without(self, value: Any, *, said: bool = False) -> Any:  # noqa: ANN401  whatever JSON can hold
+    def without(value: Any, *, said: bool = False) -> Any:  # noqa: ANN401  whatever JSON can hold
+        nonlocal is_open
         if isinstance(value, list):
-            return [self.without(one, said=said) for one in value]
+            return [without(one, said=said) for one in value]
         if isinstance(value, dict):
-            return {key: self.without(one, said=key in _WORDS) for key, one in value.items()}
+            return {key: without(one, said=key in _WORDS) for key, one in value.items()}
         if not isinstance(value, str):
             return value
         if said:
-            value, depth = f"<private>{value}" if self._open else value, 0
+            value, depth = f"<private>{value}" if is_open else value, 0
             for mark in _MARK.finditer(value):
                 depth = max(0, depth - 1) if mark[1] else depth + 1
-            self._open = depth > 0
+            is_open = depth > 0
         return without_private(value)
+
+    try:
+        record = json.loads(line.decode("utf-8-sig", errors="replace"))
+        return json.dumps(without(record), separators=(",", ":")).encode() + end
+    except (ValueError, RecursionError):
+        return b'{"type":"left-out","bytes":%d}' % len(line) + end
 
 
 def _without(text: str, end_of: Callable[[int], int]) -> str:
@@ -370,5 +362,4 @@ def _without(text: str, end_of: Callable[[int], int]) -> str:
 
 
 def _hidden(text: str) -> str:
-    indents = (line[: len(line) - len(line.lstrip(" \t"))] for line in text.split("\n")[1:])
-    return "\n".join([PRIVATE, *(indent + PRIVATE for indent in indents)])
+    return _on_each_line(text.encode(errors="surrogatepass"), PRIVATE.encode()).decode(errors="surrogatepass")

@@ -1,30 +1,36 @@
 """Scanning a memory for secrets: its files as they are, and every version of them that git holds.
 
-A document or log that holds one is left as it is, kept out of every commit, and named.
+A document or log that holds one is left as it is, kept out of every commit, and named. Another scanner, gitleaks or
+betterleaks, looks through the files as well where one is installed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
+import json
 import os
+import shutil
+import subprocess
+import tempfile
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular
-from pipelines.store.layout import SESSIONS
-from pipelines.store.secrets.find import LONGEST_BLOCK as LONGEST
-from pipelines.store.secrets.find import find_secrets
+from pipelines.store.layout import PRIVATE, SESSIONS
+from pipelines.store.lock import private_folder
+from pipelines.store.secrets.find import ALLOWED, LONGEST_BLOCK, find_secrets
 from pipelines.store.secrets.redact import Found, format_found, locate
 from pipelines.store.snapshot import Warned
 from pipelines.store.template import own_files, tracked_files
-from pipelines.store.user_layout import real_path
+from pipelines.store.user_layout import layout_of, real_path
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
     from pipelines.store.git import Git
@@ -40,14 +46,17 @@ _NAMED: Final = 200
 
 def scan_files(root: Path, redactor: Redactor) -> Iterator[Found]:
     """Yield the secrets in the memory's own files and its kept transcripts, as they are now; links are not followed."""
-    for path in (*tracked_files(root), *own_files(root, (SESSIONS,))):
-        try:
-            file = open_regular(root, path)
-        except BadFile:
-            continue
-        if file:
-            with file:
-                yield from _leaks(real_path(root, path), file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
+    for path, file in _opened(root, (*tracked_files(root), *own_files(root, (SESSIONS,)))):
+        yield from _leaks(real_path(root, path), file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
+
+
+def _opened(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, BinaryIO]]:
+    """Yield those of these files that are there and can be read, each open until the next one is asked for."""
+    for path in paths:
+        with contextlib.suppress(BadFile):
+            if file := open_regular(root, path):
+                with file:
+                    yield path, file
 
 
 def scan_history(git: Git, redactor: Redactor) -> list[Found]:
@@ -100,7 +109,7 @@ def _blobs(git: Git, idents: Sequence[str]) -> Iterator[tuple[str, bytes]]:
 
 
 _PIECE: Final = 8 << 20
-_OVERLAP: Final = 2 * LONGEST
+_OVERLAP: Final = 2 * LONGEST_BLOCK
 """What a piece repeats of the one before: more than the longest secret."""
 
 
@@ -159,16 +168,10 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
     A log that held one is redacted by the run itself, so that nothing is left to say of it.
     """
     found = []
-    for path in paths:
-        try:
-            file = open_regular(root, path)
-        except BadFile:
-            continue
-        if file:
-            with file:
-                (secrets, _), shown = inspect(file), real_path(root, path)
-            if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} holds ") for sentence in said):
-                found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
+    for path, file in _opened(root, paths):
+        (secrets, _), shown = inspect(file), real_path(root, path)
+        if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} holds ") for sentence in said):
+            found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
     return tuple(found)
 
 
@@ -180,3 +183,82 @@ def held_because(secrets: Sequence[Found]) -> str:
         f"holds {format_found(secrets)}, {where}; it was left as it is and is not committed: take it out, or mark its "
         "line with <!-- allow-secret -->"
     )
+
+
+PROGRAMS: Final = ("betterleaks", "gitleaks")
+SECONDS: Final = 300.0
+_LONGEST_REPORT: Final = 64 << 20
+
+
+def installed_scanner(root: Path, environ: Mapping[str, str]) -> str:
+    """Return the path of an installed scanner, or an empty string. One that lies in the memory itself is never run."""
+    folders = [folder for folder in environ.get("PATH", "").split(os.pathsep) if Path(folder).is_absolute()]
+    for name in PROGRAMS:
+        found = shutil.which(name, path=os.pathsep.join(folders)) if folders else None
+        if found and root.resolve() not in Path(found).resolve().parents:
+            return found
+    return ""
+
+
+def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[list[Found], str]:
+    """Return what another scanner finds in the memory's files, and why it found nothing where it failed, or "".
+
+    It is told to use its own rules: what the memory holds of settings, ignore lists and marks for it does not count. It
+    gets nothing of the environment but PATH, and has so much time and no more.
+
+    Args:
+        program: its path.
+        root: the memory.
+        seconds: the time that it has.
+    """
+    with tempfile.TemporaryDirectory(dir=private_folder(root)) as folder:
+        place = Path(folder)
+        (place / "own.toml").write_text("[extend]\nuseDefault = true\n")
+        report = place / "report.json"
+        command = [
+            program, "dir", str(root), "--config", str(place / "own.toml"), "--gitleaks-ignore-path", folder,
+            "--ignore-gitleaks-allow", "--report-format", "json", "--report-path", str(report), "--redact=100",
+            "--exit-code", "0", "--no-banner", "--log-level", "error",
+        ]  # fmt: skip
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder, "LC_ALL": "C.UTF-8"}
+        try:
+            done = subprocess.run(
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return [], f"{program} was stopped after {seconds:.0f} seconds."
+        except OSError as fault:
+            return [], f"{program} cannot be started: {fault.strerror}."
+        if done.returncode:
+            return [], f"{program} failed with exit code {done.returncode}."
+        return _found(root, report, Path(program).name)
+
+
+def _found(root: Path, report: Path, name: str) -> tuple[list[Found], str]:
+    try:
+        if report.stat().st_size > _LONGEST_REPORT:
+            return [], f"{name} wrote a report that is too long to be read."
+        rows: Any = json.loads(report.read_bytes() or b"[]")
+        return [leak for row in rows or () if (leak := _leak(root, row, name))], ""
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return [], f"{name} wrote no report that can be read."
+
+
+def _leak(root: Path, row: Mapping[str, Any], name: str) -> Found | None:
+    """Return what a row of the report names, if that is a file of the memory's own and its line is not marked."""
+    path, line = os.path.relpath(Path(root, str(row["File"])), root).replace(os.sep, "/"), int(row["StartLine"])
+    layout = layout_of(root)
+    own = layout.canonical(path) or ""
+    if path.startswith(f"{PRIVATE}/") or not (own.startswith(f"{SESSIONS}/") or layout.is_tracked(own)):
+        return None
+    rule = f"{name}:{str(row['RuleID'])[:80]}"
+    lines: list[bytes] = []
+    with contextlib.suppress(OSError):
+        lines = (root / path).read_bytes().split(b"\n")
+    return None if ALLOWED in b"".join(lines[line - 1 : line]) else Found(rule, "", line, path)

@@ -7,13 +7,13 @@ import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 _LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
@@ -32,13 +32,13 @@ class Rule:
     number: int
     id: str
     source: str
-    keywords: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
+    keywords: Sequence[str] = ()
+    words: Sequence[str] = ()
     since: str = ""
     before: int = 0
     value: str = ""
     check: str = ""
-    near: tuple[str, ...] = ()
+    near: Sequence[str] = ()
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
@@ -46,11 +46,7 @@ class Rule:
         return re.compile(self.source.replace("<left>", _LEFT).replace("<sep>", _SEP).encode())
 
 
-_FIELDS: Final = {
-    **dict.fromkeys(("keywords", "words", "near"), tuple),
-    **dict.fromkeys(("since", "value", "check"), str),
-    "before": int,
-}
+_FIELDS: Final = ("keywords", "words", "near", "since", "value", "check", "before")
 
 
 class Rules:
@@ -71,7 +67,7 @@ class Rules:
                 number,
                 one["id"],
                 one["pattern"],
-                **{key: kind(one[key]) for key, kind in _FIELDS.items() if key in one},
+                **{key: one[key] for key in _FIELDS if key in one},
             )
             for number, one in enumerate(raw["rule"])
         )
@@ -83,20 +79,6 @@ class Rules:
         self.placeholders = frozenset(raw["values"]["placeholders"].encode().split())
         names = "|".join(map(re.escape, raw["values"]["names"].split()))
         self.names = re.compile(names.encode(), re.IGNORECASE)
-        self._rivals: dict[Keyword, tuple[tuple[Keyword, int], ...]] = {}
-
-    def tried(self, data: bytes, start: int, keyword: Keyword) -> Iterator[tuple[Rule, int]]:
-        """Yield the rules to try where a keyword stands, each with where its own keyword begins."""
-        for rule in self.by_keyword[keyword]:
-            yield rule, start
-        if keyword not in self._rivals:
-            self._rivals[keyword] = self.anchors.rivals(keyword)
-        for (text, exact), later in self._rivals[keyword]:
-            at = start + later
-            there = data[max(at, 0) : at + len(text)]
-            if at >= 0 and (there if exact else there.lower()) == text.encode():
-                for rule in self.by_keyword[text, exact]:
-                    yield rule, at
 
 
 def rules_text() -> str:
@@ -287,6 +269,7 @@ _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
 # Bytes that are rare in transcripts of code and prose, and of which every keyword has one. Each byte that is
 # added costs the whole pass time.
 _LOOKED_FOR: Final = "~&@?zxJKGBA_kw-c"
+_LONGEST_KEYWORD: Final = 64
 _COST: Final = {char: cost for cost, char in enumerate(_LOOKED_FOR)}
 
 Keyword = tuple[str, bool]
@@ -300,85 +283,59 @@ class Anchors:
     """
 
     def __init__(self, keywords: Iterable[Keyword]) -> None:
-        self._keywords = sorted(keywords, key=lambda one: (-len(one[0]), one))
-        self._ways: list[tuple[Keyword, int]] = []
-        around: dict[str, list[Keyword]] = {}
-        for keyword in self._keywords:
-            for char in _bytes(keyword[0][_offset(keyword)], exact=keyword[1]):
-                around.setdefault(char, []).append(keyword)
-        often = sorted(around.items(), key=lambda one: (-_COST.get(one[0], 0), one[0]))
-        # The bytes that are looked for, each with what follows it and what stands before.
-        source = "|".join(f"{re.escape(char)}(?:{self._after(found)})" for char, found in often)
-        self._pattern = re.compile(source.encode(), re.DOTALL)
+        self._around: dict[int, list[tuple[Keyword, bytes, int]]] = {}
+        for text, exact in sorted(keywords):
+            offset = _offset(text if exact else text.lower())
+            for char in {text[offset]} if exact else {text[offset].lower(), text[offset].upper()}:
+                found = self._around.setdefault(ord(char), [])
+                found.append(((text, exact), (text if exact else text.lower()).encode(), offset))
+        # The bytes that are looked for, the frequent ones first, each with what follows it and then all around it.
+        often = sorted(self._around, key=lambda code: (-_COST.get(chr(code), 0), code))
+        self._pattern = re.compile(
+            "|".join(f"{re.escape(chr(code))}(?:{self._near(code)})" for code in often).encode(), re.DOTALL
+        )
 
-    def hits(self, data: bytes) -> Iterator[tuple[int, Keyword]]:
-        """Yield where a keyword begins, and which one, in the order of the bytes that are looked for."""
-        ways, search, at = self._ways, self._pattern.search, 0
+    def _near(self, code: int) -> str:
+        """Return the alternatives after one byte by what follows it, which costs next to nothing where it does not."""
+        tails: dict[str, list[tuple[str, str]]] = {}
+        for (text, exact), _, offset in self._around[code]:
+            classes = [_class(char, exact=exact) for char in text]
+            before = f"(?<={''.join(classes[:offset])}{'.' * (len(text) - offset)})" if offset else ""
+            tails.setdefault("".join(classes[offset + 1 :]), []).append((text[:offset][-1:].lower(), before))
+        return "|".join(f"{tail}(?:{_before(found, tail)})" for tail, found in tails.items())
+
+    def hits(self, data: bytes) -> Iterator[list[tuple[int, Keyword]]]:
+        """Yield the keywords around one byte, each with where it begins, in the order of the bytes."""
+        search, at = self._pattern.search, 0
         while found := search(data, at):
+            first = max(0, found.start() - _LONGEST_KEYWORD)
+            here = found.start() - first
+            there = data[first : found.start() + _LONGEST_KEYWORD]
+            sides = (there.lower(), there)
             at = found.start() + 1  # what was looked at after a byte may hold the next keyword's
-            keyword, offset = ways[(found.lastindex or 0) - 1]
-            yield at - 1 - offset, keyword
-
-    def rivals(self, keyword: Keyword) -> tuple[tuple[Keyword, int], ...]:
-        """Return the other keywords that can stand around the same byte, with how much later each begins.
-
-        A hit names one of them, and the others may stand there as well: `glpat-us` holds `glpat-` and `-us`.
-        """
-        later = ((other, _offset(keyword) - _offset(other)) for other in self._keywords if other != keyword)
-        return tuple(one for one in later if _agree(keyword, *one))
-
-    def _after(self, keywords: list[Keyword]) -> str:
-        """Return the alternatives after one byte by what follows it: a byte that does not follow costs next to nothing.
-
-        Of keywords that can stand at one place the longest comes first.
-        """
-        tails: dict[str, list[Keyword]] = {}
-        for keyword in sorted(keywords, key=lambda one: (_offset(one) - len(one[0]), -len(one[0]))):
-            tail = "".join(_class(char, exact=keyword[1]) for char in keyword[0][_offset(keyword) + 1 :])
-            tails.setdefault(tail, []).append(keyword)
-        return "|".join(f"{tail}(?:{self._before(found)})" for tail, found in tails.items())
-
-    def _before(self, keywords: list[Keyword]) -> str:
-        """Return the alternatives by what stands before, looked at in a few groups of neighbours; all end alike."""
-        groups: dict[str, list[Keyword]] = {}
-        for keyword in keywords:
-            offset = _offset(keyword)
-            groups.setdefault(keyword[0][offset - 1].lower() if offset else "", []).append(keyword)
-        length = len(keywords[0][0]) - _offset(keywords[0])
-        chars = sorted(groups.keys() - {""})
-        size = max(1, math.isqrt(len(chars)))
-        parts = []
-        for some in (chars[at : at + size] for at in range(0, len(chars), size)):
-            either = "".join(re.escape(char) + re.escape(char.upper()) for char in some)
-            inner = "|".join(self._way(one) for char in some for one in groups[char])
-            parts.append(f"(?<=[{either}]{'.' * length})(?:{inner})")
-        return "|".join([*parts, *map(self._way, groups.get("", ()))])
-
-    def _way(self, keyword: Keyword) -> str:
-        (text, exact), offset = keyword, _offset(keyword)
-        self._ways.append((keyword, offset))
-        before = "".join(_class(char, exact=exact) for char in text[:offset])
-        return f"(?<={before}{'.' * (len(text) - offset)})()" if before else "()"
+            yield [
+                (first + here - offset, keyword)
+                for keyword, text, offset in self._around[there[here]]
+                if offset <= here and sides[keyword[1]].startswith(text, here - offset)
+            ]
 
 
-@cache
-def _offset(keyword: Keyword) -> int:
-    """Return the offset of the keyword's rarest byte."""
-    text = keyword[0] if keyword[1] else keyword[0].lower()
+def _offset(text: str) -> int:
+    """Return the offset of a keyword's rarest byte."""
     return min(range(len(text)), key=lambda at: (_COST.get(text[at], len(_COST)), at))
 
 
-def _agree(one: Keyword, other: Keyword, later: int) -> bool:
-    """Whether two keywords can stand in one text, the other one beginning so much later."""
-    start, end = max(0, later), min(len(one[0]), later + len(other[0]))
-    pairs = [(one[0][at], other[0][at - later]) for at in range(start, end)]
-    same = all(_bytes(a, exact=one[1]) & _bytes(b, exact=other[1]) for a, b in pairs)
-    return same and _offset(one) in range(start, end)
-
-
-def _bytes(char: str, *, exact: bool) -> frozenset[str]:
-    return frozenset({char} if exact else {char.lower(), char.upper()})
+def _before(keywords: list[tuple[str, str]], tail: str) -> str:
+    """Return the alternatives by what stands before, looked at in a few groups of neighbours."""
+    chars = sorted({char for char, _ in keywords} - {""})
+    size, length = max(1, math.isqrt(len(chars))), len(re.sub(r"\[..\]|\\.", ".", tail)) + 1
+    parts = []
+    for some in (chars[at : at + size] for at in range(0, len(chars), size)):
+        either = "".join(re.escape(char) + re.escape(char.upper()) for char in some)
+        inner = "|".join(before for char, before in keywords if char in some)
+        parts.append(f"(?<=[{either}]{'.' * length})(?:{inner})")
+    return "|".join(parts + ["" for char, _ in keywords if not char])
 
 
 def _class(char: str, *, exact: bool) -> str:
-    return re.escape(char) if len(_bytes(char, exact=exact)) == 1 else f"[{char.lower()}{char.upper()}]"
+    return re.escape(char) if exact or char.lower() == char.upper() else f"[{char.lower()}{char.upper()}]"

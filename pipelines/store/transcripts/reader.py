@@ -151,18 +151,11 @@ class Transcript:
 
 def _parsed(line: bytes) -> Record | None:
     text = line.decode(errors="replace")
-    try:
-        record = json.loads(text)
-    except RecursionError:  # nested deeper than anything that was said
-        return None
-    except json.JSONDecodeError:
-        return None
-    except ValueError:  # a number with more digits than Python reads: nothing that is looked at is one
-        try:
-            record = json.loads(text, parse_int=str)
-        except (ValueError, RecursionError):
-            return None
-    return record if isinstance(record, dict) else None
+    for parse_int in (None, str):  # a number with more digits than Python reads is nothing that is looked at
+        with contextlib.suppress(ValueError, RecursionError):
+            record = json.loads(text, parse_int=parse_int)
+            return record if isinstance(record, dict) else None
+    return None
 
 
 _HEAD: Final = 1 << 16
@@ -280,10 +273,7 @@ def keep(root: Path, copy: Copy, file: str) -> None:
             with holding(root, folder) as held:
                 os.fchmod(held.descriptor, 0o700)
             folder = folder.rpartition("/")[0]
-        descriptor = aside.open(written, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        with os.fdopen(aside.open(written, os.O_RDONLY)) as done:
+            os.fsync(done.fileno())
         aside.rename(written, target, name)
         target.sync()

@@ -326,17 +326,17 @@ def _calls(record: Record) -> Iterator[tuple[str, object]]:
 
 
 def _is_outside(name: str, given: object, cwd: str) -> bool:
-    plain = re.sub(r"[^a-z0-9]", "", name.casefold())
-    if "__" in name or not plain:
+    tool = re.sub(r"[^a-z0-9]", "", name.casefold())
+    if "__" in name or not tool:
         return True
-    if plain in _OWN:
+    if tool in _OWN:
         return False
     arguments = _arguments(given)
-    if plain in _READS:
+    if tool in _READS:
         return any(
             _leads_out(value, cwd) for key, value in arguments.items() if key in _PATHS and isinstance(value, str)
         )
-    if plain in _SHELLS:
+    if tool in _SHELLS:
         return bool(_REACHES_OUT.search(str(arguments)[:20_000]))
     return True
 

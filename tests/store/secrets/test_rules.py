@@ -76,7 +76,7 @@ WORST = [
     *(
         pytest.param((key + rest).encode(), marks=[pytest.mark.torture] * (at != number % len(RESTS)))
         for number, rule in enumerate(load_rules().rules)
-        for key in (rule.keywords + rule.words)[:1]
+        for key in (*rule.keywords, *rule.words)[:1]
         for at, rest in enumerate(RESTS)
     ),
     b"eyJa.", b"://a:b@", b"-----BEGIN PRIVATE KEY-----", b"\\u0041", b"\\", b"[redacted:x:1234]", b'token="\\"',
