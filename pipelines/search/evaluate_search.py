@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.errors import BadFile
 from pipelines.search.query import answer
 from pipelines.search.schema import reading
-from pipelines.store.user_layout import names_of
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -81,9 +81,9 @@ def out_of_reach(root: Path, questions: Sequence[Question]) -> list[tuple[str, i
     Raises:
         IndexUnusable: there is no index, or it cannot be read.
     """
-    names = names_of(root)
+    layout = layout_of(root)
     wanted = {place for question in questions for place in question.evidence}
-    paths = {path: path if names is None else names.canonical(path) for path, _ in wanted}
+    paths = {path: layout.canonical(path) for path, _ in wanted}
     with reading(root) as connection:
         files = {path: file for file, path in connection.execute("SELECT id, path FROM files")}
         shown = {path: connection.execute(_SHOWN, (files.get(own),)).fetchall() for path, own in paths.items()}

@@ -22,8 +22,8 @@ from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
 from pipelines.store import files
 from pipelines.store.files import open_regular, read_bytes, too_many
-from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
-from pipelines.store.user_layout import names_of, real_path
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, USER, sidecar_names
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -109,7 +109,7 @@ def scan(root: Path) -> Scan:
     taken = Counter[str]()
     beside = {Form.TEXT: "", Form.IMAGE: ""}  # what else a form's text hangs on is looked at where a file needs it
     for entry, path, form, sidecar in _candidates(root, skipped):
-        top = path.partition("/")[0]
+        top = _top(path)
         taken[top] += 1
         if taken[top] > files.MOST_FILES:
             if taken[top] == files.MOST_FILES + 1:  # told once
@@ -143,7 +143,8 @@ _Candidate = tuple["os.DirEntry[str]", str, Form, "os.DirEntry[str] | None"]
 
 def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
     """Yield every file, link and oddity that has a name to be indexed, and an image's sidecar with it."""
-    names = names_of(root)
+    layout = layout_of(root)
+    known_below = f"{NOTES}/" if layout.in_place else ""
     pending, left = [""], files.MOST_SEEN
     while pending and left >= 0:
         here = pending.pop()
@@ -152,30 +153,29 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
                 seen = list(islice(entries, left + 1))
         except OSError as error:
             if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
-                listed_as = here if names is None else f"{NOTES}/{here}"
                 why = (error.strerror or str(error)).lower()
-                skipped.append(Skipped(_printable(listed_as), f"cannot be listed: {why}"))
+                skipped.append(Skipped(_printable(known_below + here), f"cannot be listed: {why}"))
             continue
         left -= len(seen)
         if left < 0:
             skipped.append(Skipped(_printable(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
-        if names is None and not here:
-            listed = [entry for entry in seen if entry.name in _AT_THE_TOP]
-        else:  # a memory that was adopted in place has its files wherever its owner keeps them
-            listed = [entry for entry in seen if not entry.name.startswith(".")]
-            listed = [entry for entry in listed if names is not None or f"{here}/{entry.name}" != PARTIAL]
-        sidecars = {entry.name: entry for entry in listed if entry.name.endswith(SIDECAR)}
-        for entry in listed:
-            real = f"{here}/{entry.name}" if here else entry.name
+        listed = {f"{here}/{one.name}" if here else one.name: one for one in seen if not one.name.startswith(".")}
+        if not layout.in_place:  # else files stand wherever their owner keeps them
+            listed = {real: one for real, one in listed.items() if real != PARTIAL and _top(real) in _AT_THE_TOP}
+        for real, entry in listed.items():
             if entry.is_dir(follow_symlinks=False):
-                pending += [real] if names is None or names.leads(real) else []
+                pending += [real] if layout.leads(real) else []
                 continue
-            path = real if names is None else names.canonical(real) or ""
-            if path.partition("/")[0] in _TOPS and (form := form_of(path)):
-                beside = (sidecars.get(one) for one in sidecar_names(entry.name)) if form is Form.IMAGE else ()
+            path = layout.canonical(real) or ""
+            if _top(path) in _TOPS and (form := form_of(path)):
+                beside = (listed.get(one) for one in sidecar_names(real)) if form is Form.IMAGE else ()
                 yield entry, path, form, next(filter(None, beside), None)
-            elif _is_linked_folder(entry) and (names is None or names.leads(real)):
-                skipped.append(Skipped(_printable(real if names is None else f"{NOTES}/{real}"), _LINK))
+            elif _is_linked_folder(entry) and layout.leads(real):
+                skipped.append(Skipped(_printable(known_below + real), _LINK))
+
+
+def _top(path: str) -> str:
+    return path.partition("/")[0]
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
@@ -304,7 +304,7 @@ def read_sidecar(root: Path, image: str) -> tuple[str, bytes, str]:
         try:
             data = read_bytes(root, path)
         except BadFile as error:
-            return "", b"", f"has a description that cannot be used: {real_path(root, path)} {error.why}"
+            return "", b"", f"has a description that cannot be used: {layout_of(root).real(path)} {error.why}"
         if data is not None:
             return path, data, ""
     return "", b"", UNDESCRIBED
@@ -327,9 +327,9 @@ def unread_in(root: Path, connection: sqlite3.Connection) -> tuple[tuple[Skipped
     Both are in order of the program's paths, and have the names that people know them by. The index keeps them, so that
     whoever asks need not look at every file.
     """
-    names = names_of(root)
+    layout = layout_of(root)
     skipped, partial = (
-        tuple(Skipped(path if names is None else names.real(path), why) for path, why in connection.execute(query))
+        tuple(Skipped(layout.real(path), why) for path, why in connection.execute(query))
         for query in (_SKIPPED, _PARTIAL)
     )
     return skipped, partial

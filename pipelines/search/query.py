@@ -14,7 +14,7 @@ from pipelines.search.filters import Filters, resolved
 from pipelines.search.hits import Hit, known_as, read_hits
 from pipelines.search.rank import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
 from pipelines.search.schema import reading
-from pipelines.store.user_layout import names_of
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -145,8 +145,8 @@ def answer(
         _tell_repeats(factors, order, _likeness(matrix, order))
     told = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
     hits = read_hits(connection, told)
-    names = names_of(root)
-    return hits if names is None else [replace(hit, path=names.real(hit.path), own_path=hit.path) for hit in hits]
+    layout = layout_of(root)
+    return [replace(hit, path=layout.real(hit.path), own_path=hit.path) for hit in hits] if layout.in_place else hits
 
 
 def _fused(words: dict[int, float], meaning: dict[int, float], ranking: Ranking) -> dict[int, float]:
