@@ -12,7 +12,7 @@ import re
 import sqlite3
 import time
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, ModelFailed, VectorsDamaged, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
@@ -74,7 +74,7 @@ def embed(root: Path, seconds: float) -> tuple[dict[str, object], tuple[str, ...
         return {}, (f"Nothing could be embedded: {fault} What is new is found by its words.",)
     units = "1 unit is" if report.missing == 1 else f"{report.missing:,} units are"
     notes = (f"{' '.join(report.faults)} Until the next time, {units} found by words alone.",) if report.faults else ()
-    return dict(report.to_json()), notes
+    return asdict(report), notes
 
 
 def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | None, str]:
@@ -116,10 +116,6 @@ class VectorReport:
     embedded: int
     missing: int
     faults: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
-        return asdict(self)
 
 
 def embed_index(root: Path, embedder: Embedder, patience: float = PATIENCE, seconds: float = math.inf) -> VectorReport:
