@@ -29,7 +29,7 @@ CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
 # Never believed, or not to be told again on any day.
 UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING})
 
-_DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
+DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
 
 PIECE_BYTES: Final = 1600
@@ -120,7 +120,7 @@ def _log_units(path: str, text: str) -> Iterator[Unit]:
 
     Where no entry stands under a heading, the heading is all that was said.
     """
-    day = found[0] if (found := _DAY.search(path.rpartition("/")[2])) else ""
+    day = found[0] if (found := DAY.search(path.rpartition("/")[2])) else ""
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
     entries = parse_entries(path, day, text)
     units = [unit for entry in entries for unit in _entry_units(base, entry)]
@@ -192,7 +192,7 @@ def _item(base: Unit, block: Block) -> Unit | None:
 
 def _day(text: str) -> str:
     """Return the day that a text begins with, or an empty string: what is no day could not be compared with one."""
-    return found[0] if (found := _DAY.match(text)) else ""
+    return found[0] if (found := DAY.match(text)) else ""
 
 
 def _prose(base: Unit, block: Block) -> Unit:

@@ -13,7 +13,7 @@ import errno
 import hashlib
 import os
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
-    from typing import BinaryIO
 
 
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -86,7 +85,7 @@ class Stamp:
     beside: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Skipped:
     """A file that is not indexed; `reason` ends a sentence that begins with its path."""
 
@@ -124,7 +123,7 @@ def scan(root: Path) -> Scan:
             skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
         elif stamp:
             found[path] = stamp
-    return Scan(dict(sorted(found.items())), tuple(sorted(skipped, key=lambda one: one.path)))
+    return Scan(dict(sorted(found.items())), tuple(sorted(set(skipped))))
 
 
 def _reader_of(root: Path, form: Form) -> str:
@@ -276,25 +275,15 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
         if file is None:
             return None
         with file:
-            digest = digest_of(file)
+            whole = hashlib.sha256()
+            while chunk := file.read(1024 * 1024):
+                whole.update(chunk)
+            digest = whole.hexdigest()
     except (BadFile, OSError):
         return ""
     if form_of(path) is Form.IMAGE:
         _, data, reason = read_sidecar(root, path)
-        beside = sidecar_digest(data, reason)
-    return covering(digest, beside)
-
-
-def digest_of(file: BinaryIO) -> str:
-    """Return the hash of what is left of a file, and leave it at its end."""
-    digest = hashlib.sha256()
-    while chunk := file.read(1024 * 1024):
-        digest.update(chunk)
-    return digest.hexdigest()
-
-
-def covering(digest: str, beside: str) -> str:
-    """Return the fingerprint of a file's bytes and of what stands beside them."""
+        beside = hashlib.sha256(data).hexdigest() + reason
     return hashlib.sha256(f"{digest} {beside}".encode()).hexdigest() if beside else digest
 
 
@@ -308,11 +297,6 @@ def read_sidecar(root: Path, image: str) -> tuple[str, bytes, str]:
         if data is not None:
             return path, data, ""
     return "", b"", UNDESCRIBED
-
-
-def sidecar_digest(data: bytes, reason: str) -> str:
-    """Return what of a sidecar goes into the fingerprint of its image."""
-    return hashlib.sha256(data).hexdigest() + reason
 
 
 _SKIPPED: Final = (
@@ -347,11 +331,10 @@ def unread(root: Path) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
 def is_kept(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> bool:
     """Return whether the index knows exactly these files as passed over by the last scan."""
     rows = connection.execute("SELECT path, reason FROM passed ORDER BY path, reason")
-    return [Skipped(*row) for row in rows] == sorted(set(skipped), key=lambda one: (one.path, one.reason))
+    return [Skipped(*row) for row in rows] == list(skipped)
 
 
 def keep(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> None:
     """Record what a scan passed over; the caller holds a transaction."""
     connection.execute("DELETE FROM passed")
-    rows = ((one.path, one.reason) for one in dict.fromkeys(skipped))
-    connection.executemany("INSERT INTO passed(path, reason) VALUES (?, ?)", rows)
+    connection.executemany("INSERT INTO passed(path, reason) VALUES (?, ?)", map(astuple, skipped))
