@@ -47,10 +47,8 @@ def signs_of(rows: NDArray[np.float32]) -> NDArray[np.uint64]:
     """
     import numpy as np  # noqa: PLC0415  a search by words alone needs none
 
-    packed = np.zeros((len(rows), 8 * words_of(rows.shape[1])), np.uint8)
-    bits = np.packbits(rows > 0, axis=1)
-    packed[:, : bits.shape[1]] = bits
-    return packed.view("<u8")
+    whole_words = np.pad(rows > 0, ((0, 0), (0, -rows.shape[1] % _WORD)))
+    return np.packbits(whole_words, axis=1).view("<u8")
 
 
 def differing(signs: NDArray[np.uint64], question: NDArray[np.uint64]) -> NDArray[np.uint16]:
@@ -111,12 +109,8 @@ def nearest(scanned: Scan, count: int) -> list[int]:
 
     units, cosines, _ = scanned
     if len(units) > count:
-        # A cosine that at least so many reach: the best of blocks first, for that is quicker than sorting all.
-        size = max(1, len(cosines) // (8 * count))
-        whole = len(cosines) // size * size
-        heads = np.concatenate([cosines[:whole].reshape(-1, size).max(axis=1), cosines[whole:]])
-        few = cosines[cosines >= np.partition(heads, len(heads) - count)[len(heads) - count]]
-        units = units[cosines >= float(np.partition(few, len(few) - count)[len(few) - count]) - 1e-6]
+        last = len(units) - count
+        units = units[cosines >= float(np.partition(cosines, last)[last]) - 1e-6]
     return list(units.tolist())
 
 

@@ -91,8 +91,7 @@ class Question:
     filters: Filters
     stale: Collection[str]
     ranking: Ranking
-    vector: NDArray[np.float32] | None = None
-    matrix: Matrix | None = None
+    near: tuple[Matrix, NDArray[np.float32]] | None = None
 
 
 def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimension: int) -> Matrix | None:
@@ -119,10 +118,10 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
         IndexUnusable: what is there cannot have been written.
     """
     places = Places(connection, question)
-    matrix, vector = question.matrix, question.vector
-    if vector is None or matrix is None:
+    if question.near is None:
         return _by_words(connection, question, places, _matching(connection, question, count), count)
-    near = functools.partial(_near, matrix, vector, allowed_units(connection, question.filters))
+    matrix, vector = question.near
+    near = functools.partial(_nearest, matrix, vector, allowed_units(connection, question.filters))
     if len(matrix.rows) < _LARGE or not question.terms:
         cosines, is_all = near(count)
         own = _matching(connection, question, count)
@@ -169,7 +168,7 @@ def _scanner() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "scan")
 
 
-def _near(
+def _nearest(
     matrix: Matrix, vector: NDArray[np.float32], allowed: list[int] | None, wanted: int
 ) -> tuple[dict[int, float], bool]:
     """Return the cosines of the `wanted` nearest, and all that are as near, and whether these are all there are.

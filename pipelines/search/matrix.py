@@ -23,7 +23,7 @@ from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     import numpy as np
@@ -34,7 +34,10 @@ STAMP: Final = f"{PRIVATE}/matrix.json"
 _BLOCK: Final = 8192
 SUMMED: Final = 1024
 """Rows a checksum: what is added to the matrix has it read no more than this again."""
-_NEW: Final = "SELECT id, key FROM units WHERE id > ? AND id <= ? AND hidden < 2 ORDER BY id"
+_WITHOUT_ROWS: Final = """
+    SELECT id, key FROM units WHERE id IN (SELECT value FROM json_each(?))
+    UNION ALL SELECT id, key FROM units WHERE id > ? AND hidden < 2
+"""
 # The partial index answers the second.
 _COUNTED: Final = f"SELECT count(*) FROM units UNION ALL SELECT count(*) FROM units WHERE hidden AND hidden >= {NEVER}"  # noqa: S608
 
@@ -239,7 +242,8 @@ def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> S
     ):
         if stamp.units:
             _compare(file, stamp, written)
-        for rows in _without_rows(index, stamp, last):
+        units = index.execute(_WITHOUT_ROWS, (json.dumps(stamp.missing), stamp.units))
+        while rows := units.fetchmany(_BLOCK):
             found = fetch(store, stamp.model, [key for _, key in rows])
             missing += [unit for unit, key in rows if key not in found]
             here = {unit: found[key] for unit, key in rows if key in found}
@@ -256,17 +260,6 @@ def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> S
         file.flush()
         sums = dict(enumerate(stamp.sums)) | {block: _sum(file, new, block) for block in written}
     return replace(new, missing=tuple(missing), sums=tuple(sums[block] for block in sorted(sums)))
-
-
-def _without_rows(index: sqlite3.Connection, stamp: Stamp, last: int) -> Iterator[list[tuple[int, bytes]]]:
-    """Yield units whose rows are to be written, with their keys, some thousand at a time."""
-    for at in range(0, len(stamp.missing), _BLOCK):
-        numbers = json.dumps(stamp.missing[at : at + _BLOCK])
-        yield index.execute(
-            "SELECT id, key FROM units WHERE id IN (SELECT value FROM json_each(?))", (numbers,)
-        ).fetchall()
-    for first in range(stamp.units, last, _BLOCK):
-        yield index.execute(_NEW, (first, min(first + _BLOCK, last))).fetchall()
 
 
 class _Damaged(Exception):

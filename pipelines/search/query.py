@@ -119,8 +119,8 @@ def answer(
     if asked.vector is not None and ranking.mode != "keyword":
         matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
     terms = "" if matrix is not None and ranking.mode == "vector" else match_expression(query)
-    vector = None if matrix is None else asked.vector
-    question = Question(terms, resolved(asked.filters, connection), stale, ranking, vector, matrix)
+    near = None if matrix is None or asked.vector is None else (matrix, asked.vector)
+    question = Question(terms, resolved(asked.filters, connection), stale, ranking, near)
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
     twice = repeated_in_logs(connection, places, question)
     fused = _fused(words, meaning, ranking) if matrix else words
@@ -194,10 +194,10 @@ def _ordered(places: Mapping[int, Place], scores: Mapping[int, float], limit: in
     bar = min(heapq.nlargest(wanted, scores.values()), default=0.0)
     best = ((-score, places[unit][:2], unit) for unit, score in scores.items() if score >= bar)
     order = [unit for *_, unit in sorted(best)[:wanted]]
-    if ranking.diversity and question.matrix is not None:
+    if ranking.diversity and question.near:
         # What is named stands first whatever it is like; beside its score, no other would count for anything.
         named = [unit for unit in order if scores[unit] >= _NAMED_SCORE]
-        likeness = _likeness(question.matrix, order)
+        likeness = _likeness(question.near[0], order)
         order = [*named, *diverse(order[len(named) :], scores, likeness, ranking.diversity, limit - len(named), named)]
     return order[:limit]
 
