@@ -7,14 +7,9 @@ lines of real logs, those 8 in 100 that were looked at held all of the ten neare
 
 from __future__ import annotations
 
-import contextlib
-import os
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -52,10 +47,8 @@ def signs_of(rows: NDArray[np.float32]) -> NDArray[np.uint64]:
     """
     import numpy as np  # noqa: PLC0415  a search by words alone needs none
 
-    packed = np.zeros((len(rows), 8 * words_of(rows.shape[1])), np.uint8)
-    bits = np.packbits(rows > 0, axis=1)
-    packed[:, : bits.shape[1]] = bits
-    return packed.view("<u8")
+    whole_words = np.pad(rows > 0, ((0, 0), (0, -rows.shape[1] % _WORD)))
+    return np.packbits(whole_words, axis=1).view("<u8")
 
 
 def differing(signs: NDArray[np.uint64], question: NDArray[np.uint64]) -> NDArray[np.uint16]:
@@ -78,61 +71,6 @@ def fewest(counts: NDArray[np.uint16], least: int) -> NDArray[np.int64]:
     reached = np.cumsum(np.bincount(counts))
     bar = int(np.searchsorted(reached, least))
     return np.flatnonzero(counts <= bar)
-
-
-def open_signs(file: Path, rows: int, dimension: int) -> NDArray[np.uint64] | None:
-    """Map the signs of `rows` vectors, or return None where they are not there whole: search goes without them."""
-    import numpy as np  # noqa: PLC0415  as above
-
-    if not fit(file, rows, dimension):
-        return None
-    try:
-        return np.memmap(file, "<u8", "r", shape=(rows, words_of(dimension)))
-    except (OSError, ValueError):
-        return None
-
-
-def fit(file: Path, rows: int, dimension: int) -> bool:
-    """Return whether a file has the size of the signs of `rows` vectors."""
-    try:
-        return file.stat().st_size == rows * words_of(dimension) * 8
-    except OSError:
-        return False
-
-
-def write_signs(file: IO[bytes], vectors: Mapping[int, bytes], dimension: int) -> None:
-    """Write the signs of some vectors (float32, little-endian) at their rows; what is read meanwhile stays mapped."""
-    import numpy as np  # noqa: PLC0415  as above
-
-    made = signs_of(np.frombuffer(b"".join(vectors.values()), "<f4").reshape(-1, dimension))
-    for row, signs in zip(vectors, made, strict=True):
-        file.seek(row * 8 * words_of(dimension))
-        file.write(signs.tobytes())
-
-
-def make_signs(file: Path, rows: NDArray[np.float32]) -> None:
-    """Make the signs of a whole matrix anew, aside, and put them in place."""
-    aside = file.with_suffix(".new")
-    aside.unlink(missing_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(aside, flags, 0o600), "w+b") as out:
-        for first in range(0, len(rows), _BLOCK):
-            out.write(signs_of(rows[first : first + _BLOCK]).tobytes())
-    aside.replace(file)
-
-
-def drop_damaged_signs(file: Path, rows: NDArray[np.float32]) -> None:
-    """Take signs away that are not those of the vectors; `follow` makes them anew."""
-    import numpy as np  # noqa: PLC0415  as above
-
-    signs = open_signs(file, *rows.shape)
-    blocks = range(0, len(rows), _BLOCK)
-    sound = signs is not None and all(
-        np.array_equal(signs[first : first + _BLOCK], signs_of(rows[first : first + _BLOCK])) for first in blocks
-    )
-    if not sound:
-        with contextlib.suppress(OSError):
-            file.unlink()
 
 
 Scan = tuple["NDArray[np.int64]", "NDArray[np.float32]", bool]
@@ -171,12 +109,8 @@ def nearest(scanned: Scan, count: int) -> list[int]:
 
     units, cosines, _ = scanned
     if len(units) > count:
-        # A cosine that at least so many reach: the best of blocks first, for that is quicker than sorting all.
-        size = max(1, len(cosines) // (8 * count))
-        whole = len(cosines) // size * size
-        heads = np.concatenate([cosines[:whole].reshape(-1, size).max(axis=1), cosines[whole:]])
-        few = cosines[cosines >= np.partition(heads, len(heads) - count)[len(heads) - count]]
-        units = units[cosines >= float(np.partition(few, len(few) - count)[len(few) - count]) - 1e-6]
+        last = len(units) - count
+        units = units[cosines >= float(np.partition(cosines, last)[last]) - 1e-6]
     return list(units.tolist())
 
 

@@ -17,7 +17,7 @@ from pipelines.store.layout import SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
 
@@ -53,42 +53,33 @@ FITTING: Final = (
     "SELECT units.id FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
 )
 """Before a condition over `units` and `files`: the units of which it is true."""
-_POSITIONS: Final = """
-    SELECT id, file, first_passage, last_passage FROM units INDEXED BY idx_units_placed
-    WHERE id IN (SELECT value FROM json_each(?)) AND
-"""
 _PLACES: Final = """
-    SELECT units.id, files.path, start_line, date, trust, confidence
-    FROM units INDEXED BY idx_units_placed JOIN files ON files.id = units.file
-    WHERE units.id IN (SELECT value FROM json_each(?))
+    SELECT units.id, files.path, start_line, date, trust, confidence, first_passage, last_passage
+    FROM units INDEXED BY idx_units_placed LEFT JOIN files ON files.id = units.file
+    WHERE units.id IN (SELECT value FROM json_each(?)) AND
 """
-_PATHS: Final = "SELECT id FROM files WHERE path IN (SELECT value FROM json_each(?))"
-_SESSIONS: Final = f"SELECT id FROM files WHERE id IN (SELECT value FROM json_each(?)) AND path GLOB '{SESSIONS}/*'"  # noqa: S608  ours
-_TOLD: Final = """
+_RECORDS: Final = """
     SELECT units.record, files.path FROM units INDEXED BY idx_units_record JOIN files ON files.id = units.file
     WHERE units.record != '' AND units.record IN (SELECT value FROM json_each(?)) AND
 """
 
-Position = tuple[int, int | None, int | None]
-"""Where a candidate stands, by numbers: its file, and the first and the last passage that it belongs to."""
-
 
 class Place(NamedTuple):
-    """Where a candidate stands, and what its rank may hang on."""
+    """Where a candidate stands, what its rank may hang on, and the first and the last passage that it belongs to."""
 
     path: str
     line: int
     date: str
     trust: str
     confidence: str
+    first_passage: int | None
+    last_passage: int | None
 
 
-_WHOLE, _PASSAGE, _TEXT = frozenset({int}), frozenset({int, type(None)}), frozenset({str})
-_NUMBERS: Final = (_WHOLE, _PASSAGE, _PASSAGE)
-_NAMES: Final = (_TEXT, _WHOLE, _TEXT, _TEXT, _TEXT)
+_KINDS: Final[tuple[set[type], ...]] = ({str}, {int}, {str}, {str}, {str}, {int, type(None)}, {int, type(None)})
 
 
-Candidates = tuple[dict[int, Position], dict[int, float], dict[int, float]]
+Candidates = tuple[dict[int, Place], dict[int, float], dict[int, float]]
 """Where each stands, and the raw scores of those found by words (BM25 with surroundings) and by meaning (cosine)."""
 
 
@@ -100,8 +91,7 @@ class Question:
     filters: Filters
     stale: Collection[str]
     ranking: Ranking
-    vector: NDArray[np.float32] | None = None
-    matrix: Matrix | None = None
+    near: tuple[Matrix, NDArray[np.float32]] | None = None
 
 
 def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimension: int) -> Matrix | None:
@@ -127,11 +117,11 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     Raises:
         IndexUnusable: what is there cannot have been written.
     """
-    positions = Positions(connection, question.filters, question.stale)
-    matrix, vector = question.matrix, question.vector
-    if vector is None or matrix is None:
-        return _by_words(connection, question, positions, _matching(connection, question, count), count)
-    near = functools.partial(_near, matrix, vector, allowed_units(connection, question.filters))
+    places = Places(connection, question)
+    if question.near is None:
+        return _by_words(connection, question, places, _matching(connection, question, count), count)
+    matrix, vector = question.near
+    near = functools.partial(_nearest, matrix, vector, allowed_units(connection, question.filters))
     if len(matrix.rows) < _LARGE or not question.terms:
         cosines, is_all = near(count)
         own = _matching(connection, question, count)
@@ -139,11 +129,11 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
         scanning = _scanner().submit(near, count)
         own = _matching(connection, question, count)
         cosines, is_all = scanning.result()
-    positions.look_up((*own, *cosines))  # both at once
-    there_by_words, words, _ = _by_words(connection, question, positions, own, count)
+    places.of((*own, *cosines))  # both are looked up at once
+    there_by_words, words, _ = _by_words(connection, question, places, own, count)
     wanted = count
     # Rows of units that are no more take up room among the nearest: look further where they did.
-    while len(there := positions.of(cosines)) < count and not is_all:
+    while len(there := places.of(cosines)) < count and not is_all:
         wanted *= 4
         cosines, is_all = near(wanted)
     cosines |= exact(matrix, vector, list(words.keys() - cosines.keys()))
@@ -156,11 +146,10 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     return there_by_words | there, words, living
 
 
-def fitting_units(connection: sqlite3.Connection, units: Iterable[int], question: Question) -> list[int]:
-    """Return those of some units, which nobody has to have found, that stand in the index and fit what is asked."""
+def fitting_units(connection: sqlite3.Connection, units: Collection[int], question: Question) -> dict[int, Place]:
+    """Return the places of those of some units, which nobody has to have found, that fit what is asked."""
     allowed = allowed_units(connection, question.filters)
-    wanted = units if allowed is None else set(units) & set(allowed)
-    return list(Positions(connection, question.filters, question.stale).of(list(wanted)))
+    return Places(connection, question).of(units if allowed is None else set(units) & set(allowed))
 
 
 def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:
@@ -179,7 +168,7 @@ def _scanner() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "scan")
 
 
-def _near(
+def _nearest(
     matrix: Matrix, vector: NDArray[np.float32], allowed: list[int] | None, wanted: int
 ) -> tuple[dict[int, float], bool]:
     """Return the cosines of the `wanted` nearest, and all that are as near, and whether these are all there are.
@@ -215,95 +204,60 @@ def _matching(connection: sqlite3.Connection, question: Question, count: int) ->
 
 
 def _by_words(
-    connection: sqlite3.Connection, question: Question, positions: Positions, own: dict[int, float], count: int
+    connection: sqlite3.Connection, question: Question, places: Places, own: dict[int, float], count: int
 ) -> Candidates:
     """Return those that hold the words, given the best `count` of all that do, with what stands around them."""
     wanted = count
     # What is hidden or stale takes up room among the best: look further where it did.
-    while len(there := positions.of(own)) < count and len(own) >= wanted:
+    while len(there := places.of(own)) < count and len(own) >= wanted:
         wanted *= 4
         own = _matching(connection, question, wanted)
     # Scoring all passages that hold a word would take as long as finding units: these stand around what was found.
-    around = {passage for position in there.values() for passage in position[1:] if passage is not None}
+    around = {passage for *_, first, last in there.values() for passage in (first, last) if passage is not None}
     asked = (question.terms, json.dumps(list(around)))
     passages = dict(connection.execute(_PASSAGES, asked).fetchall()) if question.terms else {}
     scores = {
         unit: own[unit] + question.ranking.passages * max(passages.get(first or 0, 0.0), passages.get(last or 0, 0.0))
-        for unit, (_, first, last) in there.items()
+        for unit, (*_, first, last) in there.items()
     }
     return there, scores, {}
 
 
-class Positions:
+class Places:
     """Where candidates stand; each is looked up once. Those that are hidden, no more or stale stand nowhere."""
 
-    def __init__(self, connection: sqlite3.Connection, filters: Filters, stale: Collection[str]) -> None:
+    def __init__(self, connection: sqlite3.Connection, question: Question) -> None:
         """Look nothing up yet."""
-        self._connection = connection
-        self._query = _POSITIONS + filters.told
-        rows = connection.execute(_PATHS, (json.dumps(list(stale)),)) if stale else ()
-        self._stale = frozenset(file for (file,) in rows)
-        self._looked_up = set[int]()
-        self._there: dict[int, Position] = {}
+        self._connection, self._stale = connection, question.stale
+        self._query = _PLACES + question.filters.visible
+        self._known: dict[int, Place | None] = {}
 
-    def look_up(self, units: Iterable[int]) -> None:
-        """Look up all of some units of which it is not known yet.
-
-        Raises:
-            IndexUnusable: what stands there cannot have been written.
-        """
-        new = set(units) - self._looked_up
-        if new:
-            self._looked_up |= new
-            rows = self._connection.execute(self._query, (json.dumps(list(new)),)).fetchall()
-            _check(rows, _NUMBERS)
-            self._there |= {row[0]: row[1:] for row in rows if row[1] not in self._stale}
-
-    def of(self, units: Collection[int]) -> dict[int, Position]:
+    def of(self, units: Collection[int]) -> dict[int, Place]:
         """Return where those of some units stand that stand anywhere.
 
         Raises:
             IndexUnusable: what stands there cannot have been written.
         """
-        self.look_up(units)
-        return {unit: self._there[unit] for unit in units if unit in self._there}
+        if new := set(units) - self._known.keys():
+            rows = self._connection.execute(self._query, (json.dumps(list(new)),)).fetchall()
+            columns = list(zip(*rows, strict=True))[1:]
+            if not all(kinds.issuperset(map(type, column)) for kinds, column in zip(_KINDS, columns, strict=False)):
+                raise IndexUnusable(DAMAGED_ROW)
+            self._known |= dict.fromkeys(new)
+            self._known |= {row[0]: Place(*row[1:]) for row in rows if row[1] not in self._stale}
+        return {unit: place for unit in units if (place := self._known[unit])}
 
 
-def read_places(connection: sqlite3.Connection, units: Iterable[int]) -> dict[int, Place]:
-    """Return the places of units, each of which stands somewhere.
-
-    Raises:
-        IndexUnusable: what stands there cannot have been written, or one stands in a file that is not there.
-    """
-    wanted = set(units)
-    rows = connection.execute(_PLACES, (json.dumps(list(wanted)),)).fetchall()
-    _check(rows, _NAMES)
-    if len(rows) != len(wanted):
-        raise IndexUnusable(DAMAGED_ROW)
-    return {row[0]: Place._make(row[1:]) for row in rows}
-
-
-def told_in_logs(
-    connection: sqlite3.Connection, positions: Mapping[int, Position], filters: Filters, stale: Collection[str]
-) -> set[int]:
+def repeated_in_logs(connection: sqlite3.Connection, places: Mapping[int, Place], question: Question) -> set[int]:
     """Return those of some units that are turns of which a log tells: who finds the log's line need not find them.
 
     They are found where that line does not fit what is asked for, or its file is stale: a log is nobody's word but the
     agent's, and what its owner said stands in the turn.
     """
-    files = json.dumps(list({file for file, _, _ in positions.values()}))
-    sessions = {file for (file,) in connection.execute(_SESSIONS, (files,))}
-    if not sessions or (filters.sources and "log" not in filters.sources):
+    turns = {unit: f"{one.path}:{one.line}" for unit, one in places.items() if one.path.startswith(f"{SESSIONS}/")}
+    if not turns or (question.filters.sources and "log" not in question.filters.sources):
         return set()
-    turns = read_places(connection, (unit for unit, (file, _, _) in positions.items() if file in sessions))
-    asked = json.dumps(sorted({f"{place.path}:{place.line}" for place in turns.values()}))
-    condition, values = filters.condition()
-    rows = connection.execute(_TOLD + condition, (asked, *values))
-    found = {record for record, path in rows if path not in stale}
-    return {unit for unit, place in turns.items() if f"{place.path}:{place.line}" in found}
-
-
-def _check(rows: Sequence[tuple[object, ...]], kinds: Sequence[frozenset[type]]) -> None:
-    columns = list(zip(*rows, strict=True))[1:]
-    if columns and not all(kind.issuperset(map(type, column)) for column, kind in zip(columns, kinds, strict=True)):
-        raise IndexUnusable(DAMAGED_ROW)
+    condition, values = question.filters.condition()
+    rows = connection.execute(_RECORDS + condition, (json.dumps(list(turns.values())), *values))
+    found = {record for record, path in rows if path not in question.stale}
+    return {unit for unit, record in turns.items() if record in found}

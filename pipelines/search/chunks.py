@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pipelines.store.log import Entry
+    from pipelines.store.markdown import Heading
 
 
 # Closed for belief: what replaced or withdrew them is what holds. They held once, and can be asked for as of a day.
@@ -29,7 +30,7 @@ CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
 # Never believed, or not to be told again on any day.
 UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING})
 
-_DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
+DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
 
 PIECE_BYTES: Final = 1600
@@ -120,22 +121,22 @@ def _log_units(path: str, text: str) -> Iterator[Unit]:
 
     Where no entry stands under a heading, the heading is all that was said.
     """
-    day = found[0] if (found := _DAY.search(path.rpartition("/")[2])) else ""
+    day = found[0] if (found := DAY.search(path.rpartition("/")[2])) else ""
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
     entries = parse_entries(path, day, text)
     units = [unit for entry in entries for unit in _entry_units(base, entry)]
-    told = {"", day, *(title for entry in entries for title in entry.headings)}
+    used = {"", day, *(title for entry in entries for title in entry.headings)}
     taken = {line for entry in entries for line in range(entry.start_line, entry.end_line + 1)}
     for heading in Document(path, text).headings:
         line = heading.line + 1
-        if heading.title not in told and line not in taken:
+        if heading.title not in used and line not in taken:
             units.append(replace(base, start_line=line, end_line=line, text=heading.title))
     yield from sorted(units, key=lambda unit: unit.start_line)
 
 
 def _entry_units(base: Unit, entry: Entry) -> Iterator[Unit]:
     above = entry.start_line - 1
-    told = pointer_in(entry.text.partition("\n")[0])
+    record = pointer_in(entry.text.partition("\n")[0])
     for block in split_blocks(entry.text.split("\n")):
         unit = _prose(base, block)
         items = [] if block.verbatim else [parse_item(line) for line in block.text.split("\n")]
@@ -147,7 +148,7 @@ def _entry_units(base: Unit, entry: Entry) -> Iterator[Unit]:
                 headings=entry.headings,
                 project=entry.project,
                 types=tuple(dict.fromkeys(str(item.type) for item in items if item)),
-                record=f"{told[0]}:{told[1]}" if told else "",
+                record=f"{record[0]}:{record[1]}" if record else "",
             )
 
 
@@ -192,7 +193,7 @@ def _item(base: Unit, block: Block) -> Unit | None:
 
 def _day(text: str) -> str:
     """Return the day that a text begins with, or an empty string: what is no day could not be compared with one."""
-    return found[0] if (found := _DAY.match(text)) else ""
+    return found[0] if (found := DAY.match(text)) else ""
 
 
 def _prose(base: Unit, block: Block) -> Unit:
@@ -257,7 +258,7 @@ def _is_table(lines: Sequence[str]) -> bool:
 def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...], list[int], bool]]:
     """Yield the numbers of lines that belong together, with the headings above, and whether they are a code fence."""
     titles = {heading.line: heading for heading in read_headings(lines, start)}
-    path: list[tuple[int, str]] = []
+    above: tuple[Heading, ...] = ()
     group: list[int] = []
     bare: int | None = None  # a heading that nothing stands under yet
     at = start
@@ -266,19 +267,16 @@ def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...],
         heading = titles.get(number)
         closes = heading is not None or line is None or _BLANK.fullmatch(line) is not None
         if group and (hidden or closes or _begins(lines, group, number)):
-            yield tuple(title for _, title in path), group, False
+            yield tuple(one.title for one in above), group, False
             group, bare = [], None
         if hidden and not lines[hidden[0]].lstrip().startswith("<!--"):
-            yield tuple(title for _, title in path), hidden, True
+            yield tuple(one.title for one in above), hidden, True
             bare = None
         if heading is not None or line is None:
-            if bare is not None and (heading is None or heading.level <= path[-1][0]):
-                yield tuple(title for _, title in path[:-1]), [bare], False
+            if bare is not None and (heading is None or heading.level <= above[-1].level):
+                yield tuple(one.title for one in above[:-1]), [bare], False
             if heading is not None:
-                path = [
-                    *((level, title) for level, title in path if level < heading.level),
-                    (heading.level, heading.title),
-                ]
+                above = (*(one for one in above if one.level < heading.level), heading)
                 bare = number
         elif not closes:
             group.append(number)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import sqlite3
 import zlib
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
-from urllib.parse import quote
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.indexed_files import compare, recorded, scan
 from pipelines.search.matrix import embedded_units, read_stamp
 from pipelines.search.schema import (
     DAMAGED_ROW,
-    FAULTS,
     INDEX,
     SUMMED_FILE,
     SUMMED_UNIT,
     VERSION,
+    OtherVersion,
     reading,
     schema_sum,
     summed,
@@ -26,6 +23,7 @@ from pipelines.search.schema import (
 from pipelines.search.vectors import has_vectors
 
 if TYPE_CHECKING:
+    import sqlite3
     from pathlib import Path
 
 
@@ -133,9 +131,11 @@ def index_facts(root: Path) -> IndexFacts:
     try:
         with reading(root) as connection:
             return _facts(root, connection)
+    except OtherVersion as other:
+        state: State = "newer" if other.version > VERSION else "older"
     except IndexUnusable:
-        state = _unusable(root)
-        return IndexFacts(state, _SENTENCES[state])
+        state = "damaged" if (root / INDEX).is_file() else "missing"
+    return IndexFacts(state, _SENTENCES[state])
 
 
 def _facts(root: Path, connection: sqlite3.Connection) -> IndexFacts:
@@ -154,17 +154,6 @@ def _facts(root: Path, connection: sqlite3.Connection) -> IndexFacts:
         behind=behind,
         vectors=vectors,
     )
-
-
-def _unusable(root: Path) -> State:
-    if not (root / INDEX).is_file():
-        return "missing"
-    try:
-        with closing(sqlite3.connect(f"file:{quote(str(root / INDEX))}?mode=ro", uri=True)) as connection:
-            version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    except FAULTS:
-        return "damaged"
-    return "damaged" if version == VERSION else "newer" if version > VERSION else "older"
 
 
 def first_day(root: Path) -> str:

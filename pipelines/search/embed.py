@@ -12,7 +12,7 @@ import re
 import sqlite3
 import time
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, ModelFailed, VectorsDamaged, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 BATCH: Final = 64
 """Texts a call: a failing call costs no more than these, and each call's vectors are kept at once."""
 PATIENCE: Final = 60.0
+_READ: Final = 4096
 _WANTED: Final = (
-    "SELECT id, key, text, title, headings, date, status FROM units"
-    " WHERE hidden < 2 AND (status != '') = ? AND id > ? ORDER BY id LIMIT 4096"
+    "SELECT key, text, title, headings, date, status FROM units WHERE hidden < 2 AND (status != '') = ? ORDER BY id"
 )
 # The marks of a list item and of bold text say nothing, and a model would take them for something.
 _BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
@@ -74,7 +74,7 @@ def embed(root: Path, seconds: float) -> tuple[dict[str, object], tuple[str, ...
         return {}, (f"Nothing could be embedded: {fault} What is new is found by its words.",)
     units = "1 unit is" if report.missing == 1 else f"{report.missing:,} units are"
     notes = (f"{' '.join(report.faults)} Until the next time, {units} found by words alone.",) if report.faults else ()
-    return dict(report.to_json()), notes
+    return asdict(report), notes
 
 
 def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | None, str]:
@@ -116,10 +116,6 @@ class VectorReport:
     embedded: int
     missing: int
     faults: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
-        return asdict(self)
 
 
 def embed_index(root: Path, embedder: Embedder, patience: float = PATIENCE, seconds: float = math.inf) -> VectorReport:
@@ -175,11 +171,10 @@ def _embed(root: Path, embedder: Embedder, patience: float, seconds: float) -> V
 def _wanted(index: sqlite3.Connection, store: sqlite3.Connection, model: Model) -> Iterator[tuple[bytes, str]]:
     """Yield the texts without a vector, by key: items first, for the review compares what is new with their vectors."""
     for is_item in (True, False):
-        last = 0
-        while rows := index.execute(_WANTED, (is_item, last)).fetchall():
-            last = rows[-1][0]
-            there = fetch(store, model, [row[1] for row in rows])
-            for _, known, text, title, headings, date, status in rows:
+        units = index.execute(_WANTED, (is_item,))
+        while rows := units.fetchmany(_READ):
+            there = fetch(store, model, [row[0] for row in rows])
+            for known, text, title, headings, date, status in rows:
                 if known not in there:
                     embedded = embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date, status)
                     yield key(embedded), embedded

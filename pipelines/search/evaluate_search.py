@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from pipelines.errors import BadFile
 from pipelines.search.query import answer
 from pipelines.search.schema import reading
-from pipelines.store.user_layout import names_of
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -34,12 +36,15 @@ _NAMES: Final = (
 _MODES: Final[tuple[Mode, ...]] = ("keyword", "vector", "hybrid")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, config=ConfigDict(strict=True))
 class Question:
     """A question and the places (path, line from 1) that answer it."""
 
-    query: str
-    evidence: frozenset[tuple[str, int]]
+    query: Annotated[str, Field(pattern=r"\S")]
+    evidence: Annotated[frozenset[tuple[str, int]], Field(min_length=1)]
+
+
+_QUESTION: Final = TypeAdapter(Question)
 
 
 def read_questions(path: Path) -> list[Question]:
@@ -60,15 +65,10 @@ def read_questions(path: Path) -> list[Question]:
 
 def _question(path: Path, number: int, line: str) -> Question:
     try:
-        raw: Any = json.loads(line)
-        query, evidence = raw["query"], frozenset((file, at) for file, at in raw["evidence"])
-        right = evidence and all(type(file) is str and type(at) is int for file, at in evidence) and query.strip()
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        right = False
-    if not right or type(query) is not str:
+        return _QUESTION.validate_json(line)
+    except ValidationError:
         shape = '{"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}'
-        raise BadFile(path, f"holds no question in line {number}; it should look like {shape}")
-    return Question(query, evidence)
+        raise BadFile(path, f"holds no question in line {number}; it should look like {shape}") from None
 
 
 def out_of_reach(root: Path, questions: Sequence[Question]) -> list[tuple[str, int]]:
@@ -81,9 +81,9 @@ def out_of_reach(root: Path, questions: Sequence[Question]) -> list[tuple[str, i
     Raises:
         IndexUnusable: there is no index, or it cannot be read.
     """
-    names = names_of(root)
+    layout = layout_of(root)
     wanted = {place for question in questions for place in question.evidence}
-    paths = {path: path if names is None else names.canonical(path) for path, _ in wanted}
+    paths = {path: layout.canonical(path) for path, _ in wanted}
     with reading(root) as connection:
         files = {path: file for file, path in connection.execute("SELECT id, path FROM files")}
         shown = {path: connection.execute(_SHOWN, (files.get(own),)).fetchall() for path, own in paths.items()}

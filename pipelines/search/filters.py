@@ -38,21 +38,17 @@ class Filters:
     spellings: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
-        """The SQL condition for what may be told at all: what holds now, and as of a day also what held once."""
+    def visible(self) -> str:
+        """The SQL condition for what may be shown at all: what holds now, and as of a day also what held once."""
         return f"units.hidden < {NEVER}" if self.as_of else "NOT units.hidden"
 
     def condition(self) -> tuple[str, tuple[str, ...]]:
         """Return what stands after WHERE over `units` and `files`, beginning with the hidden, and its values."""
-        clauses, values = [self.told], list[str]()
-        for told, column in ((self.trusts, "units.trust = ?"), (self.sources, _SOURCE)):
-            if told:
-                clauses.append(f"({' OR '.join([column] * len(told))})")
-                values += told
-        if self.types:
-            # Several types stand in one field, so each is looked for between separators.
-            clauses.append(f"({' OR '.join([_TYPE] * len(self.types))})")
-            values += self.types
+        clauses, values = [self.visible], list[str]()
+        for wanted, column in ((self.trusts, "units.trust = ?"), (self.sources, _SOURCE), (self.types, _TYPE)):
+            if wanted:
+                clauses.append(f"({' OR '.join([column] * len(wanted))})")
+                values += wanted
         if self.project:
             names = self.spellings or (self.project,)
             clauses.append(f"units.project COLLATE NOCASE IN ({', '.join('?' * len(names))})")
@@ -92,6 +88,7 @@ _PROJECTS: Final = (
     "SELECT path, coalesce((SELECT project FROM units WHERE file = files.id LIMIT 1), '') FROM files"
     " WHERE path GLOB 'Projects/*'"
 )
+# Several types stand in one field, so each is looked for between separators.
 _TYPE: Final = (
     f"instr('{SEPARATOR}' || lower(units.types) || '{SEPARATOR}', '{SEPARATOR}' || lower(?) || '{SEPARATOR}')"
 )

@@ -88,13 +88,13 @@ class Hit:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
-        told = asdict(self) | {"kind": self.kind, "score": _told(self.score)}
-        del told["known_as"], told["own_path"]
-        factors = {name: _told(value) for name, value in told.pop("factors").items()}
-        return told | ({"factors": factors} if factors else {})
+        found = asdict(self) | {"kind": self.kind, "score": _six_figures(self.score)}
+        del found["known_as"], found["own_path"]
+        factors = {name: _six_figures(value) for name, value in found.pop("factors").items()}
+        return found | ({"factors": factors} if factors else {})
 
 
-def _told(value: float) -> float:
+def _six_figures(value: float) -> float:
     """Return a number to six figures, however small: what orders the hits must not be rounded away."""
     return float(f"{value:.6g}")
 
@@ -115,10 +115,10 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, 
         path, crc, *values = rows.get(unit, ("", None))
         if crc is None or row_sum(values) != crc:
             raise IndexUnusable(DAMAGED_ROW)
-        told = dict(zip(SUMMED_UNIT, values, strict=True))
-        shown: dict[str, Any] = {name: told[name] for name in _AS_WRITTEN}
-        shown |= {name: tuple(told[name].split(SEPARATOR)) if told[name] else () for name in _SEVERAL}
-        shown["known_as"] = known_as(told["item"], told["key"].hex().upper())
+        row = dict(zip(SUMMED_UNIT, values, strict=True))
+        shown: dict[str, Any] = {name: row[name] for name in _AS_WRITTEN}
+        shown |= {name: tuple(row[name].split(SEPARATOR)) if row[name] else () for name in _SEVERAL}
+        shown["known_as"] = known_as(row["item"], row["key"].hex().upper())
         hits.append(Hit(path=path, score=score, factors=factors, **shown))
     return hits
 

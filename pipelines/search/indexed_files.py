@@ -13,7 +13,7 @@ import errno
 import hashlib
 import os
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -22,14 +22,13 @@ from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
 from pipelines.store import files
 from pipelines.store.files import open_regular, read_bytes, too_many
-from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
-from pipelines.store.user_layout import names_of, real_path
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, USER, sidecar_names
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
-    from typing import BinaryIO
 
 
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -86,7 +85,7 @@ class Stamp:
     beside: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Skipped:
     """A file that is not indexed; `reason` ends a sentence that begins with its path."""
 
@@ -109,7 +108,7 @@ def scan(root: Path) -> Scan:
     taken = Counter[str]()
     beside = {Form.TEXT: "", Form.IMAGE: ""}  # what else a form's text hangs on is looked at where a file needs it
     for entry, path, form, sidecar in _candidates(root, skipped):
-        top = path.partition("/")[0]
+        top = _top(path)
         taken[top] += 1
         if taken[top] > files.MOST_FILES:
             if taken[top] == files.MOST_FILES + 1:  # told once
@@ -124,7 +123,7 @@ def scan(root: Path) -> Scan:
             skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
         elif stamp:
             found[path] = stamp
-    return Scan(dict(sorted(found.items())), tuple(sorted(skipped, key=lambda one: one.path)))
+    return Scan(dict(sorted(found.items())), tuple(sorted(set(skipped))))
 
 
 def _reader_of(root: Path, form: Form) -> str:
@@ -143,7 +142,8 @@ _Candidate = tuple["os.DirEntry[str]", str, Form, "os.DirEntry[str] | None"]
 
 def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
     """Yield every file, link and oddity that has a name to be indexed, and an image's sidecar with it."""
-    names = names_of(root)
+    layout = layout_of(root)
+    known_below = f"{NOTES}/" if layout.in_place else ""
     pending, left = [""], files.MOST_SEEN
     while pending and left >= 0:
         here = pending.pop()
@@ -152,30 +152,29 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
                 seen = list(islice(entries, left + 1))
         except OSError as error:
             if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
-                listed_as = here if names is None else f"{NOTES}/{here}"
                 why = (error.strerror or str(error)).lower()
-                skipped.append(Skipped(_printable(listed_as), f"cannot be listed: {why}"))
+                skipped.append(Skipped(_printable(known_below + here), f"cannot be listed: {why}"))
             continue
         left -= len(seen)
         if left < 0:
             skipped.append(Skipped(_printable(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
-        if names is None and not here:
-            listed = [entry for entry in seen if entry.name in _AT_THE_TOP]
-        else:  # a memory that was adopted in place has its files wherever its owner keeps them
-            listed = [entry for entry in seen if not entry.name.startswith(".")]
-            listed = [entry for entry in listed if names is not None or f"{here}/{entry.name}" != PARTIAL]
-        sidecars = {entry.name: entry for entry in listed if entry.name.endswith(SIDECAR)}
-        for entry in listed:
-            real = f"{here}/{entry.name}" if here else entry.name
+        listed = {f"{here}/{one.name}" if here else one.name: one for one in seen if not one.name.startswith(".")}
+        if not layout.in_place:  # else files stand wherever their owner keeps them
+            listed = {real: one for real, one in listed.items() if real != PARTIAL and _top(real) in _AT_THE_TOP}
+        for real, entry in listed.items():
             if entry.is_dir(follow_symlinks=False):
-                pending += [real] if names is None or names.leads(real) else []
+                pending += [real] if layout.leads(real) else []
                 continue
-            path = real if names is None else names.canonical(real) or ""
-            if path.partition("/")[0] in _TOPS and (form := form_of(path)):
-                beside = (sidecars.get(one) for one in sidecar_names(entry.name)) if form is Form.IMAGE else ()
+            path = layout.canonical(real) or ""
+            if _top(path) in _TOPS and (form := form_of(path)):
+                beside = (listed.get(one) for one in sidecar_names(real)) if form is Form.IMAGE else ()
                 yield entry, path, form, next(filter(None, beside), None)
-            elif _is_linked_folder(entry) and (names is None or names.leads(real)):
-                skipped.append(Skipped(_printable(real if names is None else f"{NOTES}/{real}"), _LINK))
+            elif _is_linked_folder(entry) and layout.leads(real):
+                skipped.append(Skipped(_printable(known_below + real), _LINK))
+
+
+def _top(path: str) -> str:
+    return path.partition("/")[0]
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
@@ -276,25 +275,15 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
         if file is None:
             return None
         with file:
-            digest = digest_of(file)
+            whole = hashlib.sha256()
+            while chunk := file.read(1024 * 1024):
+                whole.update(chunk)
+            digest = whole.hexdigest()
     except (BadFile, OSError):
         return ""
     if form_of(path) is Form.IMAGE:
         _, data, reason = read_sidecar(root, path)
-        beside = sidecar_digest(data, reason)
-    return covering(digest, beside)
-
-
-def digest_of(file: BinaryIO) -> str:
-    """Return the hash of what is left of a file, and leave it at its end."""
-    digest = hashlib.sha256()
-    while chunk := file.read(1024 * 1024):
-        digest.update(chunk)
-    return digest.hexdigest()
-
-
-def covering(digest: str, beside: str) -> str:
-    """Return the fingerprint of a file's bytes and of what stands beside them."""
+        beside = hashlib.sha256(data).hexdigest() + reason
     return hashlib.sha256(f"{digest} {beside}".encode()).hexdigest() if beside else digest
 
 
@@ -304,15 +293,10 @@ def read_sidecar(root: Path, image: str) -> tuple[str, bytes, str]:
         try:
             data = read_bytes(root, path)
         except BadFile as error:
-            return "", b"", f"has a description that cannot be used: {real_path(root, path)} {error.why}"
+            return "", b"", f"has a description that cannot be used: {layout_of(root).real(path)} {error.why}"
         if data is not None:
             return path, data, ""
     return "", b"", UNDESCRIBED
-
-
-def sidecar_digest(data: bytes, reason: str) -> str:
-    """Return what of a sidecar goes into the fingerprint of its image."""
-    return hashlib.sha256(data).hexdigest() + reason
 
 
 _SKIPPED: Final = (
@@ -327,9 +311,9 @@ def unread_in(root: Path, connection: sqlite3.Connection) -> tuple[tuple[Skipped
     Both are in order of the program's paths, and have the names that people know them by. The index keeps them, so that
     whoever asks need not look at every file.
     """
-    names = names_of(root)
+    layout = layout_of(root)
     skipped, partial = (
-        tuple(Skipped(path if names is None else names.real(path), why) for path, why in connection.execute(query))
+        tuple(Skipped(layout.real(path), why) for path, why in connection.execute(query))
         for query in (_SKIPPED, _PARTIAL)
     )
     return skipped, partial
@@ -347,11 +331,10 @@ def unread(root: Path) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
 def is_kept(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> bool:
     """Return whether the index knows exactly these files as passed over by the last scan."""
     rows = connection.execute("SELECT path, reason FROM passed ORDER BY path, reason")
-    return [Skipped(*row) for row in rows] == sorted(set(skipped), key=lambda one: (one.path, one.reason))
+    return [Skipped(*row) for row in rows] == list(skipped)
 
 
 def keep(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> None:
     """Record what a scan passed over; the caller holds a transaction."""
     connection.execute("DELETE FROM passed")
-    rows = ((one.path, one.reason) for one in dict.fromkeys(skipped))
-    connection.executemany("INSERT INTO passed(path, reason) VALUES (?, ?)", rows)
+    connection.executemany("INSERT INTO passed(path, reason) VALUES (?, ?)", map(astuple, skipped))

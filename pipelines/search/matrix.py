@@ -16,14 +16,14 @@ import zlib
 from dataclasses import asdict, dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
-from pipelines.search.binary_vectors import drop_damaged_signs, fit, make_signs, open_signs, words_of, write_signs
+from pipelines.search.binary_vectors import signs_of, words_of
 from pipelines.search.schema import NEVER
 from pipelines.search.vectors import Model, fetch, has_vectors, last_model, vector_store
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     import numpy as np
@@ -34,7 +34,10 @@ STAMP: Final = f"{PRIVATE}/matrix.json"
 _BLOCK: Final = 8192
 SUMMED: Final = 1024
 """Rows a checksum: what is added to the matrix has it read no more than this again."""
-_NEW: Final = "SELECT id, key FROM units WHERE id > ? AND id <= ? AND hidden < 2 ORDER BY id"
+_WITHOUT_ROWS: Final = """
+    SELECT id, key FROM units WHERE id IN (SELECT value FROM json_each(?))
+    UNION ALL SELECT id, key FROM units WHERE id > ? AND hidden < 2
+"""
 # The partial index answers the second.
 _COUNTED: Final = f"SELECT count(*) FROM units UNION ALL SELECT count(*) FROM units WHERE hidden AND hidden >= {NEVER}"  # noqa: S608
 
@@ -112,17 +115,28 @@ def open_matrix(root: Path, build: str) -> Matrix | None:
 def _mapped(root: Path, _mtime_ns: int, _inode: int) -> Matrix | None:
     """Map the matrix once for as long as its stamp stays: a new mapping pays for each page again."""
     stamp = read_stamp(root)
-    if stamp is None:
-        return None
-    import numpy as np  # noqa: PLC0415  a search by words alone needs none
-
-    shape = (stamp.units + 1, stamp.dimension)
     try:
-        # As a plain array: one that knows of its file takes longer at each step.
-        rows = np.asarray(np.memmap(root / stamp.file, "<f4", "r", shape=shape))
-        return Matrix(stamp, rows, open_signs(root / stamp.signs, *shape))
+        return _map(root, stamp) if stamp else None
     except (OSError, ValueError):
         return None
+
+
+def _map(root: Path, stamp: Stamp) -> Matrix:
+    """Map the vectors, and their signs where these are there whole: a search goes without them, too."""
+    import numpy as np  # noqa: PLC0415  a search by words alone needs none
+
+    count, signs = stamp.units + 1, None
+    if _has_signs(root, stamp):
+        signs = np.memmap(root / stamp.signs, "<u8", "r", shape=(count, words_of(stamp.dimension)))
+    # As a plain array: one that knows of its file takes longer at each step.
+    return Matrix(stamp, np.asarray(np.memmap(root / stamp.file, "<f4", "r", shape=(count, stamp.dimension))), signs)
+
+
+def _has_signs(root: Path, stamp: Stamp) -> bool:
+    try:
+        return (root / stamp.signs).stat().st_size == (stamp.units + 1) * words_of(stamp.dimension) * 8
+    except OSError:
+        return False
 
 
 def fits(root: Path, index: sqlite3.Connection) -> bool:
@@ -144,7 +158,7 @@ def embedded_units(index: sqlite3.Connection, stamp: Stamp) -> tuple[int, int]:
 
 
 def drop_damaged(root: Path) -> None:
-    """Look at every row, and take a matrix away that is not as it was written; `follow` makes it anew."""
+    """Look at every row and its signs, and drop a matrix that is not as it was written; `follow` makes it anew."""
     stamp = read_stamp(root)
     if stamp is None:
         return
@@ -152,16 +166,14 @@ def drop_damaged(root: Path) -> None:
         sound = len(stamp.sums) == len(_blocks(stamp)) and all(
             _sum(file, stamp, block) == stamp.sums[block] for block in _blocks(stamp)
         )
-    if not sound:
+    if not sound or not _are_signs_sound(_map(root, stamp)):
         (root / STAMP).unlink(missing_ok=True)
-    elif stamp.units:
-        drop_damaged_signs(root / stamp.signs, _rows(root, stamp))
 
 
-def _rows(root: Path, stamp: Stamp) -> NDArray[np.float32]:
-    import numpy as np  # noqa: PLC0415  as above
-
-    return np.memmap(root / stamp.file, "<f4", "r", shape=(stamp.units + 1, stamp.dimension))
+def _are_signs_sound(matrix: Matrix) -> bool:
+    rows, signs = matrix.rows, matrix.signs
+    blocks = (slice(first, first + _BLOCK) for first in range(0, len(rows), _BLOCK))
+    return signs is not None and all((signs[block] == signs_of(rows[block])).all() for block in blocks)
 
 
 def _blocks(stamp: Stamp) -> range:
@@ -194,12 +206,9 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
     if model is None:
         return None
     build, last = index.execute("SELECT build, last_unit FROM marks").fetchone()
-    if old is None or (old.build, old.model) != (build, model):
+    if old is None or (old.build, old.model) != (build, model) or not _has_signs(root, old):
         old = Stamp(build, *model)
     elif old.units == last and not old.missing:
-        if not fit(root / old.signs, old.units + 1, old.dimension):
-            make_signs(root / old.signs, _rows(root, old))
-            _write_stamp(root, old)  # whoever has mapped the matrix without them maps it anew
         return old
     try:
         stamp = _extend(root, index, old, last)
@@ -216,15 +225,16 @@ def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> S
     Raises:
         _Damaged: where they belong, the matrix is not as it was written.
     """
+    import numpy as np  # noqa: PLC0415  as above
+
     width, missing = 4 * stamp.dimension, list[int]()
+    signs_width = 8 * words_of(stamp.dimension)
     written = dict.fromkeys(range(stamp.units // SUMMED, last // SUMMED + 1))
     new = replace(stamp, units=last)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     if not stamp.units:
         for name in (stamp.file, stamp.signs):
             (root / name).unlink(missing_ok=True)  # never cut short what a reader may have mapped
-    elif not fit(root / stamp.signs, stamp.units + 1, stamp.dimension):
-        make_signs(root / stamp.signs, _rows(root, stamp))
     with (
         vector_store(root) as store,
         os.fdopen(os.open(root / stamp.file, flags, 0o600), "r+b") as file,
@@ -232,33 +242,24 @@ def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> S
     ):
         if stamp.units:
             _compare(file, stamp, written)
-        for rows in _without_rows(index, stamp, last):
+        units = index.execute(_WITHOUT_ROWS, (json.dumps(stamp.missing), stamp.units))
+        while rows := units.fetchmany(_BLOCK):
             found = fetch(store, stamp.model, [key for _, key in rows])
             missing += [unit for unit, key in rows if key not in found]
             here = {unit: found[key] for unit, key in rows if key in found}
             _compare(file, stamp, {unit // SUMMED for unit in here} - written.keys())
             written |= dict.fromkeys(unit // SUMMED for unit in here)
-            for unit, vector in here.items():
+            vectors = np.frombuffer(b"".join(here.values()), "<f4").reshape(-1, stamp.dimension)
+            for (unit, vector), bits in zip(here.items(), signs_of(vectors), strict=True):
                 file.seek(unit * width)
                 file.write(vector)
-            if here:
-                write_signs(signs, here, stamp.dimension)
+                signs.seek(unit * signs_width)
+                signs.write(bits.tobytes())
         file.truncate((last + 1) * width)
-        signs.truncate((last + 1) * 8 * words_of(stamp.dimension))  # rows that were never written have none set
+        signs.truncate((last + 1) * signs_width)  # rows that were never written have none set
         file.flush()
         sums = dict(enumerate(stamp.sums)) | {block: _sum(file, new, block) for block in written}
     return replace(new, missing=tuple(missing), sums=tuple(sums[block] for block in sorted(sums)))
-
-
-def _without_rows(index: sqlite3.Connection, stamp: Stamp, last: int) -> Iterator[list[tuple[int, bytes]]]:
-    """Yield units whose rows are to be written, with their keys, some thousand at a time."""
-    for at in range(0, len(stamp.missing), _BLOCK):
-        numbers = json.dumps(stamp.missing[at : at + _BLOCK])
-        yield index.execute(
-            "SELECT id, key FROM units WHERE id IN (SELECT value FROM json_each(?))", (numbers,)
-        ).fetchall()
-    for first in range(stamp.units, last, _BLOCK):
-        yield index.execute(_NEW, (first, min(first + _BLOCK, last))).fetchall()
 
 
 class _Damaged(Exception):
@@ -279,8 +280,8 @@ def _compare(file: IO[bytes], stamp: Stamp, blocks: Iterable[int]) -> None:
 def _write_stamp(root: Path, stamp: Stamp) -> None:
     aside = (root / STAMP).with_suffix(".new")
     aside.unlink(missing_ok=True)
-    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(asdict(stamp), file)
+    aside.touch(0o600, exist_ok=False)
+    aside.write_text(json.dumps(asdict(stamp)), "utf-8")
     aside.replace(root / STAMP)
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
     from pypdf import PdfReader
@@ -93,18 +93,21 @@ def read_pdf(file: BinaryIO, reader: str) -> Pdf:
         except OSError as error:
             return Pdf(reason=f"cannot be read: {(error.strerror or str(error)).lower()}")
         out.seek(0)
-        return _plain(out.read(), ended) if reader == "pdftotext" else _told(out.read(), ended)
+        return (_from_pdftotext if reader == "pdftotext" else _from_pypdf)(out.read(), ended)
 
 
-def _told(output: bytes, ended: int) -> Pdf:
+def _from_pypdf(output: bytes, ended: int) -> Pdf:
     """Return what pypdf came to; a process that was ended amid a page leaves the pages before."""
-    told = list(_objects(output))
-    last = told[-1] if told and "page" not in told[-1] else {}
-    texts = [(one["page"], _page(one["text"])) for one in told if isinstance(one.get("text"), str)]
+    found = []
+    for line in output.splitlines():
+        with contextlib.suppress(ValueError):  # cut off amid a page
+            found.append(json.loads(line))
+    last = found[-1] if found and "page" not in found[-1] else {}
+    texts = [(one["page"], _page(one["text"])) for one in found if "text" in one]
     pages = tuple((number, text) for number, text in texts if text)
     fault = last.get("fault") or ("" if "pages" in last else "time" if ended < 0 else "broken")
     reason = _FAULTS.get(fault) or (f"takes more than {SECONDS} s to be read" if fault else "")
-    read, broken = [one["page"] for one in told if "page" in one], sum(1 for one in told[:-1] if "fault" in one)
+    read, broken = [one["page"] for one in found if "page" in one], sum(1 for one in found[:-1] if "fault" in one)
     if not pages:
         return Pdf(reason=reason or ("is broken" if broken else "holds no text; its pages may be pictures"))
     title, date = clean(str(last.get("title", "")).replace("\n", " "))[:200], str(last.get("date", ""))
@@ -118,7 +121,7 @@ def _note(read: int, count: int, broken: int, reason: str) -> str:
     return f"is indexed in part: {', '.join(parts)}" if parts else ""
 
 
-def _plain(output: bytes, ended: int) -> Pdf:
+def _from_pdftotext(output: bytes, ended: int) -> Pdf:
     """Return what pdftotext came to: pages that end with a form feed."""
     texts = enumerate(output.decode(errors="replace").split("\f"), start=1)
     pages = tuple((number, _page(text)) for number, text in texts if _page(text))
@@ -128,16 +131,6 @@ def _plain(output: bytes, ended: int) -> Pdf:
     if ended:
         return Pdf(pages, note=f"is indexed in part: up to page {last:,}")
     return Pdf(pages, note=f"is indexed in part: up to page {last:,}" if last >= MOST_PAGES else "")
-
-
-def _objects(output: bytes) -> Iterator[dict[str, Any]]:
-    for line in output.splitlines():
-        try:
-            told = json.loads(line)
-        except ValueError:  # cut off amid a page
-            continue
-        if isinstance(told, dict):
-            yield told
 
 
 def _page(text: str) -> str:
@@ -160,9 +153,8 @@ def _child() -> None:
     if reader == "pdftotext":
         os.execvp(reader, [reader, "-q", "-enc", "UTF-8", "-l", str(MOST_PAGES), "-", "-"])  # noqa: S606  no shell
     try:
-        for told in _read(sys.stdin.buffer.read()):
-            sys.stdout.write(json.dumps(told) + "\n")
-            sys.stdout.flush()
+        for one in _read(sys.stdin.buffer.read()):
+            print(json.dumps(one), flush=True)  # noqa: T201  to who started this process
     except MemoryError:
         sys.stdout.write('\n{"fault": "memory"}\n')
 
@@ -171,54 +163,42 @@ def _read(data: bytes) -> Iterator[dict[str, Any]]:
     """Yield the pages, and at last how many there are, and the title and day of the file."""
     import pypdf  # noqa: PLC0415  only here, in a process of its own
 
-    try:
-        reader = pypdf.PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not _opened(reader):
-            yield {"fault": "encrypted"}
-            return
-        count = len(reader.pages)
-    except MemoryError:
-        raise
-    except Exception:  # noqa: BLE001  whatever a broken file makes a reader raise
+    reader = _tried(pypdf.PdfReader, io.BytesIO(data))
+    # An empty password opens many: they are encrypted only so that they cannot be edited.
+    if _tried(lambda: reader.is_encrypted) and not _tried(lambda: reader.decrypt("")):
+        yield {"fault": "encrypted"}
+        return
+    count = _tried(lambda: len(reader.pages))
+    if count is None:
         yield {"fault": "broken"}
         return
-    yield from _pages(reader, count)
-    yield {"pages": count, **_about(reader)}
-
-
-def _opened(reader: PdfReader) -> bool:
-    """Return whether an empty password opens the file: many are encrypted only so that they cannot be edited."""
-    try:
-        return bool(reader.decrypt(""))
-    except Exception:  # noqa: BLE001  as above; also where no library for the cipher is installed
-        return False
-
-
-def _pages(reader: PdfReader, count: int) -> Iterator[dict[str, Any]]:
     room = MOST_TEXT
     for number in range(min(count, MOST_PAGES)):
-        try:
-            text = reader.pages[number].extract_text()
-        except MemoryError:
-            raise
-        except Exception:  # noqa: BLE001  one broken page costs no other
+        text = _tried(lambda at: reader.pages[at].extract_text(), number)
+        if text is None:  # one broken page costs no other
             yield {"page": number + 1, "fault": "broken"}
             continue
         yield {"page": number + 1, "text": text[:room]}
         room -= len(text)
         if room <= 0:
-            return
+            break
+    yield {"pages": count} | (_tried(_about, reader) or {})
+
+
+def _tried(work: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401  whatever that gives
+    """Return what a reader gives, or None for whatever a broken file makes it raise."""
+    try:
+        return work(*given)
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001  as pypdf has it, no kinds are told
+        return None
 
 
 def _about(reader: PdfReader) -> dict[str, str]:
-    try:
-        told = reader.metadata
-        day = told and (told.modification_date or told.creation_date)
-        return {"title": str((told and told.title) or "")[:1000], "date": f"{day:%Y-%m-%d}" if day else ""}
-    except MemoryError:
-        raise
-    except Exception:  # noqa: BLE001  a title and a day are a help only
-        return {}
+    known = reader.metadata
+    day = known and (known.modification_date or known.creation_date)
+    return {"title": str((known and known.title) or "")[:1000], "date": f"{day:%Y-%m-%d}" if day else ""}
 
 
 if __name__ == "__main__":

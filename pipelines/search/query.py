@@ -8,13 +8,13 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.search.candidates import Question, candidates, fitting_units, matrix_for, read_places, told_in_logs
+from pipelines.search.candidates import Question, candidates, fitting_units, matrix_for, repeated_in_logs
 from pipelines.search.chunk_context import identifiers, match_expression
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.hits import Hit, known_as, read_hits
 from pipelines.search.rank import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
 from pipelines.search.schema import reading
-from pipelines.store.user_layout import names_of
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -119,34 +119,35 @@ def answer(
     if asked.vector is not None and ranking.mode != "keyword":
         matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
     terms = "" if matrix is not None and ranking.mode == "vector" else match_expression(query)
-    vector = None if matrix is None else asked.vector
-    question = Question(terms, resolved(asked.filters, connection), stale, ranking, vector, matrix)
-    positions, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
-    twice = told_in_logs(connection, positions, question.filters, stale)
+    near = None if matrix is None or asked.vector is None else (matrix, asked.vector)
+    question = Question(terms, resolved(asked.filters, connection), stale, ranking, near)
+    places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
+    twice = repeated_in_logs(connection, places, question)
     fused = _fused(words, meaning, ranking) if matrix else words
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     factors: dict[int, dict[str, float]] = {}
     if asked.explain or ranking.adjusts:
-        factors = _factors(connection, scores, (words, meaning), asked)
+        factors = _factors(connection, scores, places, (words, meaning), asked)
         scores = {
-            unit: told["fused"] * math.prod(told.get(name, 1.0) for name in _MULTIPLIED)
-            for unit, told in factors.items()
+            unit: known["fused"] * math.prod(known.get(name, 1.0) for name in _MULTIPLIED)
+            for unit, known in factors.items()
         }
     if ranking.day_bonus:
-        _add_bonus(scores, factors, read_places(connection, scores), ranking.day_bonus)
+        _add_bonus(scores, factors, places, ranking.day_bonus)
     # A stemmed, tokenised text is no place to look for an item's id.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     if named:
         there = fitting_units(connection, named, question)
+        places |= there
         scores |= dict.fromkeys(there, _NAMED_SCORE)
         factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
-    order = _ordered(connection, scores, limit, question)
+    order = _ordered(places, scores, limit, question)
     if asked.explain and ranking.diversity and matrix is not None:
-        _tell_repeats(factors, order, _likeness(matrix, order))
-    told = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
-    hits = read_hits(connection, told)
-    names = names_of(root)
-    return hits if names is None else [replace(hit, path=names.real(hit.path), own_path=hit.path) for hit in hits]
+        _explain_repeats(factors, order, _likeness(matrix, order))
+    scored = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
+    hits = read_hits(connection, scored)
+    layout = layout_of(root)
+    return [replace(hit, path=layout.real(hit.path), own_path=hit.path) for hit in hits] if layout.in_place else hits
 
 
 def _fused(words: dict[int, float], meaning: dict[int, float], ranking: Ranking) -> dict[int, float]:
@@ -158,7 +159,11 @@ def _fused(words: dict[int, float], meaning: dict[int, float], ranking: Ranking)
 
 
 def _factors(
-    connection: sqlite3.Connection, scores: Mapping[int, float], found: tuple[dict[int, float], ...], asked: Asked
+    connection: sqlite3.Connection,
+    scores: Mapping[int, float],
+    places: Mapping[int, Place],
+    found: tuple[dict[int, float], ...],
+    asked: Asked,
 ) -> dict[int, dict[str, float]]:
     """Return by unit all that its score comes of: what was found, and what is known of it."""
     ranking, factors, (words, meaning) = asked.ranking, {}, found
@@ -168,34 +173,32 @@ def _factors(
     items = {unit: item for unit, item, _ in rows}
     names = {unit: known_as(item, key) for unit, item, key in rows}
     used = uses(frozenset(names.values())) if uses else {}
-    places = read_places(connection, scores)
     for unit, score in scores.items():
         place = places[unit]
-        told = {"words": words.get(unit, 0.0), "meaning": meaning.get(unit, 0.0), "fused": score}
+        known = {"words": words.get(unit, 0.0), "meaning": meaning.get(unit, 0.0), "fused": score}
         if items.get(unit) in priorities:
-            told["priority"] = 1 + ranking.priority * priorities[items[unit]]
+            known["priority"] = 1 + ranking.priority * priorities[items[unit]]
         if ranking.half_life and asked.today and place.date:
-            told["recency"] = recency(days_between(place.date, asked.today), ranking.half_life)
+            known["recency"] = recency(days_between(place.date, asked.today), ranking.half_life)
         if ranking.trust or ranking.confidence:
-            told["belief"] = belief(place.trust, place.confidence, ranking)
+            known["belief"] = belief(place.trust, place.confidence, ranking)
         if names.get(unit) in used:
-            told["use"] = use(*used[names[unit]], ranking.access)
-        factors[unit] = told
+            known["use"] = use(*used[names[unit]], ranking.access)
+        factors[unit] = known
     return factors
 
 
-def _ordered(connection: sqlite3.Connection, scores: Mapping[int, float], limit: int, question: Question) -> list[int]:
+def _ordered(places: Mapping[int, Place], scores: Mapping[int, float], limit: int, question: Question) -> list[int]:
     ranking = question.ranking
     wanted = 3 * limit if ranking.diversity else limit
     bar = min(heapq.nlargest(wanted, scores.values()), default=0.0)
-    places = read_places(connection, [unit for unit, score in scores.items() if score >= bar])
-    best = ((-scores[unit], place.path, place.line, unit) for unit, place in places.items())
+    best = ((-score, places[unit][:2], unit) for unit, score in scores.items() if score >= bar)
     order = [unit for *_, unit in sorted(best)[:wanted]]
-    if ranking.diversity and question.matrix is not None:
+    if ranking.diversity and question.near:
         # What is named stands first whatever it is like; beside its score, no other would count for anything.
         named = [unit for unit in order if scores[unit] >= _NAMED_SCORE]
-        alike = _likeness(question.matrix, order)
-        order = [*named, *diverse(order[len(named) :], scores, alike, ranking.diversity, limit - len(named), named)]
+        likeness = _likeness(question.near[0], order)
+        order = [*named, *diverse(order[len(named) :], scores, likeness, ranking.diversity, limit - len(named), named)]
     return order[:limit]
 
 
@@ -211,14 +214,13 @@ def _add_bonus(
         factors[unit] = factors.get(unit, {}) | {"day": bonus}
 
 
-def _tell_repeats(
+def _explain_repeats(
     factors: dict[int, dict[str, float]], order: Sequence[int], likeness: Callable[[int, int], float]
 ) -> None:
-    """Tell of each hit how alike it is to the nearest that stands above it: no score shows what that did."""
+    """Note of each hit how alike it is to the nearest that stands above it: no score shows what that did."""
     for place, unit in enumerate(order):
         if "named" not in factors[unit]:
-            alike = max((0.0, *(likeness(unit, one) for one in order[:place])))
-            factors[unit] = factors[unit] | {"alike": alike}
+            factors[unit] |= {"alike": max((0.0, *(likeness(unit, one) for one in order[:place])))}
 
 
 def _likeness(matrix: Matrix, units: list[int]) -> Callable[[int, int], float]:

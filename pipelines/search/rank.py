@@ -102,8 +102,6 @@ def relative(scores: Mapping[int, float]) -> dict[int, float]:
     looked at.
     """
     best = max(scores.values(), default=0.0)
-    if best <= 0:
-        return dict.fromkeys(scores, 0.0)
     return {unit: score / best if score > 0 else 0.0 for unit, score in scores.items()}
 
 

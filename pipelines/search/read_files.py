@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.search.chunks import Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
-from pipelines.search.indexed_files import Form, covering, digest_of, form_of, read_sidecar, sidecar_digest
+from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
+from pipelines.search.indexed_files import Form, fingerprint, form_of, read_sidecar
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import LOGS
@@ -43,7 +43,7 @@ class Reading:
     """
 
     units: Sequence[Unit]
-    sha256: str
+    sha256: str = ""
     reason: str = ""
     note: str = ""
 
@@ -60,20 +60,21 @@ def read_file(root: Path, path: str, beside: str) -> Reading | None:
     try:
         if form is Form.TEXT:
             return _text(root, path)
+        sha256 = fingerprint(root, path, beside)  # before it is read: what changes meanwhile is then read again
         file = open_regular(root, path)
-        if file is None:
+        if file is None or sha256 is None:
             return None
         with file:
             if form is Form.TRANSCRIPT:
-                return _transcript(path, file, beside, load_redactor(root))
-            read = _pdf(file, beside) if form is Form.PDF else _image(root, path, file)
+                return replace(_transcript(path, file, beside, load_redactor(root)), sha256=sha256)
+            read = _pdf(file, beside) if form is Form.PDF else _image(root, path)
     except BadFile as error:
-        return Reading((), "", error.why)
+        return Reading((), reason=error.why)
     except OSError as error:
-        return Reading((), "", f"cannot be read: {(error.strerror or str(error)).lower()}")
+        return Reading((), reason=f"cannot be read: {(error.strerror or str(error)).lower()}")
     redact = load_redactor(root).redact
     units = (replace(unit, text=redact(unit.text).text, title=redact(unit.title).text) for unit in read.units)
-    return replace(read, units=tuple(units))
+    return replace(read, sha256=sha256, units=tuple(units))
 
 
 def _text(root: Path, path: str) -> Reading | None:
@@ -95,60 +96,40 @@ def _text(root: Path, path: str) -> Reading | None:
     return Reading(read_units(path, load_redactor(root).redact(shown).text), digest)
 
 
-class _Hashed:
-    """The lines of a file, hashed as they are read, so that the fingerprint is that of what was read."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self.digest = file, hashlib.sha256()
-
-    def readline(self, size: int, /) -> bytes:
-        line = self._file.readline(size)
-        self.digest.update(line)
-        return line
-
-
 def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> Reading:
     from pipelines.store.days import parse_days  # noqa: PLC0415  as above
     from pipelines.store.secrets.redact import TranscriptCleaner  # noqa: PLC0415  as above
     from pipelines.store.transcripts import Transcript  # noqa: PLC0415  as above
 
-    days, hashed = parse_days(beside), _Hashed(file)
-    transcript, words = Transcript(hashed, days.zone), TranscriptCleaner(redactor).words
+    days = parse_days(beside)
+    transcript, words = Transcript(file, days.zone), TranscriptCleaner(redactor).words
     turns = (replace(turn, text=words(turn.text)) for turn in transcript)
     units = list(turn_units(path, turns, days))
-    whole = covering(hashed.digest.hexdigest(), beside)
-    faults = "; ".join(transcript.faults())
+    faults, line = "; ".join(transcript.faults()), transcript.strange
     if faults and not units:
-        return Reading((), whole, f"holds no turn that can be read: {faults}")
-    if transcript.strange and not units:
-        return Reading(
-            (), whole, f"holds no turn of a shape that is known (line {transcript.strange} is of another one)"
-        )
-    return Reading(units, whole, note=f"is indexed in part: {faults}" if faults else "")
+        return Reading((), reason=f"holds no turn that can be read: {faults}")
+    if line and not units:
+        return Reading((), reason=f"holds no turn of a shape that is known (line {line} is of another one)")
+    return Reading(units, note=f"is indexed in part: {faults}" if faults else "")
 
 
 def _pdf(file: BinaryIO, beside: str) -> Reading:
     from pipelines.search.pdf import read_pdf  # noqa: PLC0415  as above
 
-    whole = covering(digest_of(file), beside)
-    if not file.tell():
-        return Reading((), whole, "is empty")
+    if not file.read(1):
+        return Reading((), reason="is empty")
     pdf = read_pdf(file, beside)
-    return Reading(tuple(pdf_units(pdf)), whole, pdf.reason, pdf.note)
+    return Reading(tuple(pdf_units(pdf)), reason=pdf.reason, note=pdf.note)
 
 
-def _image(root: Path, path: str, file: BinaryIO) -> Reading:
+def _image(root: Path, path: str) -> Reading:
     sidecar, data, reason = read_sidecar(root, path)
-    whole = covering(digest_of(file), sidecar_digest(data, reason))
-    if reason:
-        return Reading((), whole, reason)
     try:
-        return Reading(tuple(image_units(parse_sidecar(data))), whole)
+        return Reading((), reason=reason) if reason else Reading(tuple(image_units(parse_sidecar(data))))
     except BadSidecar as fault:
-        return Reading((), whole, f"has a description that cannot be used: {sidecar} {fault}")
+        return Reading((), reason=f"has a description that cannot be used: {sidecar} {fault}")
 
 
-_DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _MODEL: Final = re.compile(r"[\w.-]+:\S+@describe/\d+")
 _PROJECT: Final = 80
 
@@ -162,7 +143,7 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
         days: how the memory cuts its days.
     """
     zone = days.zone
-    day = found[-1] if (found := _DAY.findall(path)) else ""
+    day = found[-1] if (found := DAY.findall(path)) else ""
     for turn in turns:
         clock = ""
         if turn.time is not None:

@@ -172,6 +172,15 @@ FAULTS: Final = (sqlite3.Error, UnicodeDecodeError)
 """What reading a database raises; Python fails over SQLite's own sentence where that quotes a damaged name."""
 
 
+class OtherVersion(IndexUnusable):
+    """Raised when another version of memcurate wrote the index."""
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+        age = "a newer version of memcurate wrote it" if version > VERSION else "it is empty or of an older version"
+        super().__init__(f"{age} (format {version}, this version knows {VERSION})")
+
+
 def is_broken(error: Exception) -> bool:
     """Return whether an error tells that the file itself is damaged, so that building it anew would help."""
     code: int | None = getattr(error, "sqlite_errorcode", None)
@@ -233,8 +242,7 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
         raise
     if version != VERSION:
         connection.close()
-        age = "a newer version of memcurate wrote it" if version > VERSION else "it is empty or of an older version"
-        raise IndexUnusable(f"{age} (format {version}, this version knows {VERSION})")
+        raise OtherVersion(version)
     return connection
 
 

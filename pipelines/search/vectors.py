@@ -75,7 +75,7 @@ def vector_store(root: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextlib.contextmanager
-def _damage_told() -> Iterator[None]:
+def _damage_raised() -> Iterator[None]:
     """Tell damage of the vectors from damage of the index, which is often read at the same time.
 
     Raises:
@@ -111,18 +111,18 @@ def has_vectors(root: Path) -> bool:
     return (root / VECTORS).is_file()
 
 
+@_damage_raised()
 def last_model(store: sqlite3.Connection) -> Model | None:
     """Return the model that came last, or None where nothing was ever embedded.
 
     Raises:
         VectorsDamaged: the vectors cannot be read.
     """
-    with _damage_told():
-        row = store.execute("SELECT name, dimension FROM models ORDER BY id DESC LIMIT 1").fetchone()
-        return Model(*row) if row else None
+    row = store.execute("SELECT name, dimension FROM models ORDER BY id DESC LIMIT 1").fetchone()
+    return Model(*row) if row else None
 
 
-@_damage_told()
+@_damage_raised()
 def fetch(store: sqlite3.Connection, model: Model, keys: Sequence[bytes]) -> dict[bytes, bytes]:
     """Return the vectors that are there and sound, little-endian float32, by key.
 
@@ -147,7 +147,7 @@ def fetch(store: sqlite3.Connection, model: Model, keys: Sequence[bytes]) -> dic
     return found
 
 
-@_damage_told()
+@_damage_raised()
 def forget_others(store: sqlite3.Connection, live: AbstractSet[bytes]) -> None:
     """Drop vectors of texts that stand nowhere any more, once they are more than those that do."""
     (held,) = store.execute("SELECT count(DISTINCT key) FROM vectors").fetchone()
@@ -158,7 +158,7 @@ def forget_others(store: sqlite3.Connection, live: AbstractSet[bytes]) -> None:
         store.execute("VACUUM")
 
 
-@_damage_told()
+@_damage_raised()
 def keep(store: sqlite3.Connection, model: Model, keys: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
     """Write vectors, shape (n, dimension), under their keys; all or none of them.
 

@@ -281,7 +281,7 @@ def test_weights_that_are_damaged_are_refused(folder: Path, models: Path, damage
     [
         ("1_Pooling/config.json", '{"pooling_mode_cls_token": true}', "it pools by cls_token, not by the mean"),
         ("modules.json", '[{"type": "sentence_transformers.models.Dense"}]', "a step of the kind Dense"),
-        ("modules.json", "{", "modules.json cannot be read"),
+        ("modules.json", "{", "modules.json is not JSON"),
         ("modules.json", "{}", "modules.json holds no list"),
         ("config.json", "[1]", "config.json holds no JSON object"),
         ("config.json", "{", "config.json is not JSON"),

@@ -97,7 +97,7 @@ def test_pages_and_text_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.get("page") for one in told] == [1, 2, None]
     assert told[-1]["pages"] == 3
     lines = "".join(f"{json.dumps(one)}\n" for one in told).encode()
-    assert reading._told(lines, 0).note == "is indexed in part: up to page 2 of 3"
+    assert reading._from_pypdf(lines, 0).note == "is indexed in part: up to page 2 of 3"
     monkeypatch.setattr(reading, "MOST_TEXT", 5)
     assert [one.get("text") for one in reading._read(pdf("one", "two", "three"))] == ["one\n", "t", None]
 
@@ -113,7 +113,7 @@ def test_one_broken_page_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(pypdf.PageObject, "extract_text", extract)
     told = list(reading._read(pdf("one", "two", "three")))
     lines = "".join(f"{json.dumps(one)}\n" for one in told).encode()
-    found = reading._told(lines, 0)
+    found = reading._from_pypdf(lines, 0)
     assert found.pages == ((1, "one"), (3, "three"))
     assert found.note == "is indexed in part: without 1 broken page"
 

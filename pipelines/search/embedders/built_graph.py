@@ -13,14 +13,16 @@ import json
 import math
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import NotWritable, UnusableModel
+from pipelines.errors import UnusableModel
 from pipelines.search.embedders.fetch import digest
-from pipelines.store.files import sync_folder
+from pipelines.store.files import replace_synced, writing
+from pipelines.store.folders import holding
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -34,122 +36,17 @@ TOKENIZER: Final = "tokenizer.json"
 CONFIG: Final = "config.json"
 _SOURCES: Final = (CONFIG, TOKENIZER, WEIGHTS)
 _AGAIN: Final = "`curate models fetch` fetches it again."
+_DEFAULTS: Final = {"hidden_act": "gelu", "position_embedding_type": "absolute", "layer_norm_eps": 1e-12}
+_UNDERSTOOD: Final = {
+    "model_type": ("bert", "it is of the type"),
+    "hidden_act": ("gelu", "its activation is"),
+    "position_embedding_type": ("absolute", "its positions are"),
+}
+_POOLING: Final = "pooling_mode_"
+_SHOWN: Final = 40
 _STEPS: Final = frozenset({"Transformer", "Pooling", "Normalize"})
 _KINDS: Final = {"F32": "<f4", "F16": "<f2"}
 _COUNT_BYTES: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltModel:
-    """A local model that is ready to run.
-
-    Args:
-        name: model, weights and precision, as the index records them.
-        graph: the ONNX file.
-        folder: what it was built from: tokenizer, shape and weights.
-        dimension: how many numbers a vector has.
-        limit: the most tokens of a text that are read.
-        prompts: what is put before a document and before a query.
-    """
-
-    name: str
-    graph: Path
-    folder: Path
-    dimension: int
-    limit: int
-    prompts: tuple[str, str] = ("", "")
-
-
-def built_model(folder: Path, models: Path, precision: Precision, pinned: PinnedModel | None = None) -> BuiltModel:
-    """Return the model of a folder, its graph built into the cache unless it is there and fits the folder's files.
-
-    Args:
-        folder: a sentence-transformers folder.
-        models: the folder of all models; graphs and stamps come into `built` in it.
-        precision: how the graph computes.
-        pinned: which bytes the files must have, or None for a folder that the user named.
-
-    Raises:
-        UnusableModel: a file is missing, damaged, not the pinned one, or of a kind that is not understood.
-        NotWritable: the cache cannot be written.
-    """
-    tag = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:16]
-    stamp = models / "built" / f"{tag}-{precision}.json"
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # then it is built
-        told: dict[str, Any] = json.loads(stamp.read_bytes())
-        graph = stamp.parent / told["graph"]
-        document, query = told["prompts"]
-        as_built = (_states(folder), BUILDER, graph.stat().st_size)
-        if (told["sources"], told["builder"], told["size"]) == as_built:
-            return BuiltModel(
-                told["name"], graph, folder, int(told["dimension"]), int(told["limit"]), (document, query)
-            )
-    return _build(stamp, folder, precision, pinned)
-
-
-def _states(folder: Path) -> list[list[int]]:
-    """Return size and time of each source file: what a changed file changes, without reading it."""
-    found = [(folder / name).stat() for name in _SOURCES]
-    return [[state.st_size, state.st_mtime_ns] for state in found]
-
-
-def _build(stamp: Path, folder: Path, precision: Precision, pinned: PinnedModel | None) -> BuiltModel:
-    try:
-        from pipelines.search.embedders.onnx_graph import build_graph  # noqa: PLC0415  brings in onnx, needed only to build
-    except ImportError as missing:
-        raise UnusableModel(folder, f"the library {missing.name} is not installed") from None
-
-    shape = read_folder(folder)
-    states, weights = _states(folder), _verified(folder, pinned)
-    graph = build_graph(shape, read_tensors(folder / WEIGHTS), precision)
-    # A named folder's weights are part of the name: two folders called alike are two models.
-    label = pinned.name if pinned else f"{folder.absolute().name}#{weights[:8]}"
-    name, file = f"local:{label}@{precision}", f"{weights[:16]}-{precision}-{BUILDER}.onnx"
-    told = {
-        "name": name,
-        "builder": BUILDER,
-        "sources": states,
-        "graph": file,
-        "size": len(graph),
-        "dimension": shape.width,
-        "limit": shape.limit,
-        "prompts": shape.prompts,
-    }
-    try:
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        _put(stamp.parent / file, graph)
-        _put(stamp, json.dumps(told, ensure_ascii=False, indent=1).encode())
-    except OSError as error:
-        raise NotWritable(stamp.parent, (error.strerror or str(error)).lower()) from error
-    return BuiltModel(name, stamp.parent / file, folder, shape.width, shape.limit, shape.prompts)
-
-
-def _verified(folder: Path, pinned: PinnedModel | None) -> str:
-    """Return the digest of the weights; where pins are given, every file is compared with its own."""
-    try:
-        for name, (_, sha256) in pinned.files.items() if pinned else ():
-            if digest(folder / name) != sha256:
-                raise UnusableModel(folder, f"{name} is not the file that was pinned", _AGAIN)
-        return pinned.files[WEIGHTS][1] if pinned else digest(folder / WEIGHTS)
-    except OSError as error:
-        raise UnusableModel(folder, f"it cannot be read: {error.strerror}", _AGAIN) from None
-
-
-def _put(path: Path, data: bytes) -> None:
-    """Put a file in place whole: a process that reads the old one keeps it."""
-    import tempfile  # noqa: PLC0415  only who builds needs it
-
-    descriptor, name = tempfile.mkstemp(prefix=".build-", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +72,85 @@ class ModelFolder:
     prompts: tuple[str, str] = ("", "")
 
 
+@dataclass(frozen=True, slots=True)
+class BuiltModel:
+    """A local model that is ready to run.
+
+    Args:
+        name: model, weights and precision, as the index records them.
+        graph: the ONNX file.
+        shape: what it was built from.
+    """
+
+    name: str
+    graph: Path
+    shape: ModelFolder
+
+
+def built_model(folder: Path, models: Path, precision: Precision, pinned: PinnedModel | None = None) -> BuiltModel:
+    """Return the model of a folder, its graph built into the cache unless it is there and fits the folder's files.
+
+    Args:
+        folder: a sentence-transformers folder.
+        models: the folder of all models; graphs and stamps come into `built` in it.
+        precision: how the graph computes.
+        pinned: which bytes the files must have, or None for a folder that the user named.
+
+    Raises:
+        UnusableModel: a file is missing, damaged, not the pinned one, or of a kind that is not understood.
+        NotWritable: the cache cannot be written.
+    """
+    shape = read_folder(folder)
+    tag = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:16]
+    stamp = models / "built" / f"{tag}-{precision}.json"
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # then it is built
+        built: dict[str, Any] = json.loads(stamp.read_bytes())
+        graph = stamp.parent / built["graph"]
+        as_built = (_states(folder), BUILDER, graph.stat().st_size)
+        if (built["sources"], built["builder"], built["size"]) == as_built:
+            return BuiltModel(built["name"], graph, shape)
+    return _build(stamp, shape, precision, pinned)
+
+
+def _states(folder: Path) -> list[list[int]]:
+    """Return size and time of each source file: what a changed file changes, without reading it."""
+    found = [(folder / name).stat() for name in _SOURCES]
+    return [[state.st_size, state.st_mtime_ns] for state in found]
+
+
+def _build(stamp: Path, shape: ModelFolder, precision: Precision, pinned: PinnedModel | None) -> BuiltModel:
+    folder = shape.path
+    try:
+        from pipelines.search.embedders.onnx_graph import build_graph  # noqa: PLC0415  brings in onnx, needed only to build
+    except ImportError as missing:
+        raise UnusableModel(folder, f"the library {missing.name} is not installed") from None
+
+    states, weights = _states(folder), _verified(folder, pinned)
+    graph = build_graph(shape, read_tensors(folder / WEIGHTS), precision)
+    # A named folder's weights are part of the name: two folders called alike are two models.
+    label = pinned.name if pinned else f"{folder.absolute().name}#{weights[:8]}"
+    name, file = f"local:{label}@{precision}", f"{weights[:16]}-{precision}-{BUILDER}.onnx"
+    built = {"name": name, "builder": BUILDER, "sources": states, "graph": file, "size": len(graph)}
+    with writing(stamp.parent):
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        with holding(stamp.parent, "") as place:  # whole: a process that reads the old files keeps them
+            replace_synced(place, file, graph)
+            replace_synced(place, stamp.name, json.dumps(built, ensure_ascii=False, indent=1).encode())
+            place.sync()
+    return BuiltModel(name, stamp.parent / file, shape)
+
+
+def _verified(folder: Path, pinned: PinnedModel | None) -> str:
+    """Return the digest of the weights; where pins are given, every file is compared with its own."""
+    try:
+        for name, (_, sha256) in pinned.files.items() if pinned else ():
+            if digest(folder / name) != sha256:
+                raise UnusableModel(folder, f"{name} is not the file that was pinned", _AGAIN)
+        return pinned.files[WEIGHTS][1] if pinned else digest(folder / WEIGHTS)
+    except OSError as error:
+        raise UnusableModel(folder, f"it cannot be read: {error.strerror}", _AGAIN) from None
+
+
 def read_folder(path: Path) -> ModelFolder:
     """Return the shape of the model in a folder.
 
@@ -184,11 +160,14 @@ def read_folder(path: Path) -> ModelFolder:
     for name in _SOURCES:
         if not (path / name).is_file():
             raise UnusableModel(path, f"it has no {name}", "Name a folder of sentence-transformers with safetensors.")
-    config = _read(path, CONFIG)
-    if fault := _config_fault(config) or _steps_fault(path) or _pooling_fault(path):
+    config = _DEFAULTS | _read(path, CONFIG)
+    if fault := _fault(path, config):
         raise UnusableModel(path, fault, "Understood are BERT models with mean pooling; name one in [embedder] folder.")
     positions = config["max_position_embeddings"]
     wanted = _read(path, "sentence_bert_config.json").get("max_seq_length")
+    prompts = _read(path, "config_sentence_transformers.json").get("prompts")
+    prompts = prompts if isinstance(prompts, dict) else {}
+    document, query = prompts.get("document", prompts.get("passage")), prompts.get("query")
     return ModelFolder(
         path=path,
         layers=config["num_hidden_layers"],
@@ -196,78 +175,47 @@ def read_folder(path: Path) -> ModelFolder:
         width=config["hidden_size"],
         # Below three there is no room for a token between the two marks.
         limit=min(wanted, positions) if isinstance(wanted, int) and wanted > 2 else positions,  # noqa: PLR2004
-        epsilon=float(config.get("layer_norm_eps", 1e-12)),
-        prompts=_prompts(path),
+        epsilon=config["layer_norm_eps"],
+        prompts=(document if isinstance(document, str) else "", query if isinstance(query, str) else ""),
     )
 
 
-def _read(path: Path, name: str) -> dict[str, Any]:
-    """Return a JSON object of the folder; of a file that is not there, an empty one."""
+def _read(path: Path, name: str, kind: type[dict[str, Any] | list[Any]] = dict) -> Any:  # noqa: ANN401  of that kind
+    """Return what a JSON file of the folder holds; of a file that is not there, nothing."""
     try:
         value = json.loads((path / name).read_bytes())
     except FileNotFoundError:
-        return {}
+        return kind()
     except OSError as error:
         raise UnusableModel(path, f"{name} cannot be read: {error.strerror}") from None
     except ValueError:
         raise UnusableModel(path, f"{name} is not JSON") from None
-    if not isinstance(value, dict):
-        raise UnusableModel(path, f"{name} holds no JSON object")
+    if not isinstance(value, kind):
+        raise UnusableModel(path, f"{name} holds no {'JSON object' if kind is dict else 'list of steps'}")
     return value
 
 
-def _config_fault(config: dict[str, Any]) -> str:
-    if config.get("model_type") != "bert":
-        return f"it is of the type {_shown(config.get('model_type'))}, not bert"
-    if config.get("hidden_act", "gelu") != "gelu":
-        return f"its activation is {_shown(config.get('hidden_act'))}, not gelu"
-    if config.get("position_embedding_type", "absolute") != "absolute":
-        return f"its positions are {_shown(config.get('position_embedding_type'))}, not absolute"
+def _fault(path: Path, config: dict[str, Any]) -> str:
+    """Return why a model is not understood, or an empty string."""
+    for key, (wanted, what) in _UNDERSTOOD.items():
+        if config.get(key) != wanted:
+            return f"{what} {str(config.get(key))[:_SHOWN]}, not {wanted}"
     for key in ("num_hidden_layers", "num_attention_heads", "hidden_size", "max_position_embeddings"):
         value = config.get(key)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             return f"config.json says no {key}"
     if config["hidden_size"] % config["num_attention_heads"]:
         return "its heads do not divide its width"
-    epsilon = config.get("layer_norm_eps", 1e-12)
-    return "" if isinstance(epsilon, float) and 0 < epsilon < 1 else "its layer_norm_eps is no small number"
-
-
-def _steps_fault(path: Path) -> str:
-    try:
-        steps = json.loads((path / "modules.json").read_bytes())
-    except FileNotFoundError:
-        return ""
-    except (OSError, ValueError):
-        return "modules.json cannot be read"
-    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
-        return "modules.json holds no list of steps"
-    for step in steps:
-        kind = str(step.get("type", "")).rpartition(".")[2]
+    epsilon = config["layer_norm_eps"]
+    if not (isinstance(epsilon, float) and 0 < epsilon < 1):
+        return "its layer_norm_eps is no small number"
+    for step in _read(path, "modules.json", list):
+        kind = str(step.get("type", "") if isinstance(step, dict) else step).rpartition(".")[2]
         if kind not in _STEPS:
-            return f"it has a step of the kind {_shown(kind)}"
-    return ""
-
-
-def _pooling_fault(path: Path) -> str:
-    pooling = _read(path, "1_Pooling/config.json")
-    on = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value is True]
-    if on not in ([], ["pooling_mode_mean_tokens"]):
-        return f"it pools by {', '.join(_shown(key.removeprefix('pooling_mode_')) for key in on)}, not by the mean"
-    return ""
-
-
-def _prompts(path: Path) -> tuple[str, str]:
-    prompts = _read(path, "config_sentence_transformers.json").get("prompts")
-    if not isinstance(prompts, dict):
-        return "", ""
-    document = prompts.get("document", prompts.get("passage", ""))
-    query = prompts.get("query", "")
-    return document if isinstance(document, str) else "", query if isinstance(query, str) else ""
-
-
-def _shown(value: object) -> str:
-    return str(value)[:40]
+            return f"it has a step of the kind {kind[:_SHOWN]}"
+    pooling = [key for key, value in _read(path, "1_Pooling/config.json").items() if value is True]
+    others = [key.removeprefix(_POOLING)[:_SHOWN] for key in pooling if key.startswith(_POOLING)]
+    return f"it pools by {', '.join(others)}, not by the mean" if others not in ([], ["mean_tokens"]) else ""
 
 
 def read_tensors(path: Path) -> dict[str, NDArray[np.float32]]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EmbeddingFailed
+from pipelines.search.embedders.built_graph import TOKENIZER, WEIGHTS, read_tensors
 from pipelines.search.embedders.embedder import BadVectors, unit_rows
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class LocalEmbedder:
     """Embeds on this machine. What that takes is loaded by the first call and kept."""
 
     def __init__(self, model: BuiltModel, threads: int = 2) -> None:
-        self.name, self.dimension = model.name, model.dimension
+        self.name, self.dimension = model.name, model.shape.width
         self.model, self.threads = model, threads
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -49,7 +50,7 @@ class LocalEmbedder:
         """
         import numpy as np  # noqa: PLC0415  70 ms that a search without vectors need not pay
 
-        ids, session = [self._ids(self.model.prompts[0] + text) for text in texts], self._session
+        ids, session = [self._ids(self.model.shape.prompts[0] + text) for text in texts], self._session
         found = np.empty((len(texts), self.dimension), np.float32)
         # Of like length together: what is padded is computed for nothing.
         order = sorted(range(len(ids)), key=lambda at: len(ids[at]))
@@ -70,9 +71,9 @@ class LocalEmbedder:
         Raises:
             EmbeddingFailed: as above.
         """
-        ids, (shape, tensors) = self._ids(self.model.prompts[1] + text), self._weights
+        ids, tensors = self._ids(self.model.shape.prompts[1] + text), self._weights
         with _failing("failed in its runtime ({})"):
-            vector: NDArray[np.float32] = unit_rows([_encoded(shape, tensors, ids)], 1, self.dimension)[0]
+            vector: NDArray[np.float32] = unit_rows([_encoded(self.model.shape, tensors, ids)], 1, self.dimension)[0]
         return vector
 
     def _ids(self, text: str) -> list[int]:
@@ -83,7 +84,7 @@ class LocalEmbedder:
         """
         # A lone surrogate, as a command line can hold, is no UTF-8.
         ids: list[int] = self._tokenizer.encode(text.encode("utf-8", "replace").decode()).ids
-        limit, end = self.model.limit, self.model.limit // 4
+        limit, end = self.model.shape.limit, self.model.shape.limit // 4
         return ids if len(ids) <= limit else [*ids[: limit - end], *ids[len(ids) - end :]]
 
     @cached_property
@@ -91,9 +92,7 @@ class LocalEmbedder:
         with _failing(_NOT_LOADED):
             from tokenizers import Tokenizer  # noqa: PLC0415  only what embeds pays for it
 
-            from pipelines.search.embedders.built_graph import TOKENIZER  # noqa: PLC0415  as above
-
-            tokenizer = Tokenizer.from_file(str(self.model.folder / TOKENIZER))
+            tokenizer = Tokenizer.from_file(str(self.model.shape.path / TOKENIZER))
             # The file of all-MiniLM-L6-v2 pads and cuts every text at 128 tokens; neither is how the model is run.
             tokenizer.no_padding()
             tokenizer.no_truncation()
@@ -111,12 +110,10 @@ class LocalEmbedder:
             return onnxruntime.InferenceSession(str(self.model.graph), options, providers=["CPUExecutionProvider"])
 
     @cached_property
-    def _weights(self) -> tuple[ModelFolder, Mapping[str, Numbers]]:
-        """The model's shape and weights, which fit each other: a graph was built from them before."""
+    def _weights(self) -> Mapping[str, Numbers]:
+        """The model's weights, which fit its shape: a graph was built from them before."""
         with _failing(_NOT_LOADED):
-            from pipelines.search.embedders.built_graph import WEIGHTS, read_folder, read_tensors  # noqa: PLC0415  above
-
-            return read_folder(self.model.folder), read_tensors(self.model.folder / WEIGHTS)
+            return read_tensors(self.model.shape.path / WEIGHTS)
 
 
 _NOT_LOADED: Final = "cannot be loaded ({}); `curate models fetch` mends it"

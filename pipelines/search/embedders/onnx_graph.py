@@ -68,14 +68,16 @@ class _Graph:
         self.nodes: list[NodeProto] = []
         self.constants: list[TensorProto] = []
 
+    def node(self, kind: str, *inputs: Any, **attributes: Any) -> str:  # noqa: ANN401  as ONNX defines them
+        """Add a node; an input is the name of what another gives, or a constant."""
+        name = f"n{len(self.nodes)}"
+        names = [one if isinstance(one, str) else self.constant(one) for one in inputs]
+        self.nodes.append(helper.make_node(kind, names, [name], **attributes))
+        return name
+
     def constant(self, value: Any) -> str:  # noqa: ANN401  whatever numpy makes an array of
         name = f"c{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
-        return name
-
-    def node(self, kind: str, *inputs: str, **attributes: Any) -> str:  # noqa: ANN401  as ONNX defines them
-        name = f"n{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
     def tensor(self, name: str, *sides: int) -> NDArray[np.float32]:
@@ -90,14 +92,14 @@ class _Graph:
 
     def encoder(self) -> None:
         """Add the whole encoder, from `ids` and `mask` to `vector`."""
-        self.scale = self.constant(np.float32(1 / np.sqrt(self.shape.width // self.shape.heads)))
-        column = self.node("Unsqueeze", "mask", self.constant([2]))
+        self.scale = np.float32(1 / np.sqrt(self.shape.width // self.shape.heads))
+        column = self.node("Unsqueeze", "mask", [2])
         hidden = self.embeddings()
-        away = self.node("Sub", "mask", self.constant(np.float32(1)))
-        bias = self.node("Mul", self.node("Unsqueeze", away, self.constant([1, 2])), self.constant(np.float32(1e9)))
+        away = self.node("Sub", "mask", np.float32(1))
+        bias = self.node("Mul", self.node("Unsqueeze", away, [1, 2]), np.float32(1e9))
         for layer in range(self.shape.layers):
             hidden = self.layer(f"encoder.layer.{layer}.", hidden, bias)
-        axis = self.constant([1])
+        axis = [1]
         total = self.node("ReduceSum", self.node("Mul", hidden, column), axis, keepdims=0)
         mean = self.node("Div", total, self.node("ReduceSum", column, axis, keepdims=0))
         self.nodes.append(helper.make_node("LpNormalization", [mean], ["vector"], axis=-1, p=2))
@@ -107,7 +109,7 @@ class _Graph:
         places = self.tensor("embeddings.position_embeddings.weight", 0, width)
         places = places + self.tensor("embeddings.token_type_embeddings.weight", 0, width)[0]
         count = self.node("Shape", "ids", start=1, end=2)
-        there = self.node("Slice", self.constant(places), self.constant([0]), count, self.constant([0]))
+        there = self.node("Slice", places, [0], count, [0])
         words = self.words(self.tensor("embeddings.word_embeddings.weight", 0, width))
         return self.norm(self.node("Add", words, there), "embeddings.LayerNorm")
 
@@ -124,7 +126,7 @@ class _Graph:
     def attention(self, prefix: str, hidden: str, bias: str) -> str:
         width, heads = self.shape.width, self.shape.heads
         joint = self.dense(hidden, width, *(prefix + part for part in ("query", "key", "value")))
-        split = self.constant([0, 0, heads, width // heads])
+        split = [0, 0, heads, width // heads]
         query, key, value = (f"{joint}.{part}" for part in "qkv")
         self.nodes.append(helper.make_node("Split", [joint], [query, key, value], axis=-1, num_outputs=3))
         query, key, value = (self.node("Reshape", part, split) for part in (query, key, value))
@@ -132,24 +134,24 @@ class _Graph:
         scores = self.node("MatMul", query, self.node("Transpose", key, perm=[0, 2, 3, 1]))
         shares = self.node("Softmax", self.node("Add", self.node("Mul", scores, self.scale), bias), axis=-1)
         mixed = self.node("Transpose", self.node("MatMul", shares, value), perm=[0, 2, 1, 3])
-        return self.node("Reshape", mixed, self.constant([0, 0, width]))
+        return self.node("Reshape", mixed, [0, 0, width])
 
     def norm(self, hidden: str, name: str) -> str:
-        gain = self.constant(self.tensor(name + ".weight", self.shape.width))
-        shift = self.constant(self.tensor(name + ".bias", self.shape.width))
+        gain = self.tensor(name + ".weight", self.shape.width)
+        shift = self.tensor(name + ".bias", self.shape.width)
         return self.node("LayerNormalization", hidden, gain, shift, axis=-1, epsilon=self.shape.epsilon)
 
     def dense(self, hidden: str, width: int, *names: str) -> str:
         """Add the linear layers of these names, side by side: one product instead of several."""
         weights = np.concatenate([self.tensor(name + ".weight", 0, width).T for name in names], axis=1)
         shifts = np.concatenate([self.tensor(name + ".bias", 0) for name in names])
-        return self.node("Add", self.product(hidden, weights), self.constant(shifts))
+        return self.node("Add", self.product(hidden, weights), shifts)
 
     def words(self, table: NDArray[np.float32]) -> str:
-        return self.node("Gather", self.constant(table), "ids")
+        return self.node("Gather", table, "ids")
 
     def product(self, hidden: str, weights: NDArray[np.float32]) -> str:
-        return self.node("MatMul", hidden, self.constant(weights))
+        return self.node("MatMul", hidden, weights)
 
 
 class _Int8Graph(_Graph):
@@ -157,19 +159,19 @@ class _Int8Graph(_Graph):
 
     def words(self, table: NDArray[np.float32]) -> str:
         scales = np.maximum(np.abs(table).max(axis=1, keepdims=True) / _ROW_TOP, np.float32(_SMALLEST))
-        whole = self.node("Gather", self.constant(np.rint(table / scales).astype(np.int8)), "ids")
-        scale = self.node("Gather", self.constant(scales.astype(np.float32)), "ids")
+        whole = self.node("Gather", np.rint(table / scales).astype(np.int8), "ids")
+        scale = self.node("Gather", scales.astype(np.float32), "ids")
         return self.node("Mul", self.node("Cast", whole, to=TensorProto.FLOAT), scale)
 
     def product(self, hidden: str, weights: NDArray[np.float32]) -> str:
         scales = np.maximum(np.abs(weights).max(axis=0) / _WEIGHT_TOP, np.float32(_SMALLEST))
-        whole = self.constant(np.rint(weights / scales).astype(np.int8))
-        largest = self.node("ReduceMax", self.node("Abs", hidden), self.constant([-1]), keepdims=1)
-        row = self.node("Mul", largest, self.constant(np.float32(1 / _ROW_TOP)))
-        row = self.node("Max", row, self.constant(np.float32(_SMALLEST)))
+        whole = np.rint(weights / scales).astype(np.int8)
+        largest = self.node("ReduceMax", self.node("Abs", hidden), [-1], keepdims=1)
+        row = self.node("Mul", largest, np.float32(1 / _ROW_TOP))
+        row = self.node("Max", row, np.float32(_SMALLEST))
         steps = self.node("Round", self.node("Div", hidden, row))
-        shifted = self.node("Add", steps, self.constant(np.float32(_ROW_TOP + 1)))
+        shifted = self.node("Add", steps, np.float32(_ROW_TOP + 1))
         bytes_ = self.node("Cast", shifted, to=TensorProto.UINT8)
-        zero = self.constant(np.uint8(_ROW_TOP + 1))
+        zero = np.uint8(_ROW_TOP + 1)
         summed = self.node("Cast", self.node("MatMulInteger", bytes_, whole, zero), to=TensorProto.FLOAT)
-        return self.node("Mul", self.node("Mul", summed, self.constant(scales.astype(np.float32))), row)
+        return self.node("Mul", self.node("Mul", summed, scales.astype(np.float32)), row)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from pipelines.search.embedders.embedder import BadVectors, batches, fit_to_send
 from pipelines.usage import reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from http.client import HTTPMessage
 
     import numpy as np
@@ -99,21 +100,13 @@ class OpenAIEmbedder:
         return vector
 
     def _embed(self, texts: Sequence[str], prompt: str, seconds: float) -> NDArray[np.float32]:
-        import numpy as np  # noqa: PLC0415  only what embeds pays for it
+        fit = [fit_to_send(prompt + text, _TEXT_BYTES) for text in texts]
+        ask = partial(self._ask, seconds=seconds)
+        found = _embedded(self.name, batches(fit, MOST_TEXTS, MOST_BYTES), ask, self._dimension)
+        self._dimension = found.shape[1]
+        return found
 
-        parts = []
-        try:
-            for batch in batches([fit_to_send(prompt + text, _TEXT_BYTES) for text in texts], MOST_TEXTS, MOST_BYTES):
-                found = unit_rows(_rows(self._ask(batch, seconds), len(batch)), len(batch), self._dimension)
-                self._dimension = found.shape[1]
-                parts.append(found)
-        except BadVectors as fault:
-            raise EmbeddingFailed(self.name, str(fault)) from None
-        except Exception as fault:  # noqa: BLE001  whatever goes wrong on the way, search goes on by words
-            raise EmbeddingFailed(self.name, why(fault)) from None
-        return np.concatenate(parts) if parts else np.empty((0, self.dimension), np.float32)
-
-    def _ask(self, texts: list[str], seconds: float) -> Any:  # noqa: ANN401  JSON, checked by the caller
+    def _ask(self, texts: list[str], seconds: float) -> list[Any]:
         url = with_path(self.settings.base_url) + "/embeddings"
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memcurate"}
         if self.settings.api_key:
@@ -132,7 +125,7 @@ class OpenAIEmbedder:
             raise BadVectors("gave an answer that is far too long")
         if answer.length:  # a read with a limit does not complain where the connection ended early
             raise ConnectionError
-        return json.loads(said)
+        return _rows(json.loads(said), len(texts))
 
 
 def _rows(answer: Any, count: int) -> list[Any]:  # noqa: ANN401  JSON from somebody's server
@@ -175,25 +168,40 @@ class VoyageEmbedder:
     def _embed(
         self, texts: Sequence[str], kind: Literal["document", "query"], seconds: float, retries: int
     ) -> NDArray[np.float32]:
-        import numpy as np  # noqa: PLC0415  only what embeds pays for it
-
-        fit = [fit_to_send(text, _VOYAGE_TEXT_BYTES) for text in texts]
-        parts = [np.empty((0, _VOYAGE_DIMENSION), np.float32)]
-        base = with_path(self.settings.base_url) if self.settings.base_url else None
-        try:
+        def ask(batch: list[str]) -> object:
             from voyageai.client import Client  # noqa: PLC0415  takes half a second; only what embeds pays for it
 
+            base = with_path(self.settings.base_url) if self.settings.base_url else None
             # This SDK counts attempts, the first one included.
             client = Client(self.settings.api_key, max_retries=retries + 1, timeout=seconds, base_url=base)
-            for batch in batches(fit, VOYAGE_TEXTS, most_bytes(self._model)):
-                answer = client.embed(batch, model=self._model, input_type=kind, output_dimension=_VOYAGE_DIMENSION)
-                parts.append(unit_rows(answer.embeddings, len(batch), _VOYAGE_DIMENSION))
-        except BadVectors as fault:
-            raise EmbeddingFailed("voyage", str(fault)) from None
-        except Exception as fault:  # noqa: BLE001  whatever an SDK raises, search goes on by words
-            # Without the cause: an SDK's exception holds the request, and a traceback would show it.
-            raise EmbeddingFailed("voyage", why(fault)) from None
-        return np.concatenate(parts)
+            answer = client.embed(batch, model=self._model, input_type=kind, output_dimension=_VOYAGE_DIMENSION)
+            return answer.embeddings
+
+        fit = [fit_to_send(text, _VOYAGE_TEXT_BYTES) for text in texts]
+        return _embedded("voyage", batches(fit, VOYAGE_TEXTS, most_bytes(self._model)), ask, _VOYAGE_DIMENSION)
+
+
+def _embedded(
+    name: str, batches: Iterator[list[str]], ask: Callable[[list[str]], object], dimension: int
+) -> NDArray[np.float32]:
+    """Return the vectors of batches of texts; where the dimension is not known yet (zero), the first answer tells it.
+
+    Raises:
+        EmbeddingFailed: a call failed; the sentence says why.
+    """
+    import numpy as np  # noqa: PLC0415  only what embeds pays for it
+
+    parts = [np.empty((0, dimension), np.float32)]
+    try:
+        for batch in batches:
+            parts.append(unit_rows(ask(batch), len(batch), dimension))
+            dimension = parts[-1].shape[1]
+    except BadVectors as fault:
+        raise EmbeddingFailed(name, str(fault)) from None
+    except Exception as fault:  # noqa: BLE001  whatever goes wrong on the way, search goes on by words
+        # Without the cause: an SDK's exception holds the request, and a traceback would show it.
+        raise EmbeddingFailed(name, why(fault)) from None
+    return np.concatenate(parts[len(parts) > 1 :])
 
 
 def most_bytes(model: str) -> int:
