@@ -12,8 +12,7 @@ from pipelines.store.days import moment_of
 from pipelines.store.document import Document
 from pipelines.store.git import Git, blob_id
 from pipelines.store.item import parse_item, quote_digest, without_comment
-from pipelines.store.layout import BRIEFING, FOLDERS, REVIEW, USER, kind_of
-from pipelines.store.user_layout import names_of
+from pipelines.store.layout import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -186,8 +185,6 @@ def _text(data: bytes) -> str | None:
 FORGOTTEN = "[forgotten]"
 """What stands in a log in place of words that were forgotten."""
 
-_DOCUMENTS = (BRIEFING, USER, REVIEW, *FOLDERS)
-
 
 def ids_in_history(git: Git, prefix: str) -> frozenset[str]:
     """Return the ids that begin so, of all items that a document ever held."""
@@ -216,13 +213,12 @@ def wordings(git: Git, ident: str) -> tuple[str, ...]:
 
 
 def _lines(git: Git, ident: str) -> Iterator[tuple[Item, str]]:
-    names = names_of(git.root)
-    told = git.rows(
+    rows = git.rows(
         "log", "-m", "--format=", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
-        "--no-renames", f"-G{ident}", "--", *(_DOCUMENTS if names is None else names.pathspecs),
+        "--no-renames", f"-G{ident}", "--", *git.layout.pathspecs,
     )  # fmt: skip
     seen = set()
-    for raw in told:
+    for raw in rows:
         if raw[:1] in {b"+", b"-"} and ident.encode() in raw and raw not in seen:
             seen.add(raw)
             line = raw[1:].decode(errors="replace").rstrip("\r")
