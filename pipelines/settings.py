@@ -218,12 +218,12 @@ def load_settings(root: Path) -> Settings:
     raw, restricted = without_restricted(read_toml(path), Settings)
     faults: list[str] = []
     if (layout := raw.pop("layout", None)) is not None:
-        from pipelines.store.user_layout import KEYS, layout_faults, names_of  # noqa: PLC0415  most memories have none
+        from pipelines.store.user_layout import KEYS, layout_faults, read_layout  # noqa: PLC0415  most memories have none
 
         if isinstance(layout, dict):
             restricted += tuple(f"layout.{key}" for key in restricted_keys(layout, KEYS))
         faults = layout_faults(layout, root)
-        if not faults and not names_of(root):
+        if not faults and not read_layout(root).in_place:
             faults = ["layout: write its name as it is, without escapes"]
     try:
         settings = Settings.model_validate(raw, context=restricted)
