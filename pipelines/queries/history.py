@@ -6,17 +6,18 @@ documents alone are searched, never logs.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.queries.item_graph import beliefs_of
 from pipelines.store.days import read_days
 from pipelines.store.files import read_bytes
+from pipelines.store.git_history import changed_lines
 from pipelines.store.item import parse_item
-from pipelines.store.layout import BRIEFING, FOLDERS, REVIEW, TOMBSTONES, USER, kind_of
+from pipelines.store.layout import TOMBSTONES, kind_of
 from pipelines.store.state import Reason, read_tombstones
 from pipelines.store.template import named_item
 
@@ -32,13 +33,11 @@ if TYPE_CHECKING:
     Place = tuple[str, Item | None]
 
 
-DOCUMENTS: Final = (BRIEFING, USER, REVIEW, *(f"{folder}/*.md" for folder in FOLDERS))
 _TRAILERS: Final = ("Run-Id", "Undoes", "Extractor")
-_FORMAT: Final = "%x00" + "%x1f".join(
+_FORMAT: Final = "%x1f".join(
     ["%H", "%cI", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS), "%an", "%s"]
 )
 _FIELDS: Final = 4 + len(_TRAILERS)
-_MARK: Final = b"\0"
 _OWNER: Final = "owner"
 
 
@@ -182,21 +181,17 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
     """
     if git.head() is None:
         return []
-    layout = git.layout
-    told = git.rows(
-        "log", f"--format={_FORMAT}", f"-G{ident}", "--text", "--patch", "--unified=0", "--no-color", "--no-ext-diff",
-        "--no-textconv", "--no-renames", "--relative", "--", *(layout.pathspecs if layout.in_place else DOCUMENTS),
-    )  # fmt: skip
     found = []
-    for patch in _patches(told):
-        fields = next(patch).removeprefix(_MARK).decode(errors="replace").split("\x1f", _FIELDS - 1)
-        commit, when, run, undoes, reader, author, subject = fields
+    for head, lines in groupby(changed_lines(git, _FORMAT, f"-G{ident}", "--text"), key=itemgetter(0)):
+        commit, when, run, undoes, reader, author, subject = head.split("\x1f", _FIELDS - 1)
         run, undoes, reader = run.strip(), undoes.strip(), reader.strip()
         removed: list[str] = []
         added: dict[str, Item] = {}
         by_hand: list[Item] = []
-        for path, sign, line in _lines(patch):
-            own = layout.canonical(path)  # git may be told to look at others; one that lost its part could hold items
+        for _, path, sign, line in lines:
+            own = git.layout.canonical(
+                path
+            )  # git may be told to look at others; one that lost its part could hold items
             item = parse_item(line) if path.endswith(".md") and (own is None or kind_of(own)) else None
             if item and item.id == ident and sign == "-":
                 removed.append(path)
@@ -208,34 +203,6 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
             is_person = not run or reader == _OWNER or bool(undoes)
             found.append((Commit(commit, when, run, author, subject, is_person), removed, added, by_hand))
     return found[::-1]
-
-
-def _patches(told: Iterable[bytes]) -> Iterator[Iterator[bytes]]:
-    """Yield the head of each commit and the lines of its patch; the mark between two begins no line of a patch."""
-    heads = 0
-
-    def number(row: bytes) -> int:
-        nonlocal heads
-        heads += row.startswith(_MARK)
-        return heads
-
-    for _, part in groupby(told, number):
-        yield part
-
-
-def _lines(patch: Iterable[bytes]) -> Iterator[tuple[str, str, str]]:
-    """Yield path, sign and text of each line that a patch takes out or puts in."""
-    paths, heading = {"-": "", "+": ""}, True
-    for raw in patch:
-        if raw.startswith(b"diff --git "):
-            heading = True
-        elif heading and raw.startswith((b"--- a/", b"+++ b/")):
-            paths[chr(raw[0])] = os.fsdecode(raw[6:]).rstrip("\t")
-        elif raw.startswith(b"@@ "):
-            heading = False
-        elif not heading and raw[:1] in {b"-", b"+"}:
-            sign = chr(raw[0])
-            yield paths[sign], sign, raw[1:].decode(errors="replace")
 
 
 def _changes(was: Place, now: Place, by_hand: Iterable[Item]) -> Iterator[str]:

@@ -6,13 +6,12 @@ or was merged into an item that is accounted for. Git's history tells which item
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.document import Document
-from pipelines.store.git_history import baseline_at, stands_in
+from pipelines.store.git_history import baseline_at, changed_lines, stands_in
 from pipelines.store.item import ID_PATTERN, parse_item
 from pipelines.store.layout import BRIEFING, TOMBSTONES, kind_of
 from pipelines.store.snapshot import with_links_told_apart
@@ -174,15 +173,7 @@ def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str
     for path, document in baseline_at(git, head, snapshot.documents).changed.items():
         for placed in document.items:
             yield head, path, document.lines[placed.line]
-    rows = git.rows(
-        "log", "-m", "--format=%x00%H", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
-        "--no-renames", "--relative", "--", *git.layout.pathspecs,
-    )  # fmt: skip
-    commit = path = ""
-    for raw in rows:
-        if raw.startswith(b"\0"):
-            commit = os.fsdecode(raw[1:])
-        elif raw.startswith(b"--- a/"):
-            path = git.layout.tracked(os.fsdecode(raw[6:]).rstrip("\t")) or ""
-        elif raw.startswith(b"-") and b"<!-- k" in raw and kind_of(path):
-            yield commit, path, raw[1:].decode(errors="replace")
+    for commit, path, sign, line in changed_lines(git, "%H", "-m"):
+        own = git.layout.tracked(path) or ""
+        if sign == "-" and "<!-- k" in line and kind_of(own):
+            yield commit, own, line

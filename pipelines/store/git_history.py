@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -213,17 +214,40 @@ def wordings(git: Git, ident: str) -> tuple[str, ...]:
 
 
 def _lines(git: Git, ident: str) -> Iterator[tuple[Item, str]]:
+    lines = (line.rstrip("\r") for _, _, _, line in changed_lines(git, "", "-m", f"-G{ident}") if ident in line)
+    for line in dict.fromkeys(lines):
+        if (item := parse_item(line)) and item.id:
+            yield item, line
+
+
+def changed_lines(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield each line that a commit took out of a file with items, or put into one, newest commit first.
+
+    Args:
+        git: the memory's git.
+        form: what to tell of a commit, as `git log --format` takes it.
+        narrowed: further arguments of `git log`.
+
+    Yields:
+        What was told of the commit, the path on the disk, `-` or `+`, and the line.
+    """
     rows = git.rows(
-        "log", "-m", "--format=", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
-        "--no-renames", f"-G{ident}", "--", *git.layout.pathspecs,
+        "log", f"--format=%x00{form}", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
+        "--no-renames", "--relative", *narrowed, "--", *git.layout.pathspecs,
     )  # fmt: skip
-    seen = set()
-    for raw in rows:
-        if raw[:1] in {b"+", b"-"} and ident.encode() in raw and raw not in seen:
-            seen.add(raw)
-            line = raw[1:].decode(errors="replace").rstrip("\r")
-            if (item := parse_item(line)) and item.id:
-                yield item, line
+    commit, paths, is_head = "", {"-": "", "+": ""}, True
+    for raw in rows:  # in the lines of a patch, no zero byte comes first
+        if raw.startswith(b"\0"):
+            commit = raw[1:].decode(errors="replace")
+        elif raw.startswith(b"diff --git "):
+            is_head = True
+        elif is_head and raw.startswith((b"--- a/", b"+++ b/")):
+            paths[chr(raw[0])] = os.fsdecode(raw[6:]).rstrip("\t")
+        elif raw.startswith(b"@@ "):
+            is_head = False
+        elif not is_head and raw[:1] in {b"-", b"+"}:
+            sign = chr(raw[0])
+            yield commit, paths[sign], sign, raw[1:].decode(errors="replace")
 
 
 def _quoted(git: Git, place: Evidence) -> list[str]:
