@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pipelines.agents.adopt_days import Vault
     from pipelines.agents.adopt_source import LeftOut, Source
     from pipelines.settings import Settings
-    from pipelines.store.user_layout import Names
+    from pipelines.store.user_layout import InPlaceLayout
 
 
 _DAY: Final = "{YYYY}-{MM}-{DD}"
@@ -57,7 +57,7 @@ class InPlace:
 
     kind: Kind
     layout: dict[str, Any]
-    names: Names
+    names: InPlaceLayout
     logs: tuple[str, ...]
     notes: tuple[str, ...]
     opted_in: tuple[str, ...]

@@ -317,9 +317,6 @@ class InPlaceLayout(Layout):
         return os.path.relpath(self.real(path), Path(self.real(BRIEFING)).parent).replace(" ", "%20")
 
 
-Names = InPlaceLayout
-
-
 # What `[layout]` of curate.toml may say, and every fault of it at once. Its paths are paths of the memory: none leads
 # out of it, into what is hidden, or through a symbolic link.
 

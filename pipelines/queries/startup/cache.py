@@ -122,13 +122,13 @@ def write_cache(root: str, now: float) -> StartupSettings:
     from pathlib import Path  # the cache is there so that this is seldom needed
 
     from pipelines.settings import load_settings
-    from pipelines.store.user_layout import SOUL, Names, layout_of
+    from pipelines.store.user_layout import SOUL, InPlaceLayout, layout_of
 
     before = _stamp(root)
     settings = load_settings(Path(root))
     hour, minute = settings.day_end.split(":")
     made = StartupSettings(_offsets(settings.timezone, now), 60 * int(hour) + int(minute))
-    if isinstance(names := layout_of(Path(root)), Names):
+    if isinstance(names := layout_of(Path(root)), InPlaceLayout):
         made.home, made.logs, made.theirs = f"{names.home}/", names.days.pattern, dict(names.theirs)
         only = [own for own, real in names.theirs.items() if own == SOUL or names.is_opted_in(real)]
         made.only_theirs, made.more = list(dict.fromkeys([*only, SOUL])), list(names.open_folders)
