@@ -20,7 +20,8 @@ import zlib
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from pipelines.errors import IndexUnusable, LockHeld, NotWritable
+from pipelines.errors import IndexUnusable, LockHeld
+from pipelines.store.files import writing
 from pipelines.store.folders import refuse_links
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
@@ -154,8 +155,10 @@ def summed(columns: Sequence[str]) -> str:
 
 INDEX: Final = f"{PRIVATE}/index.db"
 BUSY_SECONDS: Final = 5.0
+PATIENCE: Final = 60.0
+"""Seconds to wait for another process that writes the index."""
 
-_LOCK: Final = f"{PRIVATE}/index.lock"
+_LOCK: Final = "index.lock"
 _GATE: Final = f"{PRIVATE}/index.gate"
 _SWAP: Final = f"{PRIVATE}/index.swap"
 _ASIDE: Final = f"{INDEX}.new"
@@ -288,7 +291,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def writer_lock(root: Path, patience: float) -> Iterator[None]:
+def writer_lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Hold the right to write the index.
 
     Args:
@@ -299,11 +302,8 @@ def writer_lock(root: Path, patience: float) -> Iterator[None]:
         LockHeld: another process still writes it after that time.
         NotWritable: the disk refuses.
     """
-    try:
-        with private(root) as folder:
-            descriptor = folder.open(_LOCK.rpartition("/")[2], os.O_RDWR | os.O_CREAT)
-    except OSError as error:
-        raise NotWritable(INDEX, (error.strerror or str(error)).lower()) from error
+    with private(root) as folder, writing(INDEX):
+        descriptor = folder.open(_LOCK, os.O_RDWR | os.O_CREAT)
     until = time.monotonic() + patience
     try:
         while True:
