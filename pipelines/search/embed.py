@@ -205,7 +205,7 @@ def embedded_text(text: str, title: str, headings: Sequence[str], date: str, sta
     The path is not in it, so that a renamed file keeps its vectors. An item (what has a status) is a sentence that
     stands for itself, under a label that says what its heading would; so it keeps its vector wherever it moves.
     """
-    plain = _BOLD.sub("", _BULLET.sub("", text)).strip()
+    bare = _BOLD.sub("", _BULLET.sub("", text)).strip()
     where = "" if status else " > ".join(dict.fromkeys(part for part in (title, *headings) if part))
     about = ", ".join(part for part in (where, day_words(date)) if part)
-    return f"{plain} ({about})" if about else plain
+    return f"{bare} ({about})" if about else bare

@@ -111,7 +111,7 @@ def scan(root: Path) -> Scan:
         top = _top(path)
         taken[top] += 1
         if taken[top] > files.MOST_FILES:
-            if taken[top] == files.MOST_FILES + 1:  # told once
+            if taken[top] == files.MOST_FILES + 1:  # said once
                 skipped.append(Skipped(top, too_many(files.MOST_FILES) + _LEFT_OUT))
             continue
         if form not in beside:
@@ -203,8 +203,8 @@ def _stamp(entry: os.DirEntry[str], sidecar: os.DirEntry[str] | None, beside: st
         return None
     # The younger of the two settles whether the stamp is old enough to be believed.
     mtime, ctime = max(found.st_mtime_ns, too.st_mtime_ns), max(found.st_ctime_ns, too.st_ctime_ns)
-    told = f"{sidecar.name} {too.st_size} {too.st_mtime_ns} {too.st_ctime_ns} {found.st_mtime_ns} {found.st_ctime_ns}"
-    return Stamp(found.st_size, mtime, ctime, told)
+    both = f"{sidecar.name} {too.st_size} {too.st_mtime_ns} {too.st_ctime_ns} {found.st_mtime_ns} {found.st_ctime_ns}"
+    return Stamp(found.st_size, mtime, ctime, both)
 
 
 def _printable(path: str) -> str:

@@ -94,8 +94,8 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 def schema_sum(connection: sqlite3.Connection) -> int:
     """Return the checksum of the tables' own definitions, with what their triggers do."""
-    told = connection.execute("SELECT coalesce(sql, name) FROM sqlite_master ORDER BY type, name").fetchall()
-    return zlib.crc32("\n".join(one for (one,) in told).encode())
+    rows = connection.execute("SELECT coalesce(sql, name) FROM sqlite_master ORDER BY type, name").fetchall()
+    return zlib.crc32("\n".join(one for (one,) in rows).encode())
 
 
 def _first(db: Database) -> None:
@@ -140,17 +140,17 @@ def row_sum(values: Sequence[str | int | bytes | None]) -> int:
     line, is all the same to them. So every row carries the checksum of what was written, and a hit's is compared before
     it is shown.
     """
-    told = [
+    texts = [
         one if type(one) is str else "" if one is None else one.hex().upper() if isinstance(one, bytes) else str(one)
         for one in values
     ]
-    return zlib.crc32(_BETWEEN.join(told).encode())
+    return zlib.crc32(_BETWEEN.join(texts).encode())
 
 
 def summed(columns: Sequence[str]) -> str:
     """Return the SQL expression for the bytes that `row_sum` sums, as a blob, so that no decoding can fail."""
-    told = (f"hex({one})" if one == "key" else f"ifnull({one}, '')" for one in columns)
-    return f"CAST({' || char(30) || '.join(told)} AS BLOB)"
+    texts = (f"hex({one})" if one == "key" else f"ifnull({one}, '')" for one in columns)
+    return f"CAST({' || char(30) || '.join(texts)} AS BLOB)"
 
 
 INDEX: Final = f"{PRIVATE}/index.db"

@@ -233,10 +233,10 @@ def _download(wheel: str, place: str, environ: Mapping[str, str]) -> str:
     if done.returncode == 0:
         return ""
     said = [line.removeprefix("ERROR:").strip() for line in done.stderr.splitlines() if line.startswith("ERROR:")]
-    return f"pip could not download {wheel}: {_plain(said[-1]) if said else f'it ended with {done.returncode}'}"
+    return f"pip could not download {wheel}: {_without_login(said[-1]) if said else f'it ended with {done.returncode}'}"
 
 
-def _plain(line: str) -> str:
+def _without_login(line: str) -> str:
     """Return what pip said without what an address may hold of a login, shortened."""
     return re.sub(r"(?<=://)[^/@\s]+@", "…@", line)[:_SHOWN]
 
