@@ -222,11 +222,11 @@ class Changes:
     `touched` are those of the unchanged whose stamp has to be taken anew, so that the next scan need not read them.
     """
 
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
-    removed: tuple[str, ...]
-    unchanged: tuple[str, ...]
-    touched: tuple[str, ...]
+    added: list[str]
+    changed: list[str]
+    removed: list[str]
+    unchanged: list[str]
+    touched: list[str]
 
     @property
     def stale(self) -> tuple[str, ...]:
@@ -253,8 +253,7 @@ def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
             touched.append(path)
         else:
             changed.append(path)
-    removed = sorted(known.keys() - found.files.keys())
-    return Changes(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(touched))
+    return Changes(added, changed, sorted(known.keys() - found.files.keys()), unchanged, touched)
 
 
 def is_covered(stamp: Stamp, recorded_stamp: Stamp, checked_ns: int) -> bool:
