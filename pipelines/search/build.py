@@ -20,6 +20,7 @@ from pipelines.search.rows import put, take_out
 from pipelines.search.schema import (
     FAULTS,
     INDEX,
+    PATIENCE,
     clear_aside,
     is_broken,
     migrate,
@@ -30,6 +31,7 @@ from pipelines.search.schema import (
     writer_lock,
 )
 from pipelines.search.vectors import forget_others, has_vectors, vector_store
+from pipelines.store.files import writing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from pipelines.search.indexed_files import Changes, Recorded, Skipped
 
 
-PATIENCE: Final = 60.0
-"""Seconds to wait for another process that writes the index."""
 SPARE_NUMBERS: Final = 20_000
 """So many unit numbers, beyond twice the units there are, may lie idle before the index is built anew."""
 CHEAP_BYTES: Final = 16 * 1024 * 1024
@@ -82,62 +82,31 @@ class IndexReport:
         return asdict(self) | {"seconds": round(self.seconds, 3)}
 
 
-def update_index(root: Path, patience: float = PATIENCE) -> IndexReport:
+def update_index(root: Path) -> IndexReport:
     """Check the index for damage, and bring it up to date; only files whose bytes changed are read into it again.
 
     A missing or damaged index, or one of another version, is built anew. The check reads the whole index, some 15 µs a
     unit.
 
-    Args:
-        root: the memory.
-        patience: seconds to wait for another process that writes the index.
-
     Raises:
         LockHeld: another process still writes it.
         NotWritable: the disk refuses.
     """
-    return _bring(root, patience, check=True)
+    return refresh_index(root, check=True)
 
 
-def refresh_index(root: Path, patience: float = PATIENCE) -> IndexReport:
+def refresh_index(root: Path, patience: float = PATIENCE, *, check: bool = False) -> IndexReport:
     """Bring the index up to date as `update_index` does, without the check: its time follows what changed.
 
     Args:
         root: the memory.
         patience: seconds to wait for another process that writes the index.
+        check: whether to look for damage all the same.
 
     Raises:
         LockHeld: another process still writes it.
         NotWritable: the disk refuses.
     """
-    return _bring(root, patience, check=False)
-
-
-def rebuild_index(root: Path, patience: float = PATIENCE) -> IndexReport:
-    """Build the index anew from the files, aside, and swap it in whole; searches meanwhile use the old one.
-
-    Vectors of texts that are no more are dropped, once they are more than the others.
-
-    Args:
-        root: the memory.
-        patience: seconds to wait for another process that writes the index.
-
-    Raises:
-        LockHeld: another process still writes it.
-        NotWritable: the disk refuses.
-    """
-    began = time.monotonic()
-    with writer_lock(root, patience):
-        report = _rebuild(root, began)
-        _follow(root)
-        if has_vectors(root):
-            unsaid = contextlib.suppress(CurateError, sqlite3.Error, OSError)
-            with unsaid, vector_store(root) as store, reading(root) as connection:
-                forget_others(store, {key for (key,) in connection.execute("SELECT key FROM units")})
-        return report
-
-
-def _bring(root: Path, patience: float, *, check: bool) -> IndexReport:
     began = time.monotonic()
     with writer_lock(root, patience):
         with contextlib.suppress(OSError):
@@ -157,6 +126,26 @@ def _bring(root: Path, patience: float, *, check: bool) -> IndexReport:
                 raise NotWritable(INDEX, str(error)) from error
             report = _rebuild(root, began)
         _follow(root)
+        return report
+
+
+def rebuild_index(root: Path) -> IndexReport:
+    """Build the index anew from the files, aside, and swap it in whole; searches meanwhile use the old one.
+
+    Vectors of texts that are no more are dropped, once they are more than the others.
+
+    Raises:
+        LockHeld: another process still writes it.
+        NotWritable: the disk refuses.
+    """
+    began = time.monotonic()
+    with writer_lock(root):
+        report = _rebuild(root, began)
+        _follow(root)
+        if has_vectors(root):
+            unsaid = contextlib.suppress(CurateError, sqlite3.Error, OSError)
+            with unsaid, vector_store(root) as store, reading(root) as connection:
+                forget_others(store, {key for (key,) in connection.execute("SELECT key FROM units")})
         return report
 
 
@@ -187,14 +176,15 @@ def _update(root: Path, began: float) -> IndexReport:
         return _report(root, connection, changes, began)
 
 
+@writing(INDEX)
 def _rebuild(root: Path, began: float) -> IndexReport:
     checked_ns = time.time_ns()
     found = scan(root)
+    known: dict[str, Recorded] = {}
+    with contextlib.suppress(IndexUnusable), reading(root) as connection:
+        known = recorded(connection)
+    changes = compare(root, found, known)
     try:
-        known: dict[str, Recorded] = {}
-        with contextlib.suppress(IndexUnusable), reading(root) as connection:
-            known = recorded(connection)
-        changes = compare(root, found, known)
         with replacing(root) as connection:
             migrate(connection)
             with transaction(connection):
@@ -204,8 +194,6 @@ def _rebuild(root: Path, began: float) -> IndexReport:
                 for table in ("units", "passages"):
                     connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
             return _report(root, connection, changes, began)
-    except OSError as error:
-        raise NotWritable(INDEX, (error.strerror or str(error)).lower()) from error
     except sqlite3.Error as error:
         raise NotWritable(INDEX, str(error)) from error
 

@@ -62,8 +62,8 @@ def check_whole(connection: sqlite3.Connection) -> None:
         # With rank 1 the words are compared with the texts they stand for.
         connection.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608  ours
     for query in _ROWS:
-        for crc, told in connection.execute(query):
-            if not isinstance(told, bytes) or zlib.crc32(told) != crc:
+        for crc, values in connection.execute(query):
+            if not isinstance(values, bytes) or zlib.crc32(values) != crc:
                 raise IndexUnusable(DAMAGED_ROW)
     if connection.execute(_ASTRAY).fetchone():
         raise IndexUnusable("it is damaged (rows that belong together are apart)")
@@ -99,7 +99,7 @@ class VectorFacts:
 
 @dataclass(frozen=True, slots=True)
 class IndexFacts:
-    """What can be told of the index.
+    """What is known of the index.
 
     Args:
         state: whether it can be used, and whether any file changed since.

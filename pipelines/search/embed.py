@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 BATCH: Final = 64
 """Texts a call: a failing call costs no more than these, and each call's vectors are kept at once."""
-PATIENCE: Final = 60.0
 _READ: Final = 4096
 _WANTED: Final = (
     "SELECT key, text, title, headings, date, status FROM units WHERE hidden < 2 AND (status != '') = ? ORDER BY id"
@@ -118,7 +117,7 @@ class VectorReport:
     faults: tuple[str, ...] = ()
 
 
-def embed_index(root: Path, embedder: Embedder, patience: float = PATIENCE, seconds: float = math.inf) -> VectorReport:
+def embed_index(root: Path, embedder: Embedder, seconds: float = math.inf) -> VectorReport:
     """Embed what has no vector of this embedder yet, and make the matrix that searches scan.
 
     The index stays free for others while texts are embedded. A batch that fails stops no other: its units are found by
@@ -128,7 +127,6 @@ def embed_index(root: Path, embedder: Embedder, patience: float = PATIENCE, seco
     Args:
         root: the memory; its index is there.
         embedder: what makes vectors.
-        patience: seconds to wait for another process that writes the index.
         seconds: after these no further batch is begun; what is left waits for the next time.
 
     Raises:
@@ -138,12 +136,12 @@ def embed_index(root: Path, embedder: Embedder, patience: float = PATIENCE, seco
         sqlite3.Error: the disk refuses.
     """
     try:
-        return _embed(root, embedder, patience, seconds)
+        return _embed(root, embedder, seconds)
     except VectorsDamaged:
-        return _embed(root, embedder, patience, seconds)  # what was damaged is gone
+        return _embed(root, embedder, seconds)  # what was damaged is gone
 
 
-def _embed(root: Path, embedder: Embedder, patience: float, seconds: float) -> VectorReport:
+def _embed(root: Path, embedder: Embedder, seconds: float) -> VectorReport:
     model = Model(embedder.name, embedder.dimension)
     faults: dict[str, None] = {}
     embedded, until = 0, time.monotonic() + seconds
@@ -161,7 +159,7 @@ def _embed(root: Path, embedder: Embedder, patience: float, seconds: float) -> V
                 continue
             keep(store, model, some, vectors)
             embedded += len(some)
-    with writer_lock(root, patience), reading(root) as index:
+    with writer_lock(root), reading(root) as index:
         useful = embedded or not faults
         stamp = follow(root, index, model if useful else None)
     missing = len(stamp.missing) if stamp and stamp.model == model else len(wanted) - embedded
@@ -207,7 +205,7 @@ def embedded_text(text: str, title: str, headings: Sequence[str], date: str, sta
     The path is not in it, so that a renamed file keeps its vectors. An item (what has a status) is a sentence that
     stands for itself, under a label that says what its heading would; so it keeps its vector wherever it moves.
     """
-    plain = _BOLD.sub("", _BULLET.sub("", text)).strip()
+    bare = _BOLD.sub("", _BULLET.sub("", text)).strip()
     where = "" if status else " > ".join(dict.fromkeys(part for part in (title, *headings) if part))
     about = ", ".join(part for part in (where, day_words(date)) if part)
-    return f"{plain} ({about})" if about else plain
+    return f"{bare} ({about})" if about else bare

@@ -137,9 +137,9 @@ def score(question: Question, hits: Sequence[Hit]) -> list[float]:
         words += len(hit.text.split())
         while len(recall) < len(WORDS) and words > WORDS[len(recall)]:
             recall.append(len(covered) / len(question.evidence))
-        told = {one for one in question.evidence if one[0] == hit.path and hit.start_line <= one[1] <= hit.end_line}
-        rank = rank or (1 / place if told else 0.0)
-        covered |= told
+        answered = {one for one in question.evidence if one[0] == hit.path and hit.start_line <= one[1] <= hit.end_line}
+        rank = rank or (1 / place if answered else 0.0)
+        covered |= answered
         files.setdefault(hit.path)
     recall += [len(covered) / len(question.evidence)] * (len(WORDS) - len(recall))
     wanted = {path for path, _ in question.evidence}

@@ -118,14 +118,9 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, 
         row = dict(zip(SUMMED_UNIT, values, strict=True))
         shown: dict[str, Any] = {name: row[name] for name in _AS_WRITTEN}
         shown |= {name: tuple(row[name].split(SEPARATOR)) if row[name] else () for name in _SEVERAL}
-        shown["known_as"] = known_as(row["item"], row["key"].hex().upper())
+        shown["known_as"] = row["item"] or row["key"].hex().upper()
         hits.append(Hit(path=path, score=score, factors=factors, **shown))
     return hits
-
-
-def known_as(item: str, key: str) -> str:
-    """Return by what the uses of a unit are counted, wherever it stands."""
-    return item or key
 
 
 def snippets(query: str, texts: Sequence[str]) -> list[str]:

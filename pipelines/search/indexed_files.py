@@ -111,7 +111,7 @@ def scan(root: Path) -> Scan:
         top = _top(path)
         taken[top] += 1
         if taken[top] > files.MOST_FILES:
-            if taken[top] == files.MOST_FILES + 1:  # told once
+            if taken[top] == files.MOST_FILES + 1:  # said once
                 skipped.append(Skipped(top, too_many(files.MOST_FILES) + _LEFT_OUT))
             continue
         if form not in beside:
@@ -203,8 +203,8 @@ def _stamp(entry: os.DirEntry[str], sidecar: os.DirEntry[str] | None, beside: st
         return None
     # The younger of the two settles whether the stamp is old enough to be believed.
     mtime, ctime = max(found.st_mtime_ns, too.st_mtime_ns), max(found.st_ctime_ns, too.st_ctime_ns)
-    told = f"{sidecar.name} {too.st_size} {too.st_mtime_ns} {too.st_ctime_ns} {found.st_mtime_ns} {found.st_ctime_ns}"
-    return Stamp(found.st_size, mtime, ctime, told)
+    both = f"{sidecar.name} {too.st_size} {too.st_mtime_ns} {too.st_ctime_ns} {found.st_mtime_ns} {found.st_ctime_ns}"
+    return Stamp(found.st_size, mtime, ctime, both)
 
 
 def _printable(path: str) -> str:
@@ -222,11 +222,11 @@ class Changes:
     `touched` are those of the unchanged whose stamp has to be taken anew, so that the next scan need not read them.
     """
 
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
-    removed: tuple[str, ...]
-    unchanged: tuple[str, ...]
-    touched: tuple[str, ...]
+    added: list[str]
+    changed: list[str]
+    removed: list[str]
+    unchanged: list[str]
+    touched: list[str]
 
     @property
     def stale(self) -> tuple[str, ...]:
@@ -253,8 +253,7 @@ def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
             touched.append(path)
         else:
             changed.append(path)
-    removed = sorted(known.keys() - found.files.keys())
-    return Changes(tuple(added), tuple(changed), tuple(removed), tuple(unchanged), tuple(touched))
+    return Changes(added, changed, sorted(known.keys() - found.files.keys()), unchanged, touched)
 
 
 def is_covered(stamp: Stamp, recorded_stamp: Stamp, checked_ns: int) -> bool:

@@ -191,7 +191,7 @@ def _tried(work: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401  wh
         return work(*given)
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001  as pypdf has it, no kinds are told
+    except Exception:  # noqa: BLE001  pypdf does not say which kinds it raises
         return None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.search.candidates import Question, candidates, fitting_units, matrix_for, repeated_in_logs
 from pipelines.search.chunk_context import identifiers, match_expression
 from pipelines.search.filters import Filters, resolved
-from pipelines.search.hits import Hit, known_as, read_hits
+from pipelines.search.hits import Hit, read_hits
 from pipelines.search.rank import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
 from pipelines.search.schema import reading
 from pipelines.store.user_layout import layout_of
@@ -171,7 +171,7 @@ def _factors(
     priorities = asked.priorities() if ranking.priority and asked.priorities else {}
     rows = connection.execute(_NAMES, (json.dumps(list(scores)),)).fetchall() if uses or priorities else []
     items = {unit: item for unit, item, _ in rows}
-    names = {unit: known_as(item, key) for unit, item, key in rows}
+    names = {unit: item or key for unit, item, key in rows}
     used = uses(frozenset(names.values())) if uses else {}
     for unit, score in scores.items():
         place = places[unit]

@@ -138,7 +138,7 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
     """Yield the units of a transcript, one a turn unless it is long, with who spoke and when at the beginning.
 
     Args:
-        path: the transcript; a day in it is that of turns before which no moment was told.
+        path: the transcript; a day in it is that of turns before which no moment was sidecar.
         turns: its turns, in order.
         days: how the memory cuts its days.
     """
@@ -173,8 +173,8 @@ def pdf_units(pdf: Pdf) -> Iterator[Unit]:
             )  # fmt: skip
 
 
-def image_units(told: Described) -> Iterator[Unit]:
+def image_units(sidecar: Described) -> Iterator[Unit]:
     """Yield the units of an image's description; what a model saw in a picture is no word of the owner's."""
-    trust = Trust.EXTERNAL if _MODEL.fullmatch(told.by) else Trust.OWNER
-    for piece in prose_pieces(told.description):
-        yield Unit(1, 1, piece, title=told.title, date=told.date, trust=trust, tags=tags_of(piece))
+    trust = Trust.EXTERNAL if _MODEL.fullmatch(sidecar.by) else Trust.OWNER
+    for piece in prose_pieces(sidecar.description):
+        yield Unit(1, 1, piece, title=sidecar.title, date=sidecar.date, trust=trust, tags=tags_of(piece))

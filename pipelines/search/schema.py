@@ -20,7 +20,8 @@ import zlib
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from pipelines.errors import IndexUnusable, LockHeld, NotWritable
+from pipelines.errors import IndexUnusable, LockHeld
+from pipelines.store.files import writing
 from pipelines.store.folders import refuse_links
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
@@ -93,8 +94,8 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 def schema_sum(connection: sqlite3.Connection) -> int:
     """Return the checksum of the tables' own definitions, with what their triggers do."""
-    told = connection.execute("SELECT coalesce(sql, name) FROM sqlite_master ORDER BY type, name").fetchall()
-    return zlib.crc32("\n".join(one for (one,) in told).encode())
+    rows = connection.execute("SELECT coalesce(sql, name) FROM sqlite_master ORDER BY type, name").fetchall()
+    return zlib.crc32("\n".join(one for (one,) in rows).encode())
 
 
 def _first(db: Database) -> None:
@@ -139,23 +140,25 @@ def row_sum(values: Sequence[str | int | bytes | None]) -> int:
     line, is all the same to them. So every row carries the checksum of what was written, and a hit's is compared before
     it is shown.
     """
-    told = [
+    texts = [
         one if type(one) is str else "" if one is None else one.hex().upper() if isinstance(one, bytes) else str(one)
         for one in values
     ]
-    return zlib.crc32(_BETWEEN.join(told).encode())
+    return zlib.crc32(_BETWEEN.join(texts).encode())
 
 
 def summed(columns: Sequence[str]) -> str:
     """Return the SQL expression for the bytes that `row_sum` sums, as a blob, so that no decoding can fail."""
-    told = (f"hex({one})" if one == "key" else f"ifnull({one}, '')" for one in columns)
-    return f"CAST({' || char(30) || '.join(told)} AS BLOB)"
+    texts = (f"hex({one})" if one == "key" else f"ifnull({one}, '')" for one in columns)
+    return f"CAST({' || char(30) || '.join(texts)} AS BLOB)"
 
 
 INDEX: Final = f"{PRIVATE}/index.db"
 BUSY_SECONDS: Final = 5.0
+PATIENCE: Final = 60.0
+"""Seconds to wait for another process that writes the index."""
 
-_LOCK: Final = f"{PRIVATE}/index.lock"
+_LOCK: Final = "index.lock"
 _GATE: Final = f"{PRIVATE}/index.gate"
 _SWAP: Final = f"{PRIVATE}/index.swap"
 _ASIDE: Final = f"{INDEX}.new"
@@ -288,7 +291,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def writer_lock(root: Path, patience: float) -> Iterator[None]:
+def writer_lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Hold the right to write the index.
 
     Args:
@@ -299,11 +302,8 @@ def writer_lock(root: Path, patience: float) -> Iterator[None]:
         LockHeld: another process still writes it after that time.
         NotWritable: the disk refuses.
     """
-    try:
-        with private(root) as folder:
-            descriptor = folder.open(_LOCK.rpartition("/")[2], os.O_RDWR | os.O_CREAT)
-    except OSError as error:
-        raise NotWritable(INDEX, (error.strerror or str(error)).lower()) from error
+    with private(root) as folder, writing(INDEX):
+        descriptor = folder.open(_LOCK, os.O_RDWR | os.O_CREAT)
     until = time.monotonic() + patience
     try:
         while True:

