@@ -74,7 +74,7 @@ class Extracted:
         fallback: the days that the rules read because no model could.
         failure: what the models' failures were, a sentence each, or empty.
         over_budget: which of the user's caps left days pending, a sentence each, or empty.
-        notes: what the extractor says of its own work.
+        notes: path of the log, and what the extractor says of its work on that day.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -87,7 +87,7 @@ class Extracted:
     fallback: tuple[str, ...] = ()
     failure: str = ""
     over_budget: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 def days_to_read(
@@ -225,7 +225,7 @@ def _extracted(outcomes: Sequence[Outcome], overtaken: Sequence[Outcome], unaske
         fallback=tuple(day.day for day, answer in answers if answer.fallback),
         failure=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is not FailureKind.OVER_BUDGET)),
         over_budget=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is FailureKind.OVER_BUDGET)),
-        notes=tuple(f"{day.path}: {note}" for day, answer in answers for note in answer.notes),
+        notes=tuple((day.path, note) for day, answer in answers for note in answer.notes),
     )
 
 

@@ -77,13 +77,16 @@ class Answered:
     notes: tuple[str, ...] = ()
 
 
-def apply_answers(documents: Mapping[str, Document], today: str, theirs: Collection[str] = ()) -> Answered:
+def apply_answers(
+    documents: Mapping[str, Document], today: str, theirs: Collection[str] = (), shown: Callable[[str], str] = str
+) -> Answered:
     """Apply the ticked boxes of Review.md; an entry without one, or with two, stays.
 
     Args:
         documents: every document by path.
         today: the memory's day.
         theirs: documents that are a person's own files.
+        shown: what people call the file at a path.
     """
     queue = documents.get(REVIEW)
     if queue is None:
@@ -91,7 +94,7 @@ def apply_answers(documents: Mapping[str, Document], today: str, theirs: Collect
     answers: list[Answer] = []
     notes: list[str] = []
     for entry in read_queue(queue):
-        place = f"{REVIEW} line {entry.first + 1}"
+        place = f"{shown(REVIEW)} line {entry.first + 1}"
         if len(entry.ticked) > 1:
             notes.append(f"{place} has two boxes ticked, so nothing was done; untick one of them.")
         elif entry.ticked and entry.ticked[0] not in choices_of(entry.kind):

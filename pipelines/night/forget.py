@@ -29,10 +29,9 @@ from pipelines.store.log import parse_entries
 from pipelines.store.review_queue import read_queue, without_answered
 from pipelines.store.state import Reason, entries_digest, file_hash, read_progress, render_progress, tombstone
 from pipelines.store.template import named_item
-from pipelines.store.user_layout import names_of, real_path, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -92,9 +91,9 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         ident = named_item(prefix, [p.item.id for one in held.documents.values() for p in one.items])
         path, placed = placed_item(held.documents, ident)
         words = _words_of(placed.item, root)
-        documents, unlinked, places = _cleared(held.documents, ident, words)
+        documents, unlinked, places = _cleared(held, ident, words)
         logs, count = _log_changes(held, placed.item, words)
-        places = [*(told(root, place) for place in places), *_left(held, words)]
+        places += _left(held, words)
         replies = _drop_derived(root, words)
         forgotten = Forgotten(ident, held.snapshot.shown(path), count, replies, unlinked, tuple(dict.fromkeys(places)))
         done[:] = [(forgotten, placed.item, words)]
@@ -140,16 +139,14 @@ def _says(text: str, words: Words) -> bool:
 # ------------------------------------------------------------ the documents
 
 
-def _cleared(
-    documents: Mapping[str, Document], ident: str, words: Words
-) -> tuple[dict[str, Document], tuple[str, ...], list[str]]:
+def _cleared(held: Held, ident: str, words: Words) -> tuple[dict[str, Document], tuple[str, ...], list[str]]:
     """Return the documents without an item, the notes under it, the questions about it and the links to it.
 
     Returns:
         The documents; ids of items that named it, and do no longer; places (`PATH:LINE`) where its words stand in what
         a person wrote, or in another item.
     """
-    after = dict(documents)
+    after = dict(held.documents)
     if REVIEW in after:
         after[REVIEW] = _unasked(after[REVIEW], ident, words)
     unlinked: list[str] = []
@@ -159,7 +156,7 @@ def _cleared(
         unlinked += [item.id for item in new.values()]
         after[path] = commented(bare, new) if new else bare
     left = [
-        f"{path}:{number + 1}"
+        f"{held.snapshot.shown(path)}:{number + 1}"
         for path, document in sorted(after.items())
         for number, line in enumerate(document.lines)
         if _says(line.partition("<!-- ")[0], words)
@@ -203,7 +200,7 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
 def _log_changes(held: Held, item: Item, words: Words) -> tuple[list[Change], int]:
     """Return the changes that blot the words out of the logs, and of how many lines."""
     snapshot, changes, count = held.snapshot, list[Change](), 0
-    if names_of(snapshot.root) is not None:
+    if snapshot.layout.in_place:
         return changes, 0  # they are a person's own files
     before = snapshot.state.get(PROGRESS)
     progress = read_progress(before)
@@ -332,15 +329,15 @@ def _left(held: Held, words: Words) -> list[str]:
     They are transcripts, displaced logs, reports, and own files of the person, logs and notes among them where the
     memory was adopted in place.
     """
-    root = held.snapshot.root
+    root, layout = held.snapshot.root, held.snapshot.layout
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
     paths += [path for path in list_files(root, f"{PRIVATE}/displaced", "") if "~" not in path]
     paths += list_files(root, f"{PRIVATE}/runs", ".json")
-    if (names := names_of(root)) is not None:
+    if layout.in_place:
         paths += held.snapshot.logs
         paths += [p for p in list_files(root, NOTES, "") if p.endswith(_TEXTS) and p not in held.documents]
-        paths += [f"{NOTES}/{real}" for real in names.theirs.values() if real not in names.opened]
-    return [f"{real_path(root, path)}:{number}" for path in paths for number in _lines_with(root, path, words)]
+        paths += [f"{NOTES}/{real}" for real in layout.theirs.values() if real not in layout.opened]
+    return [f"{layout.real(path)}:{number}" for path in paths for number in _lines_with(root, path, words)]
 
 
 def _lines_with(root: Path, path: str, words: Words) -> Iterator[int]:

@@ -42,7 +42,6 @@ from pipelines.store.session_state import load_seals
 from pipelines.store.snapshot import read_snapshot, with_links_told_apart
 from pipelines.store.state import entries_digest, read_progress, read_tombstones, render_progress, render_tombstones
 from pipelines.store.template import missing_files
-from pipelines.store.user_layout import names_of, told
 from pipelines.templating import resource
 from pipelines.usage import total
 
@@ -192,7 +191,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, progress, redactor)
         captured = capture(logs, partials, today, closed)
         reconciled = reconcile(found, last_run_baseline(git, found).without(closed), today, snapshot.shown)
-        answered = apply_answers(reconciled.documents, today, snapshot.theirs())
+        answered = apply_answers(reconciled.documents, today, snapshot.theirs(), snapshot.shown)
     catalog = Catalog(answered.documents, closed)
     items = [(path, placed.item) for path, one in sorted(catalog.documents.items()) for placed in one.items]
     stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*reconciled.retracted, *answered.retracted}
@@ -233,7 +232,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         progress = advanced_progress(progress, extracted.read, today, extracted.fallback)
     state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(stones)}
     written: dict[str, bytes | None] = {**captured.logs, **partials, **dict.fromkeys(captured.folded)}
-    if names_of(night.root) is not None:
+    if snapshot.layout.in_place:
         redacted, written = {}, {}  # the logs are a person's own files, and keep what they hold
     meaning = same_meaning.name if extracted.read else ""
     return _Decided(
@@ -348,9 +347,9 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
 
 
 def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
-    root, review, promoted = snapshot.root, snapshot.shown(REVIEW), decided.promoted
+    review, promoted = snapshot.shown(REVIEW), decided.promoted
     notes = [str(warned) for warned in snapshot.warnings if not warned.pending]
-    if names_of(root) is not None:  # the logs keep what they hold; one with a secret is named when the run is over
+    if snapshot.layout.in_place:  # the logs keep what they hold; one with a secret is named when the run is over
         why = "has something marked as private in it; it is left as it is and not committed, and that is not read"
         notes += [f"{snapshot.shown(path)} {why}." for path in decided.private]
     else:
@@ -375,8 +374,8 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
         notes.append(f"{count} said to be done by who is trusted less; {review} asks.")
     if archives := [snapshot.shown(path) for path in decided.archives]:
         notes.append(f"{' and '.join(archives)} may be over; {review} asks whether to archive.")
-    notes += [told(root, note) for note in decided.answered.notes]
-    return notes + [veil(told(root, note)) for note in (*decided.extracted.notes, *decided.reviewed.notes)]
+    read = [f"{snapshot.shown(path)}: {note}" for path, note in decided.extracted.notes]
+    return [*notes, *decided.answered.notes, *map(veil, (*read, *decided.reviewed.notes))]
 
 
 def _with_secret_in_git(git: Git, paths: Collection[str]) -> set[str]:

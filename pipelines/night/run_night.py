@@ -19,7 +19,6 @@ from pipelines.store.journal import Signature, apply_changes, recover
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import still_held
 from pipelines.store.template import make_missing_folders
-from pipelines.store.user_layout import real_path
 from pipelines.templating import render
 from pipelines.usage import total
 
@@ -124,7 +123,7 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
                 raise
             _commit_edits(night, git, run)
         else:
-            merged = tuple(real_path(night.root, path) for path in applied.merged)
+            merged = tuple(map(git.real, applied.merged))
             notes = (f"{path} was changed while the run wrote it; both are in it." for path in merged)
             return replace(report, merged=merged, warnings=(*report.warnings, *notes)), applied.commit or ""
     raise AssertionError  # the loop returns or raises

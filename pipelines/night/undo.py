@@ -32,11 +32,10 @@ from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import Reason, read_tombstones, render_tombstones, tombstone
 from pipelines.store.template import named_item
-from pipelines.store.user_layout import told
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -118,10 +117,8 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     undone = None
     if run.by_hand and not item:
         left, dropped = _stones_of(git, run)
-        if fault := why_not(sides, snapshot.documents, left):
-            raise NotUndoable(
-                f"Run {run.run} {told(snapshot.root, fault)}.", f"Git has it all: `git show {run.commit[:10]}`."
-            )
+        if fault := why_not(sides, snapshot, left):
+            raise NotUndoable(f"Run {run.run} {fault}.", f"Git has it all: `git show {run.commit[:10]}`.")
         stones = (stones - left) | dropped
         undone = put_back(sides, snapshot.documents, base.documents)
     if undone is None:
@@ -129,10 +126,9 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
         for stone in (*stones, *base.retracted):
             reasons.setdefault(stone.id, set()).add(stone.reason)
         deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
-        undone = undo(sides, base.documents, snapshot.unreadable(), deleted, item)
+        undone = undo(sides, base.documents, snapshot.unreadable(), deleted, item, snapshot.shown)
     pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.link)
-    undone = _crowded(undone, pruned, base.documents)
-    undone = replace(undone, kept={ident: told(wish.root, why) for ident, why in undone.kept.items()})
+    undone = _crowded(undone, pruned, base.documents, snapshot.shown)
     changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
     return UndoPlan(run, item, undone, changes)
 
@@ -227,11 +223,11 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
 # ------------------------------------------------------------ the change set
 
 
-def _crowded(undone: Undone, pruned: Pruned, now: Mapping[str, Document]) -> Undone:
+def _crowded(undone: Undone, pruned: Pruned, now: Mapping[str, Document], shown: Callable[[str], str]) -> Undone:
     """Return what was taken back, and say of an item that a cap sends away at once that there is no room for it."""
     ours = {*undone.returned, *undone.restored}
     crowded = {
-        moved.id: f"stands in {moved.target}: {moved.source} has no room for it"
+        moved.id: f"stands in {shown(moved.target)}: {shown(moved.source)} has no room for it"
         for moved in pruned.moved
         if moved.id in ours
     }
@@ -316,19 +312,21 @@ def changed_since(sides: RunSides, found: Mapping[str, Document]) -> list[str]:
     return [path for path in paths if _bare(found.get(path)) != _bare(sides.after.get(path))]
 
 
-def why_not(sides: RunSides, found: Mapping[str, Document], stones: frozenset[Tombstone]) -> str:
+def why_not(sides: RunSides, snapshot: Snapshot, stones: frozenset[Tombstone]) -> str:
     """Return why a verb cannot be taken back item by item, the end of a sentence, or an empty string.
 
     Args:
         sides: the documents that it changed.
-        found: every document as it is.
+        snapshot: the memory as it is.
         stones: the tombstones that it left.
     """
     if any(stone.reason is Reason.FORGOTTEN for stone in stones):
         return "had something forgotten, and that is for good"
-    changed = changed_since(sides, found)
+    changed = changed_since(sides, snapshot.documents)
     whole = REVIEW in {*sides.before, *sides.after} or sides.before.keys() != sides.after.keys()
-    return f"cannot be taken back: {' and '.join(changed)} changed since" if changed and whole else ""
+    return (
+        f"cannot be taken back: {' and '.join(map(snapshot.shown, changed))} changed since" if changed and whole else ""
+    )
 
 
 def _bare(document: Document | None) -> str | None:
