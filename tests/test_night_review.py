@@ -269,7 +269,7 @@ def test_an_answer_that_is_none_is_a_failed_call(memory: Memory, said: str) -> N
     log(memory, NEW_HOST)
     report = curate(memory, Reader(lambda _: said))
     assert (report.verdicts, report.exit_code) == ({"add": 1}, 0)
-    assert report.failures
+    assert report.tally.failures
 
 
 def test_many_candidates_are_asked_about_in_several_calls(memory: Memory) -> None:

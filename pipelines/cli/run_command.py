@@ -151,8 +151,8 @@ def _tell(report: RunReport, briefing: str) -> None:
         warn(f"{report.failure} {report.entries_pending} entries stay pending for the next run.")
     if report.over_budget:
         say(f"{report.over_budget} {report.entries_pending} entries stay pending; the next run takes the oldest first.")
-    if report.usd:
-        say(f"The models' calls cost {dollars(report.usd)}.")
+    if usd := report.tally.usd:
+        say(f"The models' calls cost {dollars(usd)}.")
     if on_terminal() and report.added:
         say_lines(f"  {path}: {count} added" for path, count in sorted(report.documents.items()))
         say(f"  {briefing} has {report.briefing_bytes:,} of {report.briefing_cap:,} bytes.")

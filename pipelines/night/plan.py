@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, TooMuchFromGit
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract
-from pipelines.extract.extraction import DocumentChoice, Nearby, all_failures
+from pipelines.extract.extraction import DocumentChoice, Nearby
 from pipelines.night.answers import apply_answers
 from pipelines.night.briefing import tidied
 from pipelines.night.choose_document import Catalog, file_candidate
@@ -43,7 +43,7 @@ from pipelines.store.snapshot import read_snapshot, with_links_told_apart
 from pipelines.store.state import entries_digest, read_progress, read_tombstones, render_progress, render_tombstones
 from pipelines.store.template import missing_files
 from pipelines.templating import resource
-from pipelines.usage import total
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -294,6 +294,9 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
     """Return a report that says what was decided, all but what writing it comes to."""
     extracted, reviewed, promoted, shown = decided.extracted, decided.reviewed, decided.promoted, snapshot.shown
     documents, left = decided.pruned.documents, [str(warned) for warned in snapshot.warnings if warned.pending]
+    tally = Tally()
+    for part in (extracted.tally, reviewed.reviewed.tally):
+        tally.add(part)
     asked_about = (
         decided.reconciled.asked, promoted.questions, promoted.held, decided.archives, decided.claims
     )  # fmt: skip
@@ -309,12 +312,10 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
         entries_pending=sum(len(day.fresh) for day in extracted.pending),
         candidates=len(extracted.candidates),
         ungrounded=extracted.ungrounded,
-        spent=total(extracted.spent, reviewed.spent),
-        failures=all_failures(extracted.failures, reviewed.failures),
+        tally=tally,
         fallback=extracted.fallback,
         reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
-        replies=(*extracted.replies, *reviewed.replies),
-        review=reviewed.to_json(),
+        review=reviewed.counts,
         verdicts=dict(Counter(str(verdict.kind) for verdict in reviewed.verdicts)),
         pending_days=tuple(day.day for day in extracted.pending if day.asked),
         failure=veil(extracted.failure),

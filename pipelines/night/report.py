@@ -13,14 +13,12 @@ from pipelines.store.folders import holding
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
 from pipelines.store.secrets import veil
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
-
-    from pipelines.extract.extraction import Failure
-    from pipelines.usage import Spent
 
 
 KEPT: Final = 400
@@ -57,11 +55,10 @@ class RunReport:
         evicted: id, from and to of each item that a cap moved.
         folded: partial logs that were folded into their day.
         redacted: log → secrets that were taken out of it.
-        spent: what each model was used for in this run, calls that failed included.
-        failures: how often which provider failed in which way, whether another stood in for it or not.
+        tally: what each model was used for in this run and how calls failed, whether another stood in for them or not;
+            and the keys of the kept replies that the run rests on.
         fallback: days that the rules read because no model could.
         reread: days that a model read that only the rules could read before.
-        replies: the keys of the kept replies that the run rests on.
         again: the day that was read anew, or empty.
         base: the commit that the run began with, people's edits included, or empty.
         given: which models were there to be asked, and the most log text that a call held; what a replay needs.
@@ -106,11 +103,9 @@ class RunReport:
     evicted: Sequence[Mapping[str, str]] = ()
     folded: Sequence[str] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
-    spent: Sequence[Spent] = ()
-    failures: Sequence[Failure] = ()
+    tally: Tally = field(default_factory=Tally)
     fallback: Sequence[str] = ()
     reread: Sequence[str] = ()
-    replies: Sequence[str] = ()
     again: str = ""
     base: str = ""
     given: Mapping[str, object] = field(default_factory=dict)
@@ -140,12 +135,6 @@ class RunReport:
         """How many items that stood already are different now, or elsewhere, or gone."""
         by_people = self.edited + self.numbered + self.retracted + self.restored
         return by_people + self.confirmed + len(self.evicted) + self.superseded + self.closed
-
-    @property
-    def usd(self) -> float | None:
-        """What the run cost, in USD, as far as prices are known; None where none is, and something was spent."""
-        known = [one.usd for one in self.spent if one.usd is not None]
-        return round(sum(known), 6) if known or not self.spent else None
 
     @property
     def exit_code(self) -> int:
@@ -198,29 +187,29 @@ class RunReport:
         }
 
     def _model(self) -> dict[str, object]:
-        failures: dict[str, dict[str, int]] = {}
-        for one in self.failures:
-            failures.setdefault(one.provider, {})[str(one.kind)] = one.count
+        tally, usage, failures = self.tally, self.tally.usage, dict[str, dict[str, int]]()
+        for (provider, kind), count in sorted(tally.failures.items()):
+            failures.setdefault(provider, {})[str(kind)] = count
         return {
             "extractor": self.extractor,
-            "calls": sum(one.calls for one in self.spent),
-            "input_tokens": sum(one.usage.input_tokens for one in self.spent),
-            "output_tokens": sum(one.usage.output_tokens for one in self.spent),
-            "usd": self.usd,
+            "calls": tally.calls,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "usd": tally.usd,
             "spent": {
                 one.model: {
                     "calls": one.calls,
                     **asdict(one.usage),
                     "usd": None if one.usd is None else round(one.usd, 6),
                 }
-                for one in self.spent
+                for one in tally.by_model
             },
             "failure": self.failure or None,
             "over_budget": self.over_budget or None,
             "failures": failures,
             "fallback_days": list(self.fallback),
             "reread_days": list(self.reread),
-            "replies": list(self.replies),
+            "replies": tally.replies,
         }
 
     def summary(self) -> str:

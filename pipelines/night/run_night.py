@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ChangedUnderRun, ModelFailed
-from pipelines.extract.extraction import all_failures
 from pipelines.night.plan import plan_night
 from pipelines.night.reindex import reindex
 from pipelines.night.report import save_failure, save_report
@@ -20,17 +19,16 @@ from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import still_held
 from pipelines.store.template import make_missing_folders
 from pipelines.templating import render
-from pipelines.usage import total
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor, Failure
+    from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
     from pipelines.night.plan import Night
     from pipelines.night.progress import Watch
     from pipelines.night.report import RunReport
     from pipelines.store.edits import Edits
-    from pipelines.usage import Spent
 
 
 ATTEMPTS: Final = 3
@@ -105,14 +103,13 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
 
     A day is asked about once, however often the run plans anew; what each plan paid for is in the report.
     """
-    spent: tuple[Spent, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    tally = Tally()
     for attempt in range(1, ATTEMPTS + 1):
         base = git.head() or ""
         plan = plan_night(night, git, watch)
-        spent = total(spent, tuple(plan.report.spent))
-        failures = all_failures(failures, plan.report.failures)
-        report = replace(plan.report, run=run, base=base, spent=spent, failures=failures)
+        tally.add(plan.report.tally)
+        tally.replies = plan.report.tally.replies
+        report = replace(plan.report, run=run, base=base, tally=tally)
         if not plan.changes:
             return report, ""
         try:
@@ -164,7 +161,7 @@ class Remembering:
         if isinstance(known, ModelFailed):
             raise ModelFailed(known.provider, known.why, known.kind)
         if known is not None:
-            return replace(known, spent=(), failures=())
+            return replace(known, tally=Tally(replies=known.tally.replies))
         try:
             self._answers[asked] = answer = self._inner.extract(request)
         except ModelFailed as fault:

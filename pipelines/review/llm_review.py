@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS, shown_text
-from pipelines.extract.llm.model_reviewer import Neighbour, OperationKind, Posed
+from pipelines.extract.llm.model_reviewer import Neighbour, OperationKind, Posed, Reviewed
 from pipelines.review.existing_items import Known, repeats_there, speaks_for
 from pipelines.review.judging.repeats import same_guards
 from pipelines.review.judging.sentence import read_sentence
@@ -29,14 +29,13 @@ from pipelines.store.item import Confidence
 from pipelines.store.secrets.redact import is_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pipelines.extract.extraction import Candidate, DocumentChoice, Failure
-    from pipelines.extract.llm.model_reviewer import Operation, Reviewed, Reviewer
+    from pipelines.extract.extraction import Candidate, DocumentChoice
+    from pipelines.extract.llm.model_reviewer import Operation, Reviewer
     from pipelines.review.existing_items import Belief
     from pipelines.review.review import Filed, Found
     from pipelines.store.item import Item
-    from pipelines.usage import Spent
 
 
 CURRENT_SHOWN: Final = 6
@@ -71,42 +70,26 @@ class ReviewResult:
 
     Args:
         verdicts: one for each candidate, in their order.
-        asked: how many of them a model was asked about.
-        by_model: how many verdicts are the model's.
-        noise: how many of those drop a candidate as noise.
-        broken: how many answers broke a rule twice.
-        unlinked: how many links were left out.
-        spent: what each model was used for.
-        failures: how often calls failed in which way.
-        replies: the keys of the kept replies that it rests on.
-        failure: why the rules judged what a model should have, or empty.
+        counts: how many candidates a model was asked about (`asked`), how many verdicts are the model's (`by_model`),
+            how many of those drop a candidate as `noise`, how many answers broke a rule twice (`broken`), and how many
+            links were left out (`unlinked`); none where no model was asked.
+        reviewed: what came back from the models.
     """
 
     verdicts: tuple[Verdict, ...]
-    asked: int = 0
-    by_model: int = 0
-    noise: int = 0
-    broken: int = 0
-    unlinked: int = 0
-    spent: tuple[Spent, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    replies: tuple[str, ...] = field(default=())
-    failure: str = ""
-
-    def to_json(self) -> dict[str, int]:
-        """Return the counts as the report has them; none where no model was asked."""
-        names = ("asked", "by_model", "noise", "broken", "unlinked")
-        return {name: getattr(self, name) for name in names} if self.asked else {}
+    counts: Mapping[str, int] = field(default_factory=dict)
+    reviewed: Reviewed = field(default_factory=Reviewed)
 
     @property
     def notes(self) -> list[str]:
         """What a person should know, a sentence each, without a word of the log."""
-        told = [f"The rules reviewed what a model could not be asked about. {self.failure}"] if self.failure else []
-        if self.broken:
-            told.append(f"The rules reviewed {_candidates(self.broken)}: the model's answers broke a rule twice.")
-        if self.noise:
-            told.append(f"The model took {_candidates(self.noise)} for noise; what they say stands in the logs.")
-        return told
+        failure, broken = self.reviewed.failure, self.reviewed.broken
+        notes = [f"The rules reviewed what a model could not be asked about. {failure}"] if failure else []
+        if broken:
+            notes.append(f"The rules reviewed {_candidates(broken)}: the model's answers broke a rule twice.")
+        if noise := self.counts.get("noise"):
+            notes.append(f"The model took {_candidates(noise)} for noise; what they say stands in the logs.")
+        return notes
 
 
 def review_candidates(filed: Sequence[Filed], sitting: ReviewContext, reviewer: Reviewer | None) -> ReviewResult:
@@ -135,18 +118,14 @@ def _decided(filed: Sequence[Filed], sitting: ReviewContext, reviewed: Reviewed,
 
     placed = [_placed(one, operations.get(at), sitting) for at, one in enumerate(filed)]
     verdicts = review(placed, sitting.items, sitting.buried, sitting.alike, second)
-    return ReviewResult(
-        verdicts,
-        asked=asked,
-        by_model=len(taken),
-        noise=sum(verdicts[at].reason == NOISE for at in taken),
-        broken=reviewed.broken,
-        unlinked=sum(one.unlinked for one in operations.values()),
-        spent=reviewed.spent,
-        failures=reviewed.failures,
-        replies=reviewed.replies,
-        failure=reviewed.failure,
-    )
+    counts = {
+        "asked": asked,
+        "by_model": len(taken),
+        "noise": sum(verdicts[at].reason == NOISE for at in taken),
+        "broken": reviewed.broken,
+        "unlinked": sum(one.unlinked for one in operations.values()),
+    }
+    return ReviewResult(verdicts, counts, reviewed)
 
 
 def _placed(one: Filed, operation: Operation | None, sitting: ReviewContext) -> Filed:

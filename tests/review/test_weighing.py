@@ -75,7 +75,7 @@ def test_a_rule_is_told_where_it_is_broken(kind: str, place: str, held: Item, ru
     found = weighed(says, [(place, held)], candidate(text, FACT))
     [broken] = says.broken
     assert rule in broken
-    assert found.by_model == 0
+    assert found.counts["by_model"] == 0
 
 
 def test_an_item_is_superseded_once_a_night() -> None:

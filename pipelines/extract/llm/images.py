@@ -19,7 +19,7 @@ from pipelines.store.files import read_bytes
 from pipelines.store.secrets import load_redactor
 from pipelines.store.sidecars import Described, write_sidecar
 from pipelines.store.user_layout import at, layout_of
-from pipelines.usage import Tally, total
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -237,8 +237,7 @@ class SeeingModel:
             raise DescribingFailed(fault.provider, fault.why) from None
         except BadReply as fault:
             raise DescribingFailed(provider_of(self._model.name), str(fault)) from None
-        [spent] = total(tuple(tally.spent))
-        return Described(description, title, by=self.name), spent.usage
+        return Described(description, title, by=self.name), tally.usage
 
 
 class DescriptionReply(BaseModel):
