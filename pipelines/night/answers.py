@@ -21,7 +21,7 @@ from pipelines.night.file_items import SUPERSEDABLE, new_document, superseded
 from pipelines.night.manual import Deed, by_hand
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.review.close_todos import named_todo, with_todo_done
-from pipelines.review.item_links import with_link
+from pipelines.review.item_links import AGAINST, with_link
 from pipelines.store.document import Block, commented, edited
 from pipelines.store.item import Confidence, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     Answer = tuple[QueueEntry, str, tuple[Item, ...]]
 
 
-AGAINST: Final = "against"
-"""The key of a waiting item that names the one that it contradicts."""
 ACCEPTED: Final = "accepted"
 """The key of an item that a person let in, with the day. Its trust stays what its evidence makes it: a person's yes to
 one sentence is no reason to believe its source, and a later candidate of the same trust may supersede it."""

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.choose_document import home_of
-from pipelines.review.item_links import following, history_of, last_of, leaving, succeeded, successor, with_link
+from pipelines.review.item_links import confirmed, following, history_of, last_of, leaving, succeeded, with_link
 from pipelines.review.questions import Question
 from pipelines.review.review import VerdictKind
 from pipelines.store.document import Block, Document, commented, edited
@@ -37,8 +37,7 @@ class Promoted:
         confirmed: the ids of items that gained evidence.
         made: paths of documents that were made.
         superseded: id of each item that holds no longer → id of the one in its place.
-        questions: what Review.md is to ask; its items are among no others.
-        held: what Review.md is to hold until a person says so; likewise.
+        questions: what Review.md is to ask, what contradicts an item that stands first; its items are among no others.
         claims: Todos that were said to be done by words that are trusted less, each as it would stand.
     """
 
@@ -48,7 +47,6 @@ class Promoted:
     made: tuple[str, ...]
     superseded: Mapping[str, str] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()
-    held: tuple[Question, ...] = ()
     claims: tuple[Item, ...] = ()
 
 
@@ -135,7 +133,9 @@ class _Work:
     def _confirm(self, candidate: Candidate, ident: str) -> None:
         if item := self.item(ident):
             self.became[candidate] = ident
-            after = _confirmed(item, candidate)
+            done = candidate.closed and item.status is Status.OPEN
+            place = _evidence(candidate)
+            after = item if place in item.evidence else confirmed(item, place, candidate.entry.day, done=done)
             if after.status is not item.status and not candidate.trust.reaches(item.trust):
                 self.claims.setdefault(ident, after)
             elif after != item:
@@ -146,7 +146,7 @@ class _Work:
         """Let a new item stand where the old one stood, which is history from its day on."""
         path = self.added[old][0] if old in self.added else self.places[old][0]
         item = self._add(candidate, path)
-        self.put(successor(item, old))
+        self.put(with_link(item, "supersedes", old))
         if before := self.item(old):
             self.put(succeeded(before, item.id, candidate.entry.day))
         self.followed[old] = item.id
@@ -182,12 +182,15 @@ def promote(verdicts: Iterable[Verdict], catalog: Catalog, ties: Iterable[Tie] =
     documents, places, asked = dict(catalog.documents), work.places, work.asked.values()
     changed = {i: (places[i][0], item) for i, item in work.changed.items() if item != places[i][1]}
     made = _write(documents, work.added, changed, work.titles)
-    held = [Question(item, home, why) for home, item, rival, why in asked if not rival]
-    rivals = [(item, home, work.item(last_of(rival, work.followed)), why) for home, item, rival, why in asked if rival]
-    questions = [Question(item, home, why, rival) for item, home, rival, why in rivals if rival]
+    rivals = [(work.item(last_of(rival, work.followed)) if rival else None) for *_, rival, _ in asked]
+    questions = [
+        Question(item, home, why, rival)
+        for (home, item, named, why), rival in zip(asked, rivals, strict=True)
+        if rival or not named
+    ]
     return Promoted(
-        documents, tuple(work.added.values()), tuple(work.confirmed), tuple(made), work.followed, tuple(questions),
-        tuple(held), tuple(work.claims.values()),
+        documents, tuple(work.added.values()), tuple(work.confirmed), tuple(made), work.followed,
+        tuple(sorted(questions, key=lambda one: one.rival is None)), tuple(work.claims.values()),
     )  # fmt: skip
 
 
@@ -235,22 +238,6 @@ def document_title(name: str) -> str:
     """Return a name as one line that is safe in front matter and in a heading: no marks that would be structure."""
     plain = "".join(c for c in fold(name) if c not in "<>\"'`#\\").strip(" -:|[]{}&*!%@")
     return plain[:80].strip()
-
-
-def _confirmed(item: Item, candidate: Candidate) -> Item:
-    """Return the item with one more place of evidence: the first and the last are kept, and a count."""
-    place = _evidence(candidate)
-    if place in item.evidence:
-        return item
-    done = candidate.closed and item.status is Status.OPEN
-    return replace(
-        item,
-        status=Status.DONE if done else item.status,
-        until=candidate.entry.day if done else item.until,
-        confirmed=max(item.confirmed, candidate.entry.day),
-        evidence=(*item.evidence[:1], place),
-        seen=max(item.seen, len(item.evidence)) + 1,
-    )
 
 
 def _evidence(candidate: Candidate) -> Evidence:
@@ -303,7 +290,7 @@ def _following(document: Document, old: str, new: str) -> Document:
     changed = {}
     for placed in document.items:
         item = placed.item
-        told = successor(item, old) if item.id == new else following(item, {old: new}) if item.id else item
-        if told != item:
-            changed[placed.line] = told
+        now = with_link(item, "supersedes", old) if item.id == new else following(item, {old: new}) if item.id else item
+        if now != item:
+            changed[placed.line] = now
     return commented(document, changed) if changed else document

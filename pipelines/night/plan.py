@@ -27,7 +27,7 @@ from pipelines.review.close_todos import claimed, close_todos
 from pipelines.review.existing_items import Vectors
 from pipelines.review.item_links import find_ties, linkable
 from pipelines.review.llm_review import ReviewContext, review_candidates
-from pipelines.review.questions import Telling, asked, held
+from pipelines.review.questions import Telling, asked
 from pipelines.review.review import SameMeaning
 from pipelines.review.trust.gate import Gate
 from pipelines.store.change_set import Change, check_documents, document_changes
@@ -169,7 +169,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     promoted, documents = decided.promoted, decided.pruned.documents
     gone = frozenset(stone.id for stone in (*decided.reconciled.retracted, *decided.answered.retracted))
     added = [item.id for _, item in promoted.added]
-    added += [one.item.id for one in promoted.questions] + [one.item.id for one in promoted.held]
+    added += [one.item.id for one in promoted.questions]
     if faults := check_documents(found, documents, night.settings.caps.briefing, added=added, gone=gone):
         raise BrokenChangeSet(faults)
     logs, state = {**snapshot.logs, **snapshot.partials}, snapshot.state
@@ -261,8 +261,6 @@ def _close_and_ask(
     documents = dict(closed.documents)
     if promoted.questions:
         documents[REVIEW] = asked(documents.get(REVIEW), promoted.questions, telling, today)
-    if promoted.held:
-        documents[REVIEW] = held(documents.get(REVIEW), promoted.held, telling, today)
     queue, claims = claimed(documents, (*promoted.claims, *closed.claims), telling, today)
     documents |= {REVIEW: queue} if queue is not None else {}
     queue, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
@@ -298,7 +296,7 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
     for part in (extracted.tally, reviewed.reviewed.tally):
         tally.add(part)
     asked_about = (
-        decided.reconciled.asked, promoted.questions, promoted.held, decided.archives, decided.claims
+        decided.reconciled.asked, promoted.questions, decided.archives, decided.claims
     )  # fmt: skip
     return RunReport(
         run=run_id(night.now, git.head()),
@@ -364,10 +362,10 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
     notes += [f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd]
     if gone := len(decided.reconciled.asked):
         notes.append(f"{gone} items are gone from their documents; {review} asks whether to retract or restore them.")
-    if questions := len(promoted.questions):
+    if questions := sum(one.rival is not None for one in promoted.questions):
         count = "1 new item contradicts" if questions == 1 else f"{questions} new items contradict"
         notes.append(f"{count} what stands; {review} asks which holds.")
-    if waiting := len(promoted.held):
+    if waiting := len(promoted.questions) - questions:
         count = "1 new item is" if waiting == 1 else f"{waiting} new items are"
         notes.append(f"{count} held in {review}: nobody vouches for what they say.")
     if claims := len(decided.claims):

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 CONTRADICT: Final = "contradict"
-CHOICES: Final = (
+CHOICES: Final[tuple[str, ...]] = (
     "keep new: it holds from its day on, and what stood is history",
     "keep old: what stands holds, and the new one is never proposed again",
     "keep both: each holds, of something else",
     "drop: the new one is not worth keeping, and the old one stays as it is",
 )
 QUARANTINE: Final = "quarantine"
-KEEP_OR_DROP: Final = (
+KEEP_OR_DROP: Final[tuple[str, ...]] = (
     "keep: you vouch for it, and it is filed",
     "drop: it is not kept, and never proposed again",
 )
@@ -72,25 +72,8 @@ class Telling:
     shown: Callable[[str], str] = str
 
 
-def held(queue: Document | None, items: Iterable[Question], telling: Telling, today: str) -> Document:
-    """Return Review.md with an entry for each item that waits because nobody vouches for it.
-
-    Args:
-        queue: Review.md, or None where there is none.
-        items: what is held.
-        telling: how places are told of.
-        today: the memory's day.
-    """
-    queue = queue or Document(REVIEW, "# Review\n")
-    for one in items:
-        title = f"{QUARANTINE}: {plain(one.item.text, _TITLE)}"
-        why = f"It {one.why}. What was read{grounds(one.item, telling)}. It is believed by nobody until you keep it."
-        queue = with_entry(queue, QUARANTINE, today, title, why, KEEP_OR_DROP, [one.waiting])
-    return queue
-
-
 def asked(queue: Document | None, questions: Iterable[Question], telling: Telling, today: str) -> Document:
-    """Return Review.md with an entry for each question about an item that stands.
+    """Return Review.md with an entry for each item that contradicts one that stands, or that nobody vouches for.
 
     Args:
         queue: Review.md, or None where there is none.
@@ -100,13 +83,17 @@ def asked(queue: Document | None, questions: Iterable[Question], telling: Tellin
     """
     queue = queue or Document(REVIEW, "# Review\n")
     for one in questions:
-        if (rival := one.rival) is None:
-            continue
-        old = f"What stands is {rival.id} of {rival.since or 'no day'}: “{plain(rival.text)}”{grounds(rival, telling)}."
-        new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”{grounds(one.item, telling)}."
-        why = f"{one.why[:1].upper()}{one.why[1:]}. {old} {new} Until you tick a box, the older one stands."
-        title = f"{CONTRADICT}: {plain(one.item.text, _TITLE)}"
-        queue = with_entry(queue, CONTRADICT, today, title, why, CHOICES, [one.waiting])
+        rival, ground = one.rival, grounds(one.item, telling)
+        if rival is None:
+            kind, choices = QUARANTINE, KEEP_OR_DROP
+            why = f"It {one.why}. What was read{ground}. It is believed by nobody until you keep it."
+        else:
+            kind, choices = CONTRADICT, CHOICES
+            held = f"“{plain(rival.text)}”{grounds(rival, telling)}"
+            old = f"What stands is {rival.id} of {rival.since or 'no day'}: {held}."
+            new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”{ground}."
+            why = f"{one.why[:1].upper()}{one.why[1:]}. {old} {new} Until you tick a box, the older one stands."
+        queue = with_entry(queue, kind, today, f"{kind}: {plain(one.item.text, _TITLE)}", why, choices, [one.waiting])
     return queue
 
 
