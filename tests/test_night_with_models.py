@@ -115,7 +115,7 @@ def test_a_failure_at_any_call_harms_nothing_and_the_next_night_completes_it(
     report = curate(memory, scripted(lambda at, call: kind if at == fails_at else reply(call)))
     pending = {fails_at} if not kind.concerns_provider else set(range(fails_at, 4))
     assert texts(memory) == [text for number, text in enumerate(ALL, 1) if number not in pending]
-    assert (report.entries_pending, report.exit_code) == (2 * len(pending), 1)
+    assert (report.entries["pending"], report.exit_code) == (2 * len(pending), 1)
     told: dict[str, Any] = report.to_json()["model"]  # type: ignore[assignment]  # a dictionary
     assert told["failures"] == {"a": {str(kind): 1}}
     assert told["calls"] == (3 if not kind.concerns_provider else fails_at)
@@ -137,7 +137,7 @@ def test_the_next_of_the_chain_reads_what_one_cannot(memory: Memory, kind: Kind)
 def test_a_day_that_only_the_rules_could_read_is_marked(memory: Memory) -> None:
     logs(memory)
     report = curate(memory, Scripted("a:1", [Kind.OVER_QUOTA]), last=True)
-    assert (report.exit_code, report.entries_pending, report.fallback) == (0, 0, DAYS)
+    assert (report.exit_code, report.entries["pending"], report.fallback) == (0, 0, DAYS)
     assert "Logs/2026-03-11.md: read by the rules alone, for a was over-quota." in report.warnings
 
 

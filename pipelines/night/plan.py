@@ -258,13 +258,9 @@ def _close_and_ask(
     quotes, today = Quotes(snapshot.root), night.today
     telling = Telling(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
     closed = close_todos(promoted.documents, fresh, word_of)
-    documents = dict(closed.documents)
-    if promoted.questions:
-        documents[REVIEW] = asked(documents.get(REVIEW), promoted.questions, telling, today)
-    queue, claims = claimed(documents, (*promoted.claims, *closed.claims), telling, today)
-    documents |= {REVIEW: queue} if queue is not None else {}
-    queue, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
-    documents |= {REVIEW: queue} if queue is not None else {}
+    documents = asked(closed.documents, promoted.questions, telling, today)
+    documents, claims = claimed(documents, (*promoted.claims, *closed.claims), telling, today)
+    documents, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
     return documents, closed.ids, claims, archives
 
 
@@ -295,52 +291,59 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
     tally = Tally()
     for part in (extracted.tally, reviewed.reviewed.tally):
         tally.add(part)
-    asked_about = (
-        decided.reconciled.asked, promoted.questions, decided.archives, decided.claims
-    )  # fmt: skip
+    people, answered = decided.reconciled, decided.answered
+    asked_about = (people.asked, promoted.questions, decided.archives, decided.claims)
     return RunReport(
         run=run_id(night.now, git.head()),
         now=night.now.isoformat(timespec="seconds"),
         day=night.today,
-        extractor=night.extractor.name,
-        again=night.again,
-        meaning=decided.meaning,
-        logs_read=sum(bool(day.fresh) for day in extracted.read),
-        entries_read=sum(len(day.fresh) for day in extracted.read),
-        entries_pending=sum(len(day.fresh) for day in extracted.pending),
+        logs={
+            "read": sum(bool(day.fresh) for day in extracted.read),
+            "folded": decided.captured.folded,
+            "redacted": {path: len(found) for path, found in decided.redacted.items()},
+        },
+        again=night.again or None,
+        pending_days=tuple(day.day for day in extracted.pending if day.asked),
+        entries={
+            "read": sum(len(day.fresh) for day in extracted.read),
+            "pending": sum(len(day.fresh) for day in extracted.pending),
+        },
         candidates=len(extracted.candidates),
         ungrounded=extracted.ungrounded,
-        tally=tally,
-        fallback=extracted.fallback,
-        reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
+        verdicts=Counter(str(verdict.kind) for verdict in reviewed.verdicts),
         review=reviewed.counts,
-        verdicts=dict(Counter(str(verdict.kind) for verdict in reviewed.verdicts)),
-        pending_days=tuple(day.day for day in extracted.pending if day.asked),
-        failure=veil(extracted.failure),
-        over_budget=extracted.over_budget,
-        folded=decided.captured.folded,
-        redacted={path: len(found) for path, found in decided.redacted.items()},
-        types=dict(Counter(str(item.type) for _, item in promoted.added)),
-        documents=dict(Counter(shown(path) for path, _ in promoted.added)),
-        confirmed=len(promoted.confirmed),
-        made=tuple(map(shown, promoted.made)),
-        edited=len(decided.reconciled.edited),
-        numbered=len(decided.reconciled.numbered),
-        retracted=len(decided.reconciled.retracted) + len(decided.answered.retracted),
-        restored=len(decided.answered.restored),
-        asked=sum(map(len, asked_about)),
-        superseded=len(promoted.superseded),
-        closed=len(decided.closed),
-        briefing_bytes=documents[BRIEFING].size if BRIEFING in documents else 0,
-        briefing_cap=night.settings.caps.briefing,
+        items={
+            "added": len(promoted.added),
+            "confirmed": len(promoted.confirmed),
+            "superseded": len(promoted.superseded),
+            "closed": len(decided.closed),
+            "by_type": Counter(str(item.type) for _, item in promoted.added),
+            "by_document": Counter(shown(path) for path, _ in promoted.added),
+        },
+        documents_made=tuple(map(shown, promoted.made)),
+        people={
+            "edited": len(people.edited),
+            "numbered": len(people.numbered),
+            "retracted": len(people.retracted) + len(answered.retracted),
+            "restored": len(answered.restored),
+            "asked": sum(map(len, asked_about)),
+        },
+        briefing={
+            "bytes": documents[BRIEFING].size if BRIEFING in documents else 0,
+            "cap": night.settings.caps.briefing,
+        },
         evicted=[
             {"id": moved.id, "from": shown(moved.source), "to": shown(moved.target)} for moved in decided.pruned.moved
         ],
-        warnings=[
-            *left,
-            *night.settings.ignored_note,
-            *_warnings(git, snapshot, decided),
-        ],  # why it is left comes first
+        extractor=night.extractor.name,
+        tally=tally,
+        failure=veil(extracted.failure),
+        over_budget=extracted.over_budget,
+        fallback=extracted.fallback,
+        reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
+        meaning=decided.meaning,
+        # Why something is left comes first.
+        warnings=[*left, *night.settings.ignored_note, *_warnings(git, snapshot, decided)],
         pending=bool(left),
     )
 

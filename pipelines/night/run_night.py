@@ -79,7 +79,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     make_missing_folders(night.root)
     found = find_edits(night.root, git)
     edits = _commit_edits(night, git, run, found)
-    report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
+    report = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
     warnings += still_held(night.root, found[1], report.warnings)
@@ -90,28 +90,27 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         pending=report.pending or bool(warnings),
         recovered=recovered,
         given=_given(night, report.meaning),
-        edits_commit=edits or "",
-        commit=commit,
-        seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
+        edits_commit=edits,
+        seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
     )
     save_report(night.root, report)
     return report
 
 
-def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, str]:
+def _write(night: Night, git: Git, run: str, watch: Watch) -> RunReport:
     """Plan and apply; where somebody changed a file meanwhile, plan anew on what is there now.
 
     A day is asked about once, however often the run plans anew; what each plan paid for is in the report.
     """
     tally = Tally()
     for attempt in range(1, ATTEMPTS + 1):
-        base = git.head() or ""
+        base = git.head()
         plan = plan_night(night, git, watch)
         tally.add(plan.report.tally)
         tally.replies = plan.report.tally.replies
         report = replace(plan.report, run=run, base=base, tally=tally)
         if not plan.changes:
-            return report, ""
+            return report
         try:
             with watch.stage("commit"):
                 applied = apply_changes(night.root, git, plan.changes, run_signature(night, report))
@@ -122,7 +121,8 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
         else:
             merged = tuple(map(git.real, applied.merged))
             notes = (f"{path} was changed while the run wrote it; both are in it." for path in merged)
-            return replace(report, merged=merged, warnings=(*report.warnings, *notes)), applied.commit or ""
+            warnings = (*report.warnings, *notes)
+            return replace(report, merged=merged, warnings=warnings, commit=applied.commit)
     raise AssertionError  # the loop returns or raises
 
 
@@ -181,7 +181,7 @@ def run_signature(night: Night, report: RunReport) -> Signature:
     message = render(
         "commit.txt",
         summary=report.summary(),
-        lines=[f"{path}: {count} added" for path, count in sorted(report.documents.items())],
+        lines=[f"{path}: {count} added" for path, count in sorted(report.items["by_document"].items())],
         run_id=report.run,
         added=report.added,
         changed=report.changed,

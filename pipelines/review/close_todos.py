@@ -16,7 +16,7 @@ from pipelines.review.judging.stems import stem
 from pipelines.review.judging.values import same_value
 from pipelines.review.questions import grounds, plain
 from pipelines.store.change_set import placed_item
-from pipelines.store.document import Document, edited
+from pipelines.store.document import edited
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import ID_PATTERN, Evidence, Status, Trust, quote_digest
 from pipelines.store.layout import REVIEW, Kind
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from pipelines.review.judging.sentence import Sentence
     from pipelines.review.questions import Telling
+    from pipelines.store.document import Document
     from pipelines.store.item import Item
     from pipelines.store.log import Entry
 
@@ -209,8 +210,8 @@ _TITLE: Final = 60
 
 def claimed(
     documents: Mapping[str, Document], claims: Iterable[Item], telling: Telling, today: str
-) -> tuple[Document | None, tuple[str, ...]]:
-    """Return Review.md with an entry for each Todo that is open and said to be done, and their ids; None for none.
+) -> tuple[Mapping[str, Document], tuple[str, ...]]:
+    """Return the documents with an entry in Review.md for each Todo that is open and said to be done, and their ids.
 
     Args:
         documents: every document by path.
@@ -218,17 +219,16 @@ def claimed(
         telling: how questions tell of places.
         today: the memory's day.
     """
-    queue = documents.get(REVIEW) or Document(REVIEW, "# Review\n")
     status = {placed.item.id: placed.item.status for one in documents.values() for placed in one.items}
-    waiting = {named_todo(entry.title) for entry in read_queue(queue) if entry.kind == DONE}
+    waiting = {named_todo(entry.title) for entry in read_queue(documents.get(REVIEW)) if entry.kind == DONE}
     asked: dict[str, Item] = {}
     for item in claims:
         if status.get(item.id) is Status.OPEN and item.id not in waiting | asked.keys():
             asked[item.id] = item
             title = f"{DONE}: {plain(item.text, _TITLE)} ({item.id})"
             why = f"A line says so{grounds(item, telling)}, and it is trusted less than who set the todo."
-            queue = with_entry(queue, DONE, today, title, why, CHOICES, [])
-    return (queue if asked else None), tuple(asked)
+            documents = with_entry(documents, DONE, today, title, why, CHOICES)
+    return documents, tuple(asked)
 
 
 def named_todo(title: str) -> str:

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import AGAINST
 from pipelines.review.trust.attacks import made_inert
-from pipelines.store.document import Document
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import fold
-from pipelines.store.layout import REVIEW
 from pipelines.store.review_queue import waiting, with_entry
 from pipelines.store.secrets import veil
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
+    from pipelines.store.document import Document
     from pipelines.store.item import Evidence, Item
 
 
@@ -72,16 +71,17 @@ class Telling:
     shown: Callable[[str], str] = str
 
 
-def asked(queue: Document | None, questions: Iterable[Question], telling: Telling, today: str) -> Document:
-    """Return Review.md with an entry for each item that contradicts one that stands, or that nobody vouches for.
+def asked(
+    documents: Mapping[str, Document], questions: Iterable[Question], telling: Telling, today: str
+) -> Mapping[str, Document]:
+    """Return the documents with an entry in Review.md for each item that contradicts one, or that nobody vouches for.
 
     Args:
-        queue: Review.md, or None where there is none.
+        documents: every document by path.
         questions: what is to be asked.
         telling: how places are told of.
         today: the memory's day.
     """
-    queue = queue or Document(REVIEW, "# Review\n")
     for one in questions:
         rival, ground = one.rival, grounds(one.item, telling)
         if rival is None:
@@ -93,8 +93,9 @@ def asked(queue: Document | None, questions: Iterable[Question], telling: Tellin
             old = f"What stands is {rival.id} of {rival.since or 'no day'}: {held}."
             new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”{ground}."
             why = f"{one.why[:1].upper()}{one.why[1:]}. {old} {new} Until you tick a box, the older one stands."
-        queue = with_entry(queue, kind, today, f"{kind}: {plain(one.item.text, _TITLE)}", why, choices, [one.waiting])
-    return queue
+        title = f"{kind}: {plain(one.item.text, _TITLE)}"
+        documents = with_entry(documents, kind, today, title, why, choices, [one.waiting])
+    return documents
 
 
 def grounds(item: Item, telling: Telling) -> str:
