@@ -101,13 +101,13 @@ def test_a_model_adds_what_the_rules_missed_and_doubles_nothing(by_rules: Memory
     assert items(by_rules)[0].by == "a:1@extract/3"
     assert marks(by_rules) == []
     model = good()
-    assert (night(by_rules, model, 14).commit, model.calls) == ("", [])
+    assert (night(by_rules, model, 14).commit, model.calls) == (None, [])
 
 
 def test_a_second_night_without_a_model_changes_nothing(by_rules: Memory) -> None:
     files = by_rules.files()
     report = night(by_rules, down(), 13)
-    assert (report.commit, report.fallback, report.reread) == ("", (DAY,), ())
+    assert (report.commit, report.fallback, report.reread) == (None, (DAY,), ())
     assert by_rules.files() == files
     assert texts(by_rules) == FOUND
 

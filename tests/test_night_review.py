@@ -115,7 +115,7 @@ def test_noise_drops_what_is_not_sure_and_is_counted(memory: Memory) -> None:
     report = curate(memory, model)
     assert (items(memory), report.verdicts, report.review["noise"]) == ({}, {"noise": 1}, 1)
     assert "The model took 1 candidate for noise; what they say stands in the logs." in report.warnings
-    assert curate(memory, model).commit == ""
+    assert curate(memory, model).commit is None
 
 
 def test_what_is_added_goes_where_the_model_says_with_its_links(memory: Memory) -> None:
@@ -263,7 +263,7 @@ def test_a_review_that_fails_leaves_the_verdicts_of_the_rules(memory: Memory, ki
     report = curate(memory, Reader(lambda _: kind))
     assert (report.verdicts, report.exit_code, report.pending_days) == ({"add": 1}, 0, ())
     assert "The rules reviewed what a model could not be asked about. a was " in " ".join(report.warnings)
-    assert curate(memory, says("noise")).commit == "", "the day is read: nothing is asked again"
+    assert curate(memory, says("noise")).commit is None, "the day is read: nothing is asked again"
 
 
 @pytest.mark.parametrize("said", ["", "no", "[]", '{"items": []}', '{"operations": {}}', '{"operations": [], "x": 1}'])

@@ -123,7 +123,7 @@ def test_a_failure_at_any_call_harms_nothing_and_the_next_night_completes_it(
     good = scripted(lambda _, call: reply(call))
     after = curate(memory, good)
     assert (texts(memory), after.exit_code, len(good.calls)) == (ALL, 0, len(pending))
-    assert curate(memory, good).commit == ""
+    assert curate(memory, good).commit is None
 
 
 @pytest.mark.parametrize("kind", [Kind.DOWN, Kind.RATE_LIMITED, Kind.REFUSED, Kind.UNAUTHORISED])

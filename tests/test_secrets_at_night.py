@@ -56,7 +56,7 @@ def test_a_log_is_redacted_in_place_before_its_first_commit_and_the_report_says_
     assert OTHER not in history(memory)
     assert any("[redacted:github-token:" in placed.item.text for one in read_documents(memory.root).values()
                for placed in one.items)  # fmt: skip
-    assert night(memory, "2026-03-21T02:00+00:00").commit == ""
+    assert night(memory, "2026-03-21T02:00+00:00").commit is None
     assert memory.git("status", "--porcelain") == ""
 
 

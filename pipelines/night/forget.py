@@ -7,6 +7,7 @@ stands where it stood, and what was read of it counts as read.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from pipelines.store.atomic_replace import mask
 from pipelines.store.change_set import Change, placed_item
 from pipelines.store.document import Document, commented, edited
 from pipelines.store.evidence import Quotes
-from pipelines.store.files import list_files, open_regular, writing
+from pipelines.store.files import list_files, open_regular, read_bytes, writing
 from pipelines.store.folders import holding
 from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.item import folded, quote_digest
@@ -50,6 +51,7 @@ LEAST_WORDS: Final = 3
 _OWN_FILES: Final = ("SOUL.md", "AGENTS.md")
 _TEXTS: Final = (".md", ".txt")
 _MOST_LINES: Final = 40
+_ANY_SIZE: Final = 1 << 40
 # What stands before the words of a line, and the pointer to its record, are structure: they tell entries apart.
 _BEFORE: Final = re.compile(
     r"[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|>)[ \t]+)*(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?[ \t]+)?"
@@ -289,7 +291,10 @@ def _drop_derived(root: Path, words: Words) -> int:
     """Delete the kept replies that hold the words, and the index, which the commit has made anew."""
     gone = 0
     for path in list_files(root, REPLIES, ".json"):
-        if any(_says(text, words) for text in _texts(root, path)):
+        data = None
+        with contextlib.suppress(CurateError, OSError):
+            data = read_bytes(root, path, _ANY_SIZE)
+        if data and _data_says(data, words):
             with writing(path), holding(root, REPLIES) as folder:
                 folder.unlink(path.rpartition("/")[2])
             gone += 1
@@ -299,25 +304,13 @@ def _drop_derived(root: Path, words: Words) -> int:
     return gone
 
 
-def _texts(root: Path, path: str) -> Iterator[str]:
-    """Yield what a JSON file says, a text at a time: JSON within JSON is unpacked, since a reply is one."""
-    try:
-        file = open_regular(root, path)
-        if file:
-            with file:
-                yield from _unpacked(json.loads(file.read()))
-    except (CurateError, OSError, ValueError, RecursionError):
-        return
-
-
 def _unpacked(value: object) -> Iterator[str]:
+    """Yield what a text says, a text at a time: JSON in it is unpacked, and JSON within that, since a reply is one."""
     if isinstance(value, str):
         yield value
         if value[:1] in "{[":
-            try:
+            with contextlib.suppress(ValueError, RecursionError):
                 yield from _unpacked(json.loads(value))
-            except ValueError:
-                return
     elif isinstance(value, (dict, list)):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _unpacked(inner)
@@ -350,15 +343,9 @@ def _lines_with(root: Path, path: str, words: Words) -> Iterator[int]:
         with file:
             for number, line in enumerate(file, 1):
                 low = line.lower()
-                if any(word in low or not word.isascii() for word in rare) and _line_says(line, words):
+                if any(word in low or not word.isascii() for word in rare) and _data_says(line, words):
                     yield number
 
 
-def _line_says(line: bytes, words: Words) -> bool:
-    text = line.decode(errors="replace")
-    if text[:1] in "{[":
-        try:
-            return any(_says(one, words) for one in _unpacked(json.loads(text)))
-        except (ValueError, RecursionError):
-            pass
-    return _says(text, words)
+def _data_says(data: bytes, words: Words) -> bool:
+    return any(_says(text, words) for text in _unpacked(data.decode(errors="replace")))

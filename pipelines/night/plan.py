@@ -20,7 +20,7 @@ from pipelines.night.choose_document import Catalog, file_candidate
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import capture, clean_logs
 from pipelines.night.projects import propose_archives
-from pipelines.night.reconcile import reconcile
+from pipelines.night.reconcile import understand_edits
 from pipelines.night.report import RunReport
 from pipelines.night.reread import buried_by, reread_in, split_known, without_recounts
 from pipelines.review.close_todos import claimed, close_todos
@@ -33,7 +33,7 @@ from pipelines.review.trust.gate import Gate
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
 from pipelines.store.evidence import Quotes
-from pipelines.store.git_history import last_run_baseline, run_id
+from pipelines.store.git_history import run_id
 from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets import find_secrets, format_found, load_redactor, veil
@@ -168,8 +168,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     decided = _decide(night, git, snapshot, found, watch)
     promoted, documents = decided.promoted, decided.pruned.documents
     gone = frozenset(stone.id for stone in (*decided.reconciled.retracted, *decided.answered.retracted))
-    added = [item.id for _, item in promoted.added]
-    added += [one.item.id for one in promoted.questions]
+    added = [*promoted.added, *(one.item.id for one in promoted.questions)]
     if faults := check_documents(found, documents, night.settings.caps.briefing, added=added, gone=gone):
         raise BrokenChangeSet(faults)
     logs, state = {**snapshot.logs, **snapshot.partials}, snapshot.state
@@ -190,7 +189,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         redactor = load_redactor(night.root)
         logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, progress, redactor)
         captured = capture(logs, partials, today, closed)
-        reconciled = reconcile(found, last_run_baseline(git, found).without(closed), today, snapshot.shown)
+        reconciled = understand_edits(git, snapshot, found, today)
         answered = apply_answers(reconciled.documents, today, snapshot.theirs(), snapshot.shown)
     catalog = Catalog(answered.documents, closed)
     items = [(path, placed.item) for path, one in sorted(catalog.documents.items()) for placed in one.items]
@@ -259,7 +258,7 @@ def _close_and_ask(
     telling = Telling(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
     closed = close_todos(promoted.documents, fresh, word_of)
     documents = asked(closed.documents, promoted.questions, telling, today)
-    documents, claims = claimed(documents, (*promoted.claims, *closed.claims), telling, today)
+    documents, claims = claimed(documents, (*promoted.claims.values(), *closed.claims), telling, today)
     documents, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
     return documents, closed.ids, claims, archives
 
@@ -317,8 +316,8 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
             "confirmed": len(promoted.confirmed),
             "superseded": len(promoted.superseded),
             "closed": len(decided.closed),
-            "by_type": Counter(str(item.type) for _, item in promoted.added),
-            "by_document": Counter(shown(path) for path, _ in promoted.added),
+            "by_type": Counter(str(item.type) for _, item in promoted.added.values()),
+            "by_document": Counter(shown(path) for path, _ in promoted.added.values()),
         },
         documents_made=tuple(map(shown, promoted.made)),
         people={

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.projects import kept, named_in
 from pipelines.store.document import commented
+from pipelines.store.git_history import last_run_baseline
 from pipelines.store.item import Confidence, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.review_queue import read_queue, waiting, with_entry
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pipelines.store.document import Document, Placed
+    from pipelines.store.git import Git
     from pipelines.store.git_history import Baseline
     from pipelines.store.item import Item
+    from pipelines.store.snapshot import Snapshot
     from pipelines.store.state import Tombstone
 
 
@@ -56,6 +59,12 @@ class Reconciled:
     numbered: tuple[str, ...] = ()
     retracted: tuple[Tombstone, ...] = ()
     asked: tuple[str, ...] = ()
+
+
+def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Document], today: str) -> Reconciled:
+    """Return the documents of a memory with what people edited in them since the last run understood."""
+    baseline = last_run_baseline(git, documents).without(snapshot.unreadable())
+    return reconcile(documents, baseline, today, snapshot.shown)
 
 
 def reconcile(

@@ -10,10 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.manual import Deed, direct_change
-from pipelines.night.reconcile import CHOICES, reconcile
+from pipelines.night.reconcile import CHOICES, understand_edits
 from pipelines.store.conservation import buried_ids, departed, hidden_ids
 from pipelines.store.document import commented
-from pipelines.store.git_history import last_run_baseline
 from pipelines.store.review_queue import waiting, with_entry
 
 if TYPE_CHECKING:
@@ -35,8 +34,7 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
     """
     with direct_change(root, settings, when, "curate check --fix") as held:
         snapshot, git = held.snapshot, held.git
-        baseline = last_run_baseline(git, snapshot.documents).without(snapshot.unreadable())
-        people = reconcile(snapshot.documents, baseline, held.today, snapshot.shown)
+        people = understand_edits(git, snapshot, snapshot.documents, held.today)
         gone = {stone.id for stone in people.retracted}
         left = departed(replace(snapshot, documents=people.documents), git)
         vanished = [(item, path) for item, path, _ in left if item.id not in gone]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
 from pipelines.night.briefing import prune, with_quality, without_pointers
-from pipelines.night.reconcile import reconcile
+from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.night.undo_items import RunSides, Undone, undo
 from pipelines.store.change_set import Change, check_documents, document_changes, item_places
@@ -20,7 +20,6 @@ from pipelines.store.git import Author
 from pipelines.store.git_history import (
     BY_HAND,
     changed_documents,
-    last_run_baseline,
     named_run,
     run_commits,
     run_id,
@@ -107,8 +106,7 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     """
     snapshot = read_snapshot(wish.root)
     stones = read_tombstones(snapshot.state.get(TOMBSTONES))
-    baseline = last_run_baseline(git, snapshot.documents).without(snapshot.unreadable())
-    base = reconcile(snapshot.documents, baseline, wish.today, snapshot.shown)
+    base = understand_edits(git, snapshot, snapshot.documents, wish.today)
     item = ""
     if wish.item:  # one that stands, else one that an undo took out
         present = {p.item.id for document in base.documents.values() for p in document.items}

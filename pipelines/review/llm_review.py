@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS, shown_text
-from pipelines.extract.llm.model_reviewer import Neighbour, OperationKind, Posed, Reviewed
+from pipelines.extract.llm.model_reviewer import OperationKind, Posed, Reviewed
 from pipelines.review.existing_items import Known, repeats_there, speaks_for
 from pipelines.review.judging.repeats import same_guards
 from pipelines.review.judging.sentence import read_sentence
@@ -172,14 +172,14 @@ def _posed(number: int, one: Filed, known: Known) -> Posed:
     current = [belief for belief in near if belief.current][:CURRENT_SHOWN]
     closed = [belief for belief in near if not belief.current][:CLOSED_SHOWN]
     shown = tuple(
-        Neighbour(
-            belief.id,
-            belief.type,
-            belief.status,
-            belief.since,
-            belief.document.removesuffix(".md"),
-            shown_text(belief.text),
-        )
+        {
+            "id": belief.id,
+            "type": belief.type,
+            "status": belief.status,
+            "since": belief.since,
+            "document": belief.document.removesuffix(".md"),
+            "text": shown_text(belief.text),
+        }
         for belief in (*current, *closed)
         if belief.id
     )
@@ -198,7 +198,7 @@ def _broken_rule(
     if kind in {OperationKind.NOISE, OperationKind.ADD}:
         return ""
     belief = known.find(operation.id)
-    if belief is None or operation.id not in {one.id for one in posed.neighbours}:
+    if belief is None or operation.id not in {one["id"] for one in posed.neighbours}:
         return "`id` must be that of one of this candidate's own neighbours."
     one = _placed(filed[posed.number - 1], operation, context)
     return _repeat_fault(one, belief) if kind is OperationKind.DUPLICATE else _change_fault(one, belief, kind)

@@ -66,7 +66,7 @@ def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     class Adds:
         def review(self, posed: Sequence[Posed], _: Sequence[DocumentChoice], __: Check) -> Reviewed:
-            shown.extend(one.id for asked in posed for one in asked.neighbours)
+            shown.extend(one["id"] for asked in posed for one in asked.neighbours)
             return Reviewed({asked.number: Operation(OperationKind.ADD, "") for asked in posed})
 
     def file(one: Candidate) -> Filed:

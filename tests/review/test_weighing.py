@@ -35,7 +35,7 @@ class Says:
     shown: list[str] = field(default_factory=list)
 
     def review(self, posed: Sequence[Posed], _: Sequence[DocumentChoice], check: Check) -> Reviewed:
-        self.shown = [one.id for asked in posed for one in asked.neighbours]
+        self.shown = [one["id"] for asked in posed for one in asked.neighbours]
         faults = {one.number: check(one, self.operation) for one in posed}
         self.broken = [fault for fault in faults.values() if fault]
         return Reviewed({number: self.operation for number, fault in faults.items() if not fault})

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.call import Prompt
     from pipelines.extract.llm.fallback import Chain
     from pipelines.provider_settings import Prices
-    from pipelines.store.item import ItemType, Status
 
     Check = Callable[["Posed", "Operation"], str]
     Part = Sequence[tuple["Posed", str]]
@@ -56,18 +55,6 @@ class OperationKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
-    """An item of the memory that is near to a candidate, as a model sees it."""
-
-    id: str
-    type: ItemType
-    status: Status
-    since: str
-    document: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Posed:
     """A candidate about which a model is asked.
 
@@ -75,13 +62,13 @@ class Posed:
         number: by which the answer names it; no other of the night has it.
         candidate: what was found.
         document: the id of the document where it would stand.
-        neighbours: the items that the answer may name, the nearest first.
+        neighbours: the items that the answer may name, as a model sees them, the nearest first; each has an `id`.
     """
 
     number: int
     candidate: Candidate
     document: str
-    neighbours: tuple[Neighbour, ...]
+    neighbours: tuple[Mapping[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,10 +227,7 @@ def _shown(posed: Posed) -> str:
         "confidence": one.confidence,
         "document": posed.document,
         "quote": shown_text(one.quote, _QUOTE),
-        "neighbours": [
-            {"id": n.id, "type": n.type, "status": n.status, "since": n.since, "document": n.document, "text": n.text}
-            for n in posed.neighbours
-        ],
+        "neighbours": posed.neighbours,
     }
     return json.dumps(shown, ensure_ascii=False)
 
@@ -298,7 +282,7 @@ def _operation(raw: dict[str, Any], posed: Posed) -> Operation | str:
         return f"{field_of(fault, ReplyOperation)} breaks the schema."
     kind = OperationKind(read.operation)
     ident = "" if kind in {OperationKind.ADD, OperationKind.NOISE} else read.id
-    links, lost = proposed_links(raw.get("links"), [one.id for one in posed.neighbours if one.id != ident])
+    links, lost = proposed_links(raw.get("links"), [one["id"] for one in posed.neighbours if one["id"] != ident])
     return Operation(kind, ident, read.document, links, lost)
 
 
