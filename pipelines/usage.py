@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import astuple, dataclass, field
 from enum import StrEnum
-from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Final
 
@@ -56,14 +55,6 @@ class Spent:
         return Spent(self.model, self.calls + other.calls, self.usage + other.usage, usd)
 
 
-def total(*parts: tuple[Spent, ...]) -> tuple[Spent, ...]:
-    """Return what was spent on each model, in order of their names."""
-    found: dict[str, Spent] = {}
-    for one in chain(*parts):
-        found[one.model] = found[one.model] + one if one.model in found else one
-    return tuple(found[model] for model in sorted(found))
-
-
 @dataclass(slots=True)
 class Tally:
     """What the calls for one piece of work came to, whether the work succeeded or not.
@@ -79,6 +70,30 @@ class Tally:
     failures: Counter[tuple[str, FailureKind]] = field(default_factory=Counter)
     replies: list[str] = field(default_factory=list)
     cost: Callable[[str, Usage], float | None] = lambda _, __: None
+
+    @property
+    def by_model(self) -> tuple[Spent, ...]:
+        """What was spent on each model, in order of their names."""
+        found: dict[str, Spent] = {}
+        for one in self.spent:
+            found[one.model] = found[one.model] + one if one.model in found else one
+        return tuple(found[model] for model in sorted(found))
+
+    @property
+    def calls(self) -> int:
+        """How many calls were made over the network, or programs run."""
+        return sum(one.calls for one in self.spent)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all of them."""
+        return sum((one.usage for one in self.spent), Usage())
+
+    @property
+    def usd(self) -> float | None:
+        """What they cost in USD, as far as prices are known; None where none is, and something was spent."""
+        known = [one.usd for one in self.spent if one.usd is not None]
+        return round(sum(known), 6) if known or not self.spent else None
 
     def paid(self, model: str, usage: Usage | None) -> None:
         """Count one call that was made."""

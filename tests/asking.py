@@ -74,7 +74,8 @@ def ask_quarantine(memory: Memory) -> None:
 def ask(memory: Memory, kind: str, title: str, choices: Sequence[str], waits: Sequence[Item] = ()) -> None:
     """Put an entry into Review.md."""
     queue = Document("Review.md", memory.read("Review.md"))
-    memory.write("Review.md", with_entry(queue, kind, "2026-03-12", title, "Why it is asked.", choices, waits).text)
+    documents = with_entry({"Review.md": queue}, kind, "2026-03-12", title, "Why it is asked.", choices, waits)
+    memory.write("Review.md", documents["Review.md"].text)
 
 
 def tick(memory: Memory, *choices: str) -> None:

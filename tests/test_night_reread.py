@@ -96,18 +96,18 @@ def by_rules(memory: Memory) -> Memory:
 def test_a_model_adds_what_the_rules_missed_and_doubles_nothing(by_rules: Memory) -> None:
     [before] = items(by_rules)
     report = night(by_rules, good(), 13)
-    assert (report.reread, report.entries_read, report.confirmed, texts(by_rules)) == ((DAY,), 0, 0, BOTH)
+    assert (report.reread, report.entries["read"], report.items["confirmed"], texts(by_rules)) == ((DAY,), 0, 0, BOTH)
     assert items(by_rules)[1] == before, "what the rules found stands as it was"
     assert items(by_rules)[0].by == "a:1@extract/3"
     assert marks(by_rules) == []
     model = good()
-    assert (night(by_rules, model, 14).commit, model.calls) == ("", [])
+    assert (night(by_rules, model, 14).commit, model.calls) == (None, [])
 
 
 def test_a_second_night_without_a_model_changes_nothing(by_rules: Memory) -> None:
     files = by_rules.files()
     report = night(by_rules, down(), 13)
-    assert (report.commit, report.fallback, report.reread) == ("", (DAY,), ())
+    assert (report.commit, report.fallback, report.reread) == (None, (DAY,), ())
     assert by_rules.files() == files
     assert texts(by_rules) == FOUND
 
@@ -122,7 +122,7 @@ def test_it_is_read_again_within_seven_nights(by_rules: Memory, day: int, asked:
 def test_what_comes_later_is_read_with_it_and_marked_alone(by_rules: Memory) -> None:
     log = by_rules.read(f"Logs/{DAY}.md")
     by_rules.write(f"Logs/{DAY}.md", log + "- Rule: never push on Fridays\n")
-    assert night(by_rules, down(), 15).entries_read == 1
+    assert night(by_rules, down(), 15).entries["read"] == 1
     assert marks(by_rules) == ["2026-03-15"]
     model = good()
     report = night(by_rules, model, 22)
@@ -161,7 +161,7 @@ def test_again_keeps_old_items_where_they_agree(memory: Memory, first: str) -> N
     other = good()
     other.answers = lambda call: reply(call).replace("Harbour uses Terraform", "Terraform is used for Harbour")
     report = night(memory, other, 13, again=DAY)
-    assert (report.confirmed, len(items(memory))) == (0, 2)
+    assert (report.items["confirmed"], len(items(memory))) == (0, 2)
     assert [one for one in items(memory) if one in before] == before
     assert memory.curate("check", "--now", "2026-03-13T03:00")
 
@@ -169,18 +169,18 @@ def test_again_keeps_old_items_where_they_agree(memory: Memory, first: str) -> N
 def test_a_day_read_anew_confirms_nothing_once_more(memory: Memory) -> None:
     for day in (11, 12, 13):
         memory.write(f"Logs/2026-03-{day}.md", "- Decision: use Terraform, not Pulumi.\n")
-    assert night(memory, None, 14).confirmed == 0
+    assert night(memory, None, 14).items["confirmed"] == 0
     [before] = items(memory)
     assert (before.seen, [one.path[-5:-3] for one in before.evidence]) == (3, ["11", "13"])
     report = night(memory, None, 15, again="2026-03-12")
-    assert (report.confirmed, items(memory)) == (0, [before])
+    assert (report.items["confirmed"], items(memory)) == (0, [before])
 
 
 def test_a_mark_that_somebody_broke_costs_nothing_else(by_rules: Memory) -> None:
     state = "State/progress.jsonl"
     by_rules.write(state, by_rules.read(state).replace('"2026-03-12"', '"yesterday"'))
     model = good()
-    assert (night(by_rules, model, 13).entries_read, model.calls) == (0, [])
+    assert (night(by_rules, model, 13).entries["read"], model.calls) == (0, [])
 
 
 def test_a_cap_leaves_the_mark(by_rules: Memory) -> None:

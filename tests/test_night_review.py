@@ -83,7 +83,7 @@ def test_what_takes_the_place_of_an_item_supersedes_it(memory: Memory) -> None:
     ]  # fmt: skip
     old, new = items(memory)["The billing jobs are hosted by Hetzner."], items(memory)[NEW_TEXT]
     assert (old.status, old.superseded_by, old.until) == (Status.SUPERSEDED, new.id, "2026-03-12")
-    assert (report.verdicts, report.superseded) == ({"supersede": 1}, 1)
+    assert (report.verdicts, report.items["superseded"]) == ({"supersede": 1}, 1)
     told = report.to_json()
     assert told["review"] == {"asked": 1, "by_model": 1, "noise": 0, "broken": 0, "unlinked": 0}
     assert told["model"]["calls"] == 2, "one reads, one reviews"  # type: ignore[index]  # a dictionary
@@ -94,14 +94,17 @@ def test_a_duplicate_confirms_the_item_and_adds_nothing(memory: Memory) -> None:
     log(memory, REPEAT)
     report = curate(memory, says("duplicate", id="k2222222222"))
     assert list(items(memory)) == ["The gateway listens on port 8080."]
-    assert (report.confirmed, items(memory)["The gateway listens on port 8080."].confirmed) == (1, "2026-03-12")
+    assert (report.items["confirmed"], items(memory)["The gateway listens on port 8080."].confirmed) == (
+        1,
+        "2026-03-12",
+    )
 
 
 def test_a_contradiction_is_asked_about(memory: Memory) -> None:
     hold(memory, HOST)
     log(memory, NEW_HOST)
     report = curate(memory, says("contradict", id="k1111111111"))
-    assert (report.asked, items(memory)[NEW_TEXT].status) == (1, Status.WAITING)
+    assert (report.people["asked"], items(memory)[NEW_TEXT].status) == (1, Status.WAITING)
     assert "A model finds that both cannot hold." in memory.read("Review.md")
 
 
@@ -112,7 +115,7 @@ def test_noise_drops_what_is_not_sure_and_is_counted(memory: Memory) -> None:
     report = curate(memory, model)
     assert (items(memory), report.verdicts, report.review["noise"]) == ({}, {"noise": 1}, 1)
     assert "The model took 1 candidate for noise; what they say stands in the logs." in report.warnings
-    assert curate(memory, model).commit == ""
+    assert curate(memory, model).commit is None
 
 
 def test_what_is_added_goes_where_the_model_says_with_its_links(memory: Memory) -> None:
@@ -130,7 +133,7 @@ def test_the_same_words_and_what_a_person_took_out_are_asked_of_nobody(memory: M
     log(memory, PORT.partition(" <!--")[0])
     model = says("add")
     report = curate(memory, model)
-    assert (model.asked, report.confirmed, report.review) == ([], 1, {})
+    assert (model.asked, report.items["confirmed"], report.review) == ([], 1, {})
     memory.write(ALPHA, "# Alpha\n")
     log(memory, PORT.partition(" <!--")[0], day="2026-03-13")
     assert curate(memory, model).verdicts == {"noise": 1}
@@ -193,7 +196,7 @@ def test_a_right_answer_to_the_second_question_counts(memory: Memory) -> None:
     model.review = review
     report = curate(memory, model)
     assert "exactly one operation, and there are 2" in model.asked[1].user
-    assert (report.superseded, report.review["broken"]) == (1, 0)
+    assert (report.items["superseded"], report.review["broken"]) == (1, 0)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +227,7 @@ def test_what_a_person_wrote_is_asked_about_and_never_superseded(memory: Memory)
     hold(memory, OWNED)
     log(memory, "Fact: The mirror of the gateway is with Paul.")
     report = curate(memory, says("supersede", id="k3333333333"))
-    assert (report.verdicts, report.asked) == ({"contradict": 1}, 1)
+    assert (report.verdicts, report.people["asked"]) == ({"contradict": 1}, 1)
 
 
 def test_no_more_than_the_bound_of_a_document_is_superseded_in_one_night(memory: Memory) -> None:
@@ -243,7 +246,7 @@ def test_no_more_than_the_bound_of_a_document_is_superseded_in_one_night(memory:
         return operations(*told)
 
     report = curate(memory, Reader(review))
-    assert report.superseded == 3
+    assert report.items["superseded"] == 3
     assert report.verdicts == {"supersede": 3, "contradict": len(NAMES) - 3}
 
 
@@ -260,7 +263,7 @@ def test_a_review_that_fails_leaves_the_verdicts_of_the_rules(memory: Memory, ki
     report = curate(memory, Reader(lambda _: kind))
     assert (report.verdicts, report.exit_code, report.pending_days) == ({"add": 1}, 0, ())
     assert "The rules reviewed what a model could not be asked about. a was " in " ".join(report.warnings)
-    assert curate(memory, says("noise")).commit == "", "the day is read: nothing is asked again"
+    assert curate(memory, says("noise")).commit is None, "the day is read: nothing is asked again"
 
 
 @pytest.mark.parametrize("said", ["", "no", "[]", '{"items": []}', '{"operations": {}}', '{"operations": [], "x": 1}'])
@@ -269,7 +272,7 @@ def test_an_answer_that_is_none_is_a_failed_call(memory: Memory, said: str) -> N
     log(memory, NEW_HOST)
     report = curate(memory, Reader(lambda _: said))
     assert (report.verdicts, report.exit_code) == ({"add": 1}, 0)
-    assert report.failures
+    assert report.tally.failures
 
 
 def test_many_candidates_are_asked_about_in_several_calls(memory: Memory) -> None:
@@ -291,7 +294,7 @@ def test_a_night_is_replayed_from_its_kept_replies(memory: Memory, fails: bool) 
     git = Git(memory.root)
     [run] = [one for one in all_runs(memory.root, git) if one.id == report.run]
     assert replay(memory.root, git, run).same
-    assert report.superseded == (not fails)
+    assert report.items["superseded"] == (not fails)
 
 
 # ---------------------------------------------------------------- hostile replies
@@ -332,7 +335,7 @@ def test_no_reply_leaves_its_bounds(memory: Memory, said: list[Any], confidence:
     if confidence == "high":
         assert not plan.report.review["noise"]
     if confidence == "low":
-        assert (plan.report.superseded, plan.report.asked) == (0, 0)
+        assert (plan.report.items["superseded"], plan.report.people["asked"]) == (0, 0)
 
 
 def test_a_program_reviews_from_the_command_line(memory: Memory, tmp_path: Any) -> None:

@@ -115,7 +115,7 @@ def test_a_failure_at_any_call_harms_nothing_and_the_next_night_completes_it(
     report = curate(memory, scripted(lambda at, call: kind if at == fails_at else reply(call)))
     pending = {fails_at} if not kind.concerns_provider else set(range(fails_at, 4))
     assert texts(memory) == [text for number, text in enumerate(ALL, 1) if number not in pending]
-    assert (report.entries_pending, report.exit_code) == (2 * len(pending), 1)
+    assert (report.entries["pending"], report.exit_code) == (2 * len(pending), 1)
     told: dict[str, Any] = report.to_json()["model"]  # type: ignore[assignment]  # a dictionary
     assert told["failures"] == {"a": {str(kind): 1}}
     assert told["calls"] == (3 if not kind.concerns_provider else fails_at)
@@ -123,7 +123,7 @@ def test_a_failure_at_any_call_harms_nothing_and_the_next_night_completes_it(
     good = scripted(lambda _, call: reply(call))
     after = curate(memory, good)
     assert (texts(memory), after.exit_code, len(good.calls)) == (ALL, 0, len(pending))
-    assert curate(memory, good).commit == ""
+    assert curate(memory, good).commit is None
 
 
 @pytest.mark.parametrize("kind", [Kind.DOWN, Kind.RATE_LIMITED, Kind.REFUSED, Kind.UNAUTHORISED])
@@ -131,13 +131,13 @@ def test_the_next_of_the_chain_reads_what_one_cannot(memory: Memory, kind: Kind)
     logs(memory)
     report = curate(memory, Scripted("a:1", [kind]), scripted(lambda _, call: reply(call)))
     assert (texts(memory), report.exit_code, report.failure) == (ALL, 0, "")
-    assert all(one.provider == "a" for one in report.failures)
+    assert all(provider == "a" for provider, _ in report.tally.failures)
 
 
 def test_a_day_that_only_the_rules_could_read_is_marked(memory: Memory) -> None:
     logs(memory)
     report = curate(memory, Scripted("a:1", [Kind.OVER_QUOTA]), last=True)
-    assert (report.exit_code, report.entries_pending, report.fallback) == (0, 0, DAYS)
+    assert (report.exit_code, report.entries["pending"], report.fallback) == (0, 0, DAYS)
     assert "Logs/2026-03-11.md: read by the rules alone, for a was over-quota." in report.warnings
 
 
@@ -162,7 +162,7 @@ def test_planning_anew_pays_for_nothing_twice_and_reports_all_that_was_paid(
     report = curate(memory, model)
     assert (len(planned), len(model.calls), texts(memory)) == (2, 3, [ALL[0], ALL[2]] if kind else ALL)
     assert report.to_json()["model"]["input_tokens"] == 300  # type: ignore[index]  # a dictionary
-    assert [one.count for one in report.failures] == ([1] if kind else [])
+    assert list(report.tally.failures.values()) == ([1] if kind else [])
     assert report.exit_code == (1 if kind else 0)
 
 
@@ -178,8 +178,8 @@ def test_a_run_that_died_has_paid_for_the_next(memory: Memory, monkeypatch: pyte
         with pytest.raises(KeyboardInterrupt):
             curate(memory, model)
     report = curate(memory, model)
-    assert (len(model.calls), texts(memory), report.spent) == (3, ALL, ())
-    assert sorted(file.stem for file in (memory.root / REPLIES).iterdir()) == sorted(report.replies)
+    assert (len(model.calls), texts(memory), report.tally.spent) == (3, ALL, [])
+    assert sorted(file.stem for file in (memory.root / REPLIES).iterdir()) == sorted(report.tally.replies)
 
 
 # ---------------------------------------------------------------- hostile replies

@@ -45,9 +45,9 @@ def test_a_night_keeps_what_was_labelled_and_commits_it(memory: Memory) -> None:
         "# 2026-03-18\n\nproject: Alpha\n\n- 09:00 Decision: Use SQLite for the cache.\n- 09:30 had coffee\n",
     )
     report = night(memory)
-    assert report.types == {"Decision": 1}
-    assert report.documents == {"Projects/alpha.md": 1}
-    assert report.made == ("Projects/alpha.md",)
+    assert report.items["by_type"] == {"Decision": 1}
+    assert report.items["by_document"] == {"Projects/alpha.md": 1}
+    assert report.documents_made == ("Projects/alpha.md",)
     assert report.commit == Git(memory.root).head()
     assert "Use SQLite for the cache." in memory.read("Projects/alpha.md")
     body = memory.git("log", "-1", "--format=%B")
@@ -68,7 +68,7 @@ def test_running_again_changes_no_byte_and_makes_no_commit(memory: Memory) -> No
     files, head = memory.files(), memory.git("rev-parse", "HEAD")
     for now in ("2026-03-20T02:00+00:00", "2026-03-21T02:00+00:00", "2026-09-01T02:00+00:00"):
         report = night(memory, now)
-        assert (report.commit, report.entries_read, report.candidates) == ("", 0, 0)
+        assert (report.commit, report.entries["read"], report.candidates) == (None, 0, 0)
     assert memory.files() == files
     assert memory.git("rev-parse", "HEAD") == head
 
@@ -122,10 +122,10 @@ def test_a_failing_model_harms_nothing_and_the_next_night_picks_it_up(memory: Me
     for day in (17, 18, 19):
         memory.write(f"Logs/2026-03-{day}.md", f"- Decision: number {day}\n")
     report = night(memory, extractor=Failing())
-    assert (report.exit_code, report.entries_pending, report.failure) == (1, 2, "test was down.")
+    assert (report.exit_code, report.entries["pending"], report.failure) == (1, 2, "test was down.")
     assert texts(memory) == {"number 17"}
     report = night(memory)
-    assert (report.exit_code, report.entries_read) == (0, 2)
+    assert (report.exit_code, report.entries["read"]) == (0, 2)
     assert texts(memory) == {"number 17", "number 18", "number 19"}
 
 
@@ -215,7 +215,7 @@ def test_a_ticked_box_in_the_log_closes_the_todo(memory: Memory) -> None:
     assert "- [ ] Todo: renew the certificate" in memory.read("Areas/general.md")
     memory.write("Logs/2026-03-19.md", "- [x] Renew the certificate.\n")
     report = night(memory)
-    assert report.confirmed == 1
+    assert report.items["confirmed"] == 1
     assert "- [x] Todo: renew the certificate" in memory.read("Areas/general.md")
 
 
@@ -240,7 +240,7 @@ def test_the_briefing_is_under_its_cap_after_each_of_many_nights(memory: Memory)
         report = night(memory, f"2026-02-{day:02}T23:30+00:00")
         added += report.added
         assert (memory.root / "MEMORY.md").stat().st_size <= 2048
-        assert report.briefing_bytes == (memory.root / "MEMORY.md").stat().st_size
+        assert report.briefing["bytes"] == (memory.root / "MEMORY.md").stat().st_size
     assert added == 28 * 8
     assert len(texts(memory)) == added
     assert all(file.stat().st_size <= 8192 for file in memory.root.glob("A*/*.md"))
@@ -273,7 +273,7 @@ def test_a_model_cannot_choose_a_document_that_was_not_offered(memory: Memory) -
 
     memory.write("Logs/2026-03-18.md", "- Decision: x y z\n")
     report = night(memory, extractor=Escaping())
-    assert report.documents == {"Areas/general.md": 1}
+    assert report.items["by_document"] == {"Areas/general.md": 1}
     assert not (memory.root.parent.parent / "outside.md").exists()
 
 

@@ -98,7 +98,7 @@ def test_a_chain_with_items_asked_for_once_more(memory: Memory) -> None:
     second = scripted(said)
     second.name = "b:2"
     report = curate(memory, Scripted("a:1", [Kind.OVER_QUOTA], input_tokens=9000), second)
-    assert (len(second.calls), len(report.replies)) == (6, 6)
+    assert (len(second.calls), len(report.tally.replies)) == (6, 6)
     same(memory, report.run)
 
 

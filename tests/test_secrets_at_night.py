@@ -45,7 +45,7 @@ def test_a_log_is_redacted_in_place_before_its_first_commit_and_the_report_says_
     memory.write("Logs/2026-03-18.md", log)
     memory.write("Logs/partial/2026-03-18-phone.md", f"- 10:00 password: {OTHER}\n")
     report = night(memory)
-    assert (report.exit_code, report.redacted) == (
+    assert (report.exit_code, report.logs["redacted"]) == (
         0, {"Logs/2026-03-18.md": 1, "Logs/partial/2026-03-18-phone.md": 1},
     )  # fmt: skip
     assert "Logs/2026-03-18.md: 1 secret (github-token) redacted." in report.warnings
@@ -56,7 +56,7 @@ def test_a_log_is_redacted_in_place_before_its_first_commit_and_the_report_says_
     assert OTHER not in history(memory)
     assert any("[redacted:github-token:" in placed.item.text for one in read_documents(memory.root).values()
                for placed in one.items)  # fmt: skip
-    assert night(memory, "2026-03-21T02:00+00:00").commit == ""
+    assert night(memory, "2026-03-21T02:00+00:00").commit is None
     assert memory.git("status", "--porcelain") == ""
 
 
@@ -103,7 +103,7 @@ def test_a_persons_own_document_stays_as_it_is_uncommitted_and_named(memory: Mem
         assert f"1 secret (password), line {line}; it was left as it is and is not committed" in told
         assert memory.read(path) == text
     assert OTHER not in history(memory)
-    assert report.retracted == report.asked == 0
+    assert report.people["retracted"] == report.people["asked"] == 0
     marked = text.replace(OTHER, f"{OTHER} <!-- allow-secret -->")
     memory.write(path, marked)
     assert night(memory, "2026-03-22T02:00+00:00").exit_code == 0

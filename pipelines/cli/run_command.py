@@ -141,14 +141,15 @@ def _tell(report: RunReport, briefing: str) -> None:
     say(f"{report.summary()}{commit}.")
     say_lines(f"Note: {warning}" for warning in report.warnings)
     if report.failure:  # on standard error, which cron mails
-        warn(f"{report.failure} {report.entries_pending} entries stay pending for the next run.")
+        warn(f"{report.failure} {report.entries['pending']} entries stay pending for the next run.")
     if report.over_budget:
-        say(f"{report.over_budget} {report.entries_pending} entries stay pending; the next run takes the oldest first.")
-    if report.usd:
-        say(f"The models' calls cost {dollars(report.usd)}.")
+        left = f"{report.entries['pending']} entries stay pending"
+        say(f"{report.over_budget} {left}; the next run takes the oldest first.")
+    if usd := report.tally.usd:
+        say(f"The models' calls cost {dollars(usd)}.")
     if on_terminal() and report.added:
-        say_lines(f"  {path}: {count} added" for path, count in sorted(report.documents.items()))
-        say(f"  {briefing} has {report.briefing_bytes:,} of {report.briefing_cap:,} bytes.")
+        say_lines(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items()))
+        say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
 
 
 def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:

@@ -5,26 +5,25 @@ Only uncurated entries are read, however many nights were missed, so the cost of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.extraction import ExtractionRequest, all_failures, failures_of
+from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.store.evidence import quote_stands
 from pipelines.store.layout import day_of_log
 from pipelines.store.log import parse_entries
 from pipelines.store.state import LogProgress, entries_digest, file_hash
-from pipelines.usage import FailureKind, total
+from pipelines.usage import FailureKind, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-    from pipelines.extract.extraction import Candidate, DocumentChoice, Extraction, Extractor, Failure, Nearby
+    from pipelines.extract.extraction import Candidate, DocumentChoice, Extraction, Extractor, Nearby
     from pipelines.store.log import Entry
-    from pipelines.usage import Spent
 
     Outcome = tuple["DayToRead", Extraction | None, ModelFailed | None]
 
@@ -67,27 +66,23 @@ class Extracted:
         candidates: in order of days and lines; every quote stands in its lines.
         read: the days that were read; the others stay pending.
         pending: the days that no usable answer came for.
-        spent: what each model was used for, by the days that failed, too.
-        failures: (provider, kind of failure, how often).
-        replies: the keys of the kept replies that the candidates rest on.
+        tally: what the calls came to, those of days that failed included, and the replies that the candidates rest on.
         ungrounded: items dropped because the log does not say what they say.
         fallback: the days that the rules read because no model could.
         failure: what the models' failures were, a sentence each, or empty.
         over_budget: which of the user's caps left days pending, a sentence each, or empty.
-        notes: what the extractor says of its own work.
+        notes: path of the log, and what the extractor says of its work on that day.
     """
 
     candidates: tuple[Candidate, ...] = ()
     read: tuple[DayToRead, ...] = ()
     pending: tuple[DayToRead, ...] = ()
-    spent: tuple[Spent, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    replies: tuple[str, ...] = ()
+    tally: Tally = field(default_factory=Tally)
     ungrounded: int = 0
     fallback: tuple[str, ...] = ()
     failure: str = ""
     over_budget: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 def days_to_read(
@@ -213,28 +208,21 @@ def _extracted(outcomes: Sequence[Outcome], overtaken: Sequence[Outcome], unaske
     faults = [fault for *_, fault in outcomes if fault]
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
     grounded = [candidate for candidate in proposed if is_grounded(candidate)]
-    costs = [_cost(one) for one in (*outcomes, *overtaken)]
+    tally = Tally()
+    for _, answer, fault in (*outcomes, *overtaken):
+        tally.add((fault.tally if fault else answer and answer.tally) or Tally())
+    tally.replies = [key for _, answer in answers for key in answer.tally.replies]
     return Extracted(
         candidates=tuple(grounded),
         read=tuple(day for day, _, fault in outcomes if not fault),
         pending=(*(day for day, _, fault in outcomes if fault), *unasked),
-        spent=total(*(spent for spent, _ in costs)),
-        failures=all_failures(*(failures for _, failures in costs)),
-        replies=tuple(key for _, answer in answers for key in answer.replies),
+        tally=tally,
         ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
         fallback=tuple(day.day for day, answer in answers if answer.fallback),
         failure=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is not FailureKind.OVER_BUDGET)),
         over_budget=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is FailureKind.OVER_BUDGET)),
-        notes=tuple(f"{day.path}: {note}" for day, answer in answers for note in answer.notes),
+        notes=tuple((day.path, note) for day, answer in answers for note in answer.notes),
     )
-
-
-def _cost(outcome: Outcome) -> tuple[tuple[Spent, ...], tuple[Failure, ...]]:
-    """Return what a day cost and the failures on the way, whether it was answered or not."""
-    _, answer, fault = outcome
-    if fault:
-        return (tuple(fault.tally.spent), failures_of(fault.tally)) if fault.tally else ((), ())
-    return (answer.spent, answer.failures) if answer else ((), ())
 
 
 def is_grounded(candidate: Candidate) -> bool:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pipelines.store.item import LINK_KINDS, Trust, content_words, fold
 from pipelines.store.secrets import veil
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from pipelines.store.item import Confidence, Item, ItemType
     from pipelines.store.log import Entry
-    from pipelines.usage import FailureKind, Spent, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,58 +94,17 @@ class Extraction:
 
     Args:
         candidates: in log order.
-        spent: what each model was used for, calls that failed included; empty where every reply was kept from before.
-        failures: (provider, kind of failure, how often), of every call that failed on the way.
-        replies: the keys of the kept replies that it rests on, in the order of the calls.
+        tally: what the calls came to, those that failed on the way included, and the kept replies that it rests on.
         dropped: items that were proposed and dropped because the log does not say what they say.
         fallback: whether the rules read the day because no model could, though there is one.
         notes: what the extractor says of its own work, a sentence each, without a word of the log.
     """
 
     candidates: tuple[Candidate, ...]
-    spent: tuple[Spent, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    replies: tuple[str, ...] = ()
+    tally: Tally = field(default_factory=Tally)
     dropped: int = 0
     fallback: bool = False
-    notes: tuple[str, ...] = field(default=())
-
-    @property
-    def calls(self) -> int:
-        """How many calls were made over the network, or programs run."""
-        return sum(one.calls for one in self.spent)
-
-    @property
-    def input_tokens(self) -> int:
-        """Tokens sent."""
-        return sum(one.usage.input_tokens for one in self.spent)
-
-    @property
-    def output_tokens(self) -> int:
-        """Tokens received."""
-        return sum(one.usage.output_tokens for one in self.spent)
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """How often calls of one provider failed in one way."""
-
-    provider: str
-    kind: FailureKind
-    count: int = 1
-
-
-def failures_of(tally: Tally) -> tuple[Failure, ...]:
-    """Return the failures that a tally counted, in order of provider and kind."""
-    return tuple(Failure(provider, kind, count) for (provider, kind), count in sorted(tally.failures.items()))
-
-
-def all_failures(*parts: Iterable[Failure]) -> tuple[Failure, ...]:
-    """Return the failures of several days, or of several attempts, counted together."""
-    counted: Counter[tuple[str, FailureKind]] = Counter()
-    for one in (one for part in parts for one in part):
-        counted[one.provider, one.kind] += one.count
-    return tuple(Failure(provider, kind, count) for (provider, kind), count in sorted(counted.items()))
+    notes: tuple[str, ...] = ()
 
 
 class Extractor(Protocol):

@@ -21,7 +21,7 @@ from pipelines.night.file_items import SUPERSEDABLE, new_document, superseded
 from pipelines.night.manual import Deed, by_hand
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.review.close_todos import named_todo, with_todo_done
-from pipelines.review.item_links import with_link
+from pipelines.review.item_links import AGAINST, with_link
 from pipelines.store.document import Block, commented, edited
 from pipelines.store.item import Confidence, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     Answer = tuple[QueueEntry, str, tuple[Item, ...]]
 
 
-AGAINST: Final = "against"
-"""The key of a waiting item that names the one that it contradicts."""
 ACCEPTED: Final = "accepted"
 """The key of an item that a person let in, with the day. Its trust stays what its evidence makes it: a person's yes to
 one sentence is no reason to believe its source, and a later candidate of the same trust may supersede it."""
@@ -60,38 +58,21 @@ REJECT: Final = {"gone": "retract", "contradict": "drop", "quarantine": "drop", 
 """What a yes and a no mean. A no to what contradicts says nothing about the old item; `keep old` confirms that one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The documents after the answers.
-
-    Args:
-        documents: every document by path.
-        retracted: tombstones of what was retracted.
-        restored: ids of what was put back, or let in.
-        notes: a sentence for each entry whose boxes cannot be meant, and for each answer that came too late.
-    """
-
-    documents: dict[str, Document]
-    retracted: tuple[Tombstone, ...] = ()
-    restored: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def apply_answers(documents: Mapping[str, Document], today: str, theirs: Collection[str] = ()) -> Answered:
+def apply_answers(
+    documents: Mapping[str, Document], today: str, theirs: Collection[str] = (), shown: Callable[[str], str] = str
+) -> Answered:
     """Apply the ticked boxes of Review.md; an entry without one, or with two, stays.
 
     Args:
         documents: every document by path.
         today: the memory's day.
         theirs: documents that are a person's own files.
+        shown: what people call the file at a path.
     """
-    queue = documents.get(REVIEW)
-    if queue is None:
-        return Answered(dict(documents))
     answers: list[Answer] = []
     notes: list[str] = []
-    for entry in read_queue(queue):
-        place = f"{REVIEW} line {entry.first + 1}"
+    for entry in read_queue(documents.get(REVIEW)):
+        place = f"{shown(REVIEW)} line {entry.first + 1}"
         if len(entry.ticked) > 1:
             notes.append(f"{place} has two boxes ticked, so nothing was done; untick one of them.")
         elif entry.ticked and entry.ticked[0] not in choices_of(entry.kind):
@@ -99,8 +80,10 @@ def apply_answers(documents: Mapping[str, Document], today: str, theirs: Collect
         elif entry.ticked:
             answers.append((entry, entry.ticked[0], entry.items))
     answered = answer(documents, answers, today, theirs)
-    answered.documents[REVIEW] = with_remarks(answered.documents[REVIEW])
-    return replace(answered, notes=(*notes, *answered.notes))
+    if REVIEW in documents:
+        answered.documents[REVIEW] = with_remarks(answered.documents[REVIEW])
+    answered.notes[:0] = notes
+    return answered
 
 
 def answer(
@@ -109,13 +92,13 @@ def answer(
     """Apply what a person decided, in order.
 
     Args:
-        documents: every document by path, Review.md among them.
+        documents: every document by path.
         answers: the decisions: an entry, one of `choices_of` its kind, and the items of it that it is about; the
             others go on waiting.
         today: the memory's day.
         theirs: documents that are a person's own files: only lines of items change in them.
     """
-    work = _Work(documents, today, theirs)
+    work = Answered(documents, today, theirs)
     done = []
     for entry, choice, items in answers:
         if entry.kind in _WHOLE and items:  # whoever put them there would lose them with the question
@@ -126,8 +109,9 @@ def answer(
             _WHOLE[entry.kind][choice](work, entry)
         for item in items:
             _ITEM[entry.kind][choice](work, item)
-    work.documents[REVIEW] = without_answered(work.documents[REVIEW], done)
-    return Answered(work.documents, tuple(work.stones), tuple(work.filed), tuple(work.notes))
+    if done:
+        work.documents[REVIEW] = without_answered(work.documents[REVIEW], done)
+    return work
 
 
 def choices_of(kind: str) -> tuple[str, ...]:
@@ -138,13 +122,18 @@ def choices_of(kind: str) -> tuple[str, ...]:
 # ------------------------------------------------------------ one answer
 
 
-class _Work:
-    """The memory while answers are applied to it."""
+class Answered:
+    """The memory while answers are applied to it, and after.
+
+    `documents` holds every document by path, `retracted` the tombstones of what was retracted, `restored` the ids of
+    what was put back, or let in, and `notes` a sentence for each entry whose boxes cannot be meant, and for each answer
+    that came too late.
+    """
 
     def __init__(self, documents: Mapping[str, Document], today: str, theirs: Collection[str]) -> None:
         self.documents, self.today, self.theirs = dict(documents), today, theirs
-        self.stones: list[Tombstone] = []
-        self.filed: list[str] = []
+        self.retracted: list[Tombstone] = []
+        self.restored: list[str] = []
         self.notes: list[str] = []
 
     def file(self, item: Item) -> Item:
@@ -157,7 +146,7 @@ class _Work:
         filed = archived(was) if kind_of(path) is Kind.ARCHIVE else was
         document = self.documents.get(path) or new_document(path, "", filed.since)
         self.documents[path] = edited(document, add=[Block(filed)])
-        self.filed.append(filed.id)
+        self.restored.append(filed.id)
         return filed
 
     def let_in(self, item: Item) -> Item:
@@ -166,7 +155,8 @@ class _Work:
         return self.file(replace(item, extra=(*extra, (ACCEPTED, self.today))))
 
     def bury(self, item: Item) -> None:
-        self.stones.append(tombstone(item, self.today, Reason.DELETED))
+        """Let a waiting item go for good."""
+        self.retracted.append(tombstone(item, self.today, Reason.DELETED))
 
     def update(self, ident: str, change: Callable[[Item], Item]) -> None:
         """Change what the comment of an item says, wherever it stands."""
@@ -175,6 +165,7 @@ class _Work:
             self.documents[path] = commented(self.documents[path], {placed.line: change(placed.item)})
 
     def placed(self, ident: str) -> tuple[str, Placed] | None:
+        """Return where an item stands, Review.md left out; None where it stands nowhere."""
         for path, document in self.documents.items():
             for placed in document.items:
                 if placed.item.id == ident and path != REVIEW:
@@ -193,7 +184,7 @@ class _Work:
         return None
 
 
-def _keep_new(work: _Work, item: Item) -> None:
+def _keep_new(work: Answered, item: Item) -> None:
     old, new = work.opponent(item), work.let_in(item)
     if old:
         work.documents = superseded(work.documents, old.id, new, work.today)
@@ -201,7 +192,7 @@ def _keep_new(work: _Work, item: Item) -> None:
         work.notes.append(f"{new.id} was filed, and there was nothing left for it to supersede.")
 
 
-def _keep_old(work: _Work, item: Item) -> None:
+def _keep_old(work: Answered, item: Item) -> None:
     work.bury(item)
     if old := work.opponent(item):
         own = replace(old, trust=Trust.OWNER, confidence=Confidence.HIGH, confirmed=work.today)
@@ -210,14 +201,14 @@ def _keep_old(work: _Work, item: Item) -> None:
         work.notes.append(f"{item.id} was dropped; what it contradicted holds no longer, so nothing was confirmed.")
 
 
-def _keep_both(work: _Work, item: Item) -> None:
+def _keep_both(work: Answered, item: Item) -> None:
     old, new = work.opponent(item), work.let_in(item)
     if old:
         work.update(new.id, lambda one: with_link(one, "related", old.id))
         work.update(old.id, lambda one: with_link(one, "related", new.id))
 
 
-def _archive(work: _Work, entry: QueueEntry) -> None:
+def _archive(work: Answered, entry: QueueEntry) -> None:
     path = named_in(entry.title, work.documents)
     if not path:
         work.notes.append(f"The project of “{entry.title}” is not there any more, so nothing was archived.")
@@ -225,24 +216,24 @@ def _archive(work: _Work, entry: QueueEntry) -> None:
     work.documents = archived_project(work.documents, path, work.theirs)
 
 
-def _keep(work: _Work, entry: QueueEntry) -> None:
+def _keep(work: Answered, entry: QueueEntry) -> None:
     if path := named_in(entry.title, work.documents):
         work.documents[path] = kept(work.documents[path], work.today)
 
 
-def _close(work: _Work, entry: QueueEntry) -> None:
+def _close(work: Answered, entry: QueueEntry) -> None:
     try:
         work.documents = with_todo_done(work.documents, named_todo(entry.title), work.today)
     except KeyError:
         work.notes.append(f"The todo of “{entry.title}” is open no more, so nothing was closed.")
 
 
-_ITEM: Final[Mapping[str, Mapping[str, Callable[[_Work, Item], object]]]] = {
-    "gone": {"retract": _Work.bury, "restore": _Work.file},
-    "contradict": {"keep new": _keep_new, "keep old": _keep_old, "keep both": _keep_both, "drop": _Work.bury},
-    "quarantine": {"keep": _Work.let_in, "drop": _Work.bury},
+_ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
+    "gone": {"retract": Answered.bury, "restore": Answered.file},
+    "contradict": {"keep new": _keep_new, "keep old": _keep_old, "keep both": _keep_both, "drop": Answered.bury},
+    "quarantine": {"keep": Answered.let_in, "drop": Answered.bury},
 }
-_WHOLE: Final[Mapping[str, Mapping[str, Callable[[_Work, QueueEntry], object]]]] = {
+_WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]]]] = {
     "archive": {"archive": _archive, "keep": _keep},
     "done": {"close": _close, "keep": lambda *_: None},  # the line that claimed it was read, and is not read again
 }
@@ -280,9 +271,8 @@ class Question:
 
 def questions(documents: Mapping[str, Document]) -> list[Question]:
     """Return what waits for a person, in the order of Review.md, an entry a question."""
-    queue = documents.get(REVIEW)
-    entries = [entry for entry in read_queue(queue) if choices_of(entry.kind)] if queue else []
-    return [_question(documents, entry, entry.items) for entry in entries]
+    entries = read_queue(documents.get(REVIEW))
+    return [_question(documents, entry, entry.items) for entry in entries if choices_of(entry.kind)]
 
 
 def named_question(documents: Mapping[str, Document], prefix: str) -> Question:

@@ -5,12 +5,12 @@ What takes the place of an item stands in its document, and the older one moves 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.choose_document import home_of
-from pipelines.review.item_links import following, history_of, last_of, leaving, succeeded, successor, with_link
+from pipelines.review.item_links import confirmed, following, history_of, last_of, leaving, succeeded, with_link
 from pipelines.review.questions import Question
 from pipelines.review.review import VerdictKind
 from pipelines.store.document import Block, Document, commented, edited
@@ -27,33 +27,15 @@ if TYPE_CHECKING:
     from pipelines.review.review import Verdict
 
 
-@dataclass(frozen=True, slots=True)
 class Promoted:
-    """The documents after promotion.
+    """The items as the verdicts change them, one after the other, and the documents with them.
 
-    Args:
-        documents: every document by path, the changed ones anew.
-        added: path and item of each one that is new.
-        confirmed: the ids of items that gained evidence.
-        made: paths of documents that were made.
-        superseded: id of each item that holds no longer → id of the one in its place.
-        questions: what Review.md is to ask; its items are among no others.
-        held: what Review.md is to hold until a person says so; likewise.
-        claims: Todos that were said to be done by words that are trusted less, each as it would stand.
+    `documents` holds every document by path, `made` the paths of those that were made; `added` the path and item of
+    each one that is new, `confirmed` the items that gained evidence, and `superseded` id of each that holds no longer →
+    id of the one in its place. `questions` is what Review.md is to ask, what contradicts an item that stands first; its
+    items are among no others. `claims` are Todos that were said to be done by words that are trusted less, each as it
+    would stand; all are kept by id.
     """
-
-    documents: Mapping[str, Document]
-    added: tuple[tuple[str, Item], ...]
-    confirmed: tuple[str, ...]
-    made: tuple[str, ...]
-    superseded: Mapping[str, str] = field(default_factory=dict)
-    questions: tuple[Question, ...] = ()
-    held: tuple[Question, ...] = ()
-    claims: tuple[Item, ...] = ()
-
-
-class _Work:
-    """The items as the verdicts change them, one after the other."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
@@ -67,9 +49,12 @@ class _Work:
         self.created: dict[Candidate, str] = {}
         self.became: dict[Candidate, str] = {}
         self.newest: dict[tuple[ItemType, str], str] = {}
-        self.followed: dict[str, str] = {}
+        self.superseded: dict[str, str] = {}
         self.asked: dict[str, tuple[str, Item, str, str]] = {}
         self.claims: dict[str, Item] = {}
+        self.questions: list[Question] = []
+        self.documents = dict(catalog.documents)
+        self.made: list[str] = []
 
     def take(self, verdict: Verdict) -> None:
         """Do what a verdict says."""
@@ -135,7 +120,9 @@ class _Work:
     def _confirm(self, candidate: Candidate, ident: str) -> None:
         if item := self.item(ident):
             self.became[candidate] = ident
-            after = _confirmed(item, candidate)
+            done = candidate.closed and item.status is Status.OPEN
+            place = _evidence(candidate)
+            after = item if place in item.evidence else confirmed(item, place, candidate.entry.day, done=done)
             if after.status is not item.status and not candidate.trust.reaches(item.trust):
                 self.claims.setdefault(ident, after)
             elif after != item:
@@ -146,10 +133,10 @@ class _Work:
         """Let a new item stand where the old one stood, which is history from its day on."""
         path = self.added[old][0] if old in self.added else self.places[old][0]
         item = self._add(candidate, path)
-        self.put(successor(item, old))
+        self.put(with_link(item, "supersedes", old))
         if before := self.item(old):
             self.put(succeeded(before, item.id, candidate.entry.day))
-        self.followed[old] = item.id
+        self.superseded[old] = item.id
 
     def _ask(self, verdict: Verdict, rival: str) -> None:
         path = self._home(verdict)
@@ -167,7 +154,7 @@ def promote(verdicts: Iterable[Verdict], catalog: Catalog, ties: Iterable[Tie] =
         catalog: the documents.
         ties: links of the candidates that their words tell.
     """
-    work = _Work(catalog)
+    work = Promoted(catalog)
     for verdict in verdicts:
         work.take(verdict)
     for one in ties:
@@ -175,20 +162,17 @@ def promote(verdicts: Iterable[Verdict], catalog: Catalog, ties: Iterable[Tie] =
         meant = one.target if isinstance(one.target, str) else work.became.get(one.target, "")
         if mine and work.item(meant):
             work.put(with_link(mine, one.kind, meant))
-    for ident in [*work.places, *work.added] if work.followed else ():
+    for ident in [*work.places, *work.added] if work.superseded else ():
         item = work.item(ident)
-        if item and (after := following(item, work.followed)) != item:
+        if item and (after := following(item, work.superseded)) != item:
             work.put(after)
-    documents, places, asked = dict(catalog.documents), work.places, work.asked.values()
-    changed = {i: (places[i][0], item) for i, item in work.changed.items() if item != places[i][1]}
-    made = _write(documents, work.added, changed, work.titles)
-    held = [Question(item, home, why) for home, item, rival, why in asked if not rival]
-    rivals = [(item, home, work.item(last_of(rival, work.followed)), why) for home, item, rival, why in asked if rival]
-    questions = [Question(item, home, why, rival) for item, home, rival, why in rivals if rival]
-    return Promoted(
-        documents, tuple(work.added.values()), tuple(work.confirmed), tuple(made), work.followed, tuple(questions),
-        tuple(held), tuple(work.claims.values()),
-    )  # fmt: skip
+    changed = {i: (work.places[i][0], item) for i, item in work.changed.items() if item != work.places[i][1]}
+    work.made = _write(work.documents, work.added, changed, work.titles)
+    for home, item, named, why in work.asked.values():
+        rival = work.item(last_of(named, work.superseded)) if named else None
+        work.questions += [Question(item, home, why, rival)] if rival or not named else []
+    work.questions.sort(key=lambda one: one.rival is None)
+    return work
 
 
 def _write(
@@ -235,22 +219,6 @@ def document_title(name: str) -> str:
     """Return a name as one line that is safe in front matter and in a heading: no marks that would be structure."""
     plain = "".join(c for c in fold(name) if c not in "<>\"'`#\\").strip(" -:|[]{}&*!%@")
     return plain[:80].strip()
-
-
-def _confirmed(item: Item, candidate: Candidate) -> Item:
-    """Return the item with one more place of evidence: the first and the last are kept, and a count."""
-    place = _evidence(candidate)
-    if place in item.evidence:
-        return item
-    done = candidate.closed and item.status is Status.OPEN
-    return replace(
-        item,
-        status=Status.DONE if done else item.status,
-        until=candidate.entry.day if done else item.until,
-        confirmed=max(item.confirmed, candidate.entry.day),
-        evidence=(*item.evidence[:1], place),
-        seen=max(item.seen, len(item.evidence)) + 1,
-    )
 
 
 def _evidence(candidate: Candidate) -> Evidence:
@@ -303,7 +271,7 @@ def _following(document: Document, old: str, new: str) -> Document:
     changed = {}
     for placed in document.items:
         item = placed.item
-        told = successor(item, old) if item.id == new else following(item, {old: new}) if item.id else item
-        if told != item:
-            changed[placed.line] = told
+        now = with_link(item, "supersedes", old) if item.id == new else following(item, {old: new}) if item.id else item
+        if now != item:
+            changed[placed.line] = now
     return commented(document, changed) if changed else document

@@ -7,6 +7,7 @@ stands where it stood, and what was read of it counts as read.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from pipelines.store.atomic_replace import mask
 from pipelines.store.change_set import Change, placed_item
 from pipelines.store.document import Document, commented, edited
 from pipelines.store.evidence import Quotes
-from pipelines.store.files import list_files, open_regular, writing
+from pipelines.store.files import list_files, open_regular, read_bytes, writing
 from pipelines.store.folders import holding
 from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.item import folded, quote_digest
@@ -29,10 +30,9 @@ from pipelines.store.log import parse_entries
 from pipelines.store.review_queue import read_queue, without_answered
 from pipelines.store.state import Reason, entries_digest, file_hash, read_progress, render_progress, tombstone
 from pipelines.store.template import named_item
-from pipelines.store.user_layout import names_of, real_path, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -51,6 +51,7 @@ LEAST_WORDS: Final = 3
 _OWN_FILES: Final = ("SOUL.md", "AGENTS.md")
 _TEXTS: Final = (".md", ".txt")
 _MOST_LINES: Final = 40
+_ANY_SIZE: Final = 1 << 40
 # What stands before the words of a line, and the pointer to its record, are structure: they tell entries apart.
 _BEFORE: Final = re.compile(
     r"[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|>)[ \t]+)*(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?[ \t]+)?"
@@ -92,9 +93,9 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         ident = named_item(prefix, [p.item.id for one in held.documents.values() for p in one.items])
         path, placed = placed_item(held.documents, ident)
         words = _words_of(placed.item, root)
-        documents, unlinked, places = _cleared(held.documents, ident, words)
+        documents, unlinked, places = _cleared(held, ident, words)
         logs, count = _log_changes(held, placed.item, words)
-        places = [*(told(root, place) for place in places), *_left(held, words)]
+        places += _left(held, words)
         replies = _drop_derived(root, words)
         forgotten = Forgotten(ident, held.snapshot.shown(path), count, replies, unlinked, tuple(dict.fromkeys(places)))
         done[:] = [(forgotten, placed.item, words)]
@@ -140,16 +141,14 @@ def _says(text: str, words: Words) -> bool:
 # ------------------------------------------------------------ the documents
 
 
-def _cleared(
-    documents: Mapping[str, Document], ident: str, words: Words
-) -> tuple[dict[str, Document], tuple[str, ...], list[str]]:
+def _cleared(held: Held, ident: str, words: Words) -> tuple[dict[str, Document], tuple[str, ...], list[str]]:
     """Return the documents without an item, the notes under it, the questions about it and the links to it.
 
     Returns:
         The documents; ids of items that named it, and do no longer; places (`PATH:LINE`) where its words stand in what
         a person wrote, or in another item.
     """
-    after = dict(documents)
+    after = dict(held.documents)
     if REVIEW in after:
         after[REVIEW] = _unasked(after[REVIEW], ident, words)
     unlinked: list[str] = []
@@ -159,7 +158,7 @@ def _cleared(
         unlinked += [item.id for item in new.values()]
         after[path] = commented(bare, new) if new else bare
     left = [
-        f"{path}:{number + 1}"
+        f"{held.snapshot.shown(path)}:{number + 1}"
         for path, document in sorted(after.items())
         for number, line in enumerate(document.lines)
         if _says(line.partition("<!-- ")[0], words)
@@ -203,7 +202,7 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
 def _log_changes(held: Held, item: Item, words: Words) -> tuple[list[Change], int]:
     """Return the changes that blot the words out of the logs, and of how many lines."""
     snapshot, changes, count = held.snapshot, list[Change](), 0
-    if names_of(snapshot.root) is not None:
+    if snapshot.layout.in_place:
         return changes, 0  # they are a person's own files
     before = snapshot.state.get(PROGRESS)
     progress = read_progress(before)
@@ -292,7 +291,10 @@ def _drop_derived(root: Path, words: Words) -> int:
     """Delete the kept replies that hold the words, and the index, which the commit has made anew."""
     gone = 0
     for path in list_files(root, REPLIES, ".json"):
-        if any(_says(text, words) for text in _texts(root, path)):
+        data = None
+        with contextlib.suppress(CurateError, OSError):
+            data = read_bytes(root, path, _ANY_SIZE)
+        if data and _data_says(data, words):
             with writing(path), holding(root, REPLIES) as folder:
                 folder.unlink(path.rpartition("/")[2])
             gone += 1
@@ -302,25 +304,13 @@ def _drop_derived(root: Path, words: Words) -> int:
     return gone
 
 
-def _texts(root: Path, path: str) -> Iterator[str]:
-    """Yield what a JSON file says, a text at a time: JSON within JSON is unpacked, since a reply is one."""
-    try:
-        file = open_regular(root, path)
-        if file:
-            with file:
-                yield from _unpacked(json.loads(file.read()))
-    except (CurateError, OSError, ValueError, RecursionError):
-        return
-
-
 def _unpacked(value: object) -> Iterator[str]:
+    """Yield what a text says, a text at a time: JSON in it is unpacked, and JSON within that, since a reply is one."""
     if isinstance(value, str):
         yield value
         if value[:1] in "{[":
-            try:
+            with contextlib.suppress(ValueError, RecursionError):
                 yield from _unpacked(json.loads(value))
-            except ValueError:
-                return
     elif isinstance(value, (dict, list)):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _unpacked(inner)
@@ -332,15 +322,15 @@ def _left(held: Held, words: Words) -> list[str]:
     They are transcripts, displaced logs, reports, and own files of the person, logs and notes among them where the
     memory was adopted in place.
     """
-    root = held.snapshot.root
+    root, layout = held.snapshot.root, held.snapshot.layout
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
     paths += [path for path in list_files(root, f"{PRIVATE}/displaced", "") if "~" not in path]
     paths += list_files(root, f"{PRIVATE}/runs", ".json")
-    if (names := names_of(root)) is not None:
+    if layout.in_place:
         paths += held.snapshot.logs
         paths += [p for p in list_files(root, NOTES, "") if p.endswith(_TEXTS) and p not in held.documents]
-        paths += [f"{NOTES}/{real}" for real in names.theirs.values() if real not in names.opened]
-    return [f"{real_path(root, path)}:{number}" for path in paths for number in _lines_with(root, path, words)]
+        paths += [f"{NOTES}/{real}" for real in layout.theirs.values() if real not in layout.opened]
+    return [f"{layout.real(path)}:{number}" for path in paths for number in _lines_with(root, path, words)]
 
 
 def _lines_with(root: Path, path: str, words: Words) -> Iterator[int]:
@@ -353,15 +343,9 @@ def _lines_with(root: Path, path: str, words: Words) -> Iterator[int]:
         with file:
             for number, line in enumerate(file, 1):
                 low = line.lower()
-                if any(word in low or not word.isascii() for word in rare) and _line_says(line, words):
+                if any(word in low or not word.isascii() for word in rare) and _data_says(line, words):
                     yield number
 
 
-def _line_says(line: bytes, words: Words) -> bool:
-    text = line.decode(errors="replace")
-    if text[:1] in "{[":
-        try:
-            return any(_says(one, words) for one in _unpacked(json.loads(text)))
-        except (ValueError, RecursionError):
-            pass
-    return _says(text, words)
+def _data_says(data: bytes, words: Words) -> bool:
+    return any(_says(text, words) for text in _unpacked(data.decode(errors="replace")))

@@ -15,13 +15,13 @@ from pipelines.errors import BrokenChangeSet
 from pipelines.night.briefing import tidied
 from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
-from pipelines.night.reconcile import reconcile
+from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Block, edited
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
-from pipelines.store.git_history import BY_HAND, last_run_baseline, run_id
+from pipelines.store.git_history import BY_HAND, run_id
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, folded, new_id
 from pipelines.store.journal import Signature, apply_changes, recover
 from pipelines.store.layout import TOMBSTONES, document_id
@@ -176,8 +176,7 @@ def _understood(held: Held) -> Held:
     It has a commit of its own, so that an undo of the verb leaves it alone.
     """
     snapshot = without_held(held.snapshot)
-    baseline = last_run_baseline(held.git, snapshot.documents).without(snapshot.unreadable())
-    people = reconcile(snapshot.documents, baseline, held.today, snapshot.shown)
+    people = understand_edits(held.git, snapshot, snapshot.documents, held.today)
     held = replace(held, snapshot=snapshot, documents=people.documents)
     edits = len(people.edited) + len(people.numbered) + len(people.retracted) + len(people.asked)
     if not edits:

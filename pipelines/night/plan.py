@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, TooMuchFromGit
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract
-from pipelines.extract.extraction import DocumentChoice, Nearby, all_failures
+from pipelines.extract.extraction import DocumentChoice, Nearby
 from pipelines.night.answers import apply_answers
 from pipelines.night.briefing import tidied
 from pipelines.night.choose_document import Catalog, file_candidate
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import capture, clean_logs
 from pipelines.night.projects import propose_archives
-from pipelines.night.reconcile import reconcile
+from pipelines.night.reconcile import understand_edits
 from pipelines.night.report import RunReport
 from pipelines.night.reread import buried_by, reread_in, split_known, without_recounts
 from pipelines.review.close_todos import claimed, close_todos
 from pipelines.review.existing_items import Vectors
 from pipelines.review.item_links import find_ties, linkable
 from pipelines.review.llm_review import ReviewContext, review_candidates
-from pipelines.review.questions import Telling, asked, held
+from pipelines.review.questions import Telling, asked
 from pipelines.review.review import SameMeaning
 from pipelines.review.trust.gate import Gate
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
 from pipelines.store.evidence import Quotes
-from pipelines.store.git_history import last_run_baseline, run_id
+from pipelines.store.git_history import run_id
 from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets import find_secrets, format_found, load_redactor, veil
@@ -42,9 +42,8 @@ from pipelines.store.session_state import load_seals
 from pipelines.store.snapshot import read_snapshot, with_links_told_apart
 from pipelines.store.state import entries_digest, read_progress, read_tombstones, render_progress, render_tombstones
 from pipelines.store.template import missing_files
-from pipelines.store.user_layout import names_of, told
 from pipelines.templating import resource
-from pipelines.usage import total
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -169,8 +168,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     decided = _decide(night, git, snapshot, found, watch)
     promoted, documents = decided.promoted, decided.pruned.documents
     gone = frozenset(stone.id for stone in (*decided.reconciled.retracted, *decided.answered.retracted))
-    added = [item.id for _, item in promoted.added]
-    added += [one.item.id for one in promoted.questions] + [one.item.id for one in promoted.held]
+    added = [*promoted.added, *(one.item.id for one in promoted.questions)]
     if faults := check_documents(found, documents, night.settings.caps.briefing, added=added, gone=gone):
         raise BrokenChangeSet(faults)
     logs, state = {**snapshot.logs, **snapshot.partials}, snapshot.state
@@ -191,8 +189,8 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         redactor = load_redactor(night.root)
         logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, progress, redactor)
         captured = capture(logs, partials, today, closed)
-        reconciled = reconcile(found, last_run_baseline(git, found).without(closed), today, snapshot.shown)
-        answered = apply_answers(reconciled.documents, today, snapshot.theirs())
+        reconciled = understand_edits(git, snapshot, found, today)
+        answered = apply_answers(reconciled.documents, today, snapshot.theirs(), snapshot.shown)
     catalog = Catalog(answered.documents, closed)
     items = [(path, placed.item) for path, one in sorted(catalog.documents.items()) for placed in one.items]
     stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*reconciled.retracted, *answered.retracted}
@@ -233,7 +231,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         progress = advanced_progress(progress, extracted.read, today, extracted.fallback)
     state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(stones)}
     written: dict[str, bytes | None] = {**captured.logs, **partials, **dict.fromkeys(captured.folded)}
-    if names_of(night.root) is not None:
+    if snapshot.layout.in_place:
         redacted, written = {}, {}  # the logs are a person's own files, and keep what they hold
     meaning = same_meaning.name if extracted.read else ""
     return _Decided(
@@ -259,15 +257,9 @@ def _close_and_ask(
     quotes, today = Quotes(snapshot.root), night.today
     telling = Telling(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
     closed = close_todos(promoted.documents, fresh, word_of)
-    documents = dict(closed.documents)
-    if promoted.questions:
-        documents[REVIEW] = asked(documents.get(REVIEW), promoted.questions, telling, today)
-    if promoted.held:
-        documents[REVIEW] = held(documents.get(REVIEW), promoted.held, telling, today)
-    queue, claims = claimed(documents, (*promoted.claims, *closed.claims), telling, today)
-    documents |= {REVIEW: queue} if queue is not None else {}
-    queue, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
-    documents |= {REVIEW: queue} if queue is not None else {}
+    documents = asked(closed.documents, promoted.questions, telling, today)
+    documents, claims = claimed(documents, (*promoted.claims.values(), *closed.claims), telling, today)
+    documents, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
     return documents, closed.ids, claims, archives
 
 
@@ -295,62 +287,70 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
     """Return a report that says what was decided, all but what writing it comes to."""
     extracted, reviewed, promoted, shown = decided.extracted, decided.reviewed, decided.promoted, snapshot.shown
     documents, left = decided.pruned.documents, [str(warned) for warned in snapshot.warnings if warned.pending]
-    asked_about = (
-        decided.reconciled.asked, promoted.questions, promoted.held, decided.archives, decided.claims
-    )  # fmt: skip
+    tally = Tally()
+    for part in (extracted.tally, reviewed.reviewed.tally):
+        tally.add(part)
+    people, answered = decided.reconciled, decided.answered
+    asked_about = (people.asked, promoted.questions, decided.archives, decided.claims)
     return RunReport(
         run=run_id(night.now, git.head()),
         now=night.now.isoformat(timespec="seconds"),
         day=night.today,
-        extractor=night.extractor.name,
-        again=night.again,
-        meaning=decided.meaning,
-        logs_read=sum(bool(day.fresh) for day in extracted.read),
-        entries_read=sum(len(day.fresh) for day in extracted.read),
-        entries_pending=sum(len(day.fresh) for day in extracted.pending),
+        logs={
+            "read": sum(bool(day.fresh) for day in extracted.read),
+            "folded": decided.captured.folded,
+            "redacted": {path: len(found) for path, found in decided.redacted.items()},
+        },
+        again=night.again or None,
+        pending_days=tuple(day.day for day in extracted.pending if day.asked),
+        entries={
+            "read": sum(len(day.fresh) for day in extracted.read),
+            "pending": sum(len(day.fresh) for day in extracted.pending),
+        },
         candidates=len(extracted.candidates),
         ungrounded=extracted.ungrounded,
-        spent=total(extracted.spent, reviewed.spent),
-        failures=all_failures(extracted.failures, reviewed.failures),
-        fallback=extracted.fallback,
-        reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
-        replies=(*extracted.replies, *reviewed.replies),
-        review=reviewed.to_json(),
-        verdicts=dict(Counter(str(verdict.kind) for verdict in reviewed.verdicts)),
-        pending_days=tuple(day.day for day in extracted.pending if day.asked),
-        failure=veil(extracted.failure),
-        over_budget=extracted.over_budget,
-        folded=decided.captured.folded,
-        redacted={path: len(found) for path, found in decided.redacted.items()},
-        types=dict(Counter(str(item.type) for _, item in promoted.added)),
-        documents=dict(Counter(shown(path) for path, _ in promoted.added)),
-        confirmed=len(promoted.confirmed),
-        made=tuple(map(shown, promoted.made)),
-        edited=len(decided.reconciled.edited),
-        numbered=len(decided.reconciled.numbered),
-        retracted=len(decided.reconciled.retracted) + len(decided.answered.retracted),
-        restored=len(decided.answered.restored),
-        asked=sum(map(len, asked_about)),
-        superseded=len(promoted.superseded),
-        closed=len(decided.closed),
-        briefing_bytes=documents[BRIEFING].size if BRIEFING in documents else 0,
-        briefing_cap=night.settings.caps.briefing,
+        verdicts=Counter(str(verdict.kind) for verdict in reviewed.verdicts),
+        review=reviewed.counts,
+        items={
+            "added": len(promoted.added),
+            "confirmed": len(promoted.confirmed),
+            "superseded": len(promoted.superseded),
+            "closed": len(decided.closed),
+            "by_type": Counter(str(item.type) for _, item in promoted.added.values()),
+            "by_document": Counter(shown(path) for path, _ in promoted.added.values()),
+        },
+        documents_made=tuple(map(shown, promoted.made)),
+        people={
+            "edited": len(people.edited),
+            "numbered": len(people.numbered),
+            "retracted": len(people.retracted) + len(answered.retracted),
+            "restored": len(answered.restored),
+            "asked": sum(map(len, asked_about)),
+        },
+        briefing={
+            "bytes": documents[BRIEFING].size if BRIEFING in documents else 0,
+            "cap": night.settings.caps.briefing,
+        },
         evicted=[
             {"id": moved.id, "from": shown(moved.source), "to": shown(moved.target)} for moved in decided.pruned.moved
         ],
-        warnings=[
-            *left,
-            *night.settings.ignored_note,
-            *_warnings(git, snapshot, decided),
-        ],  # why it is left comes first
+        extractor=night.extractor.name,
+        tally=tally,
+        failure=veil(extracted.failure),
+        over_budget=extracted.over_budget,
+        fallback=extracted.fallback,
+        reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
+        meaning=decided.meaning,
+        # Why something is left comes first.
+        warnings=[*left, *night.settings.ignored_note, *_warnings(git, snapshot, decided)],
         pending=bool(left),
     )
 
 
 def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
-    root, review, promoted = snapshot.root, snapshot.shown(REVIEW), decided.promoted
+    review, promoted = snapshot.shown(REVIEW), decided.promoted
     notes = [str(warned) for warned in snapshot.warnings if not warned.pending]
-    if names_of(root) is not None:  # the logs keep what they hold; one with a secret is named when the run is over
+    if snapshot.layout.in_place:  # the logs keep what they hold; one with a secret is named when the run is over
         why = "has something marked as private in it; it is left as it is and not committed, and that is not read"
         notes += [f"{snapshot.shown(path)} {why}." for path in decided.private]
     else:
@@ -364,10 +364,10 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
     notes += [f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd]
     if gone := len(decided.reconciled.asked):
         notes.append(f"{gone} items are gone from their documents; {review} asks whether to retract or restore them.")
-    if questions := len(promoted.questions):
+    if questions := sum(one.rival is not None for one in promoted.questions):
         count = "1 new item contradicts" if questions == 1 else f"{questions} new items contradict"
         notes.append(f"{count} what stands; {review} asks which holds.")
-    if waiting := len(promoted.held):
+    if waiting := len(promoted.questions) - questions:
         count = "1 new item is" if waiting == 1 else f"{waiting} new items are"
         notes.append(f"{count} held in {review}: nobody vouches for what they say.")
     if claims := len(decided.claims):
@@ -375,8 +375,8 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
         notes.append(f"{count} said to be done by who is trusted less; {review} asks.")
     if archives := [snapshot.shown(path) for path in decided.archives]:
         notes.append(f"{' and '.join(archives)} may be over; {review} asks whether to archive.")
-    notes += [told(root, note) for note in decided.answered.notes]
-    return notes + [veil(told(root, note)) for note in (*decided.extracted.notes, *decided.reviewed.notes)]
+    read = [f"{snapshot.shown(path)}: {note}" for path, note in decided.extracted.notes]
+    return [*notes, *decided.answered.notes, *map(veil, (*read, *decided.reviewed.notes))]
 
 
 def _with_secret_in_git(git: Git, paths: Collection[str]) -> set[str]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.briefing import CLOSED_STATUS, archived, free_path, without_pointers
 from pipelines.review.questions import plain
 from pipelines.store.document import (
-    Document,
     commented,
     followed,
     with_alias,
@@ -25,6 +24,7 @@ from pipelines.store.review_queue import read_queue, with_entry
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
+    from pipelines.store.document import Document
     from pipelines.store.item import Item
 
 
@@ -122,8 +122,8 @@ def propose_archives(
     today: str,
     idle_days: int,
     shown: Callable[[str], str],
-) -> tuple[Document | None, tuple[str, ...]]:
-    """Return Review.md with an entry for each project to be archived, and their paths; None where there are none.
+) -> tuple[Mapping[str, Document], tuple[str, ...]]:
+    """Return the documents with an entry in Review.md for each project to be archived, and their paths.
 
     Such a project had Todos and has none open, and no item and no log of the last days tells of it. It is asked about
     once, and again only when something was said of it after a person chose to keep it.
@@ -139,17 +139,16 @@ def propose_archives(
         since = (date.fromisoformat(today) - timedelta(days=idle_days)).isoformat()
     except (ValueError, OverflowError):
         since = ""
-    queue = documents.get(REVIEW) or Document(REVIEW, "# Review\n")
-    asked = "\n".join(queue.lines[entry.first] for entry in read_queue(queue) if entry.kind == ARCHIVE)
-    found = []
+    asked = "\n".join(entry.title for entry in read_queue(documents.get(REVIEW)) if entry.kind == ARCHIVE)
+    found, after = [], documents
     for path, document in sorted(documents.items()):
         if document.kind is Kind.PROJECT and path not in asked and _is_over(document, logs, since):
             found.append(path)
             done = sum(p.item.status is Status.DONE for p in document.items)
             what = "its one todo is done" if done == 1 else f"all its {done} todos are done"
             why = f"Of “{plain(document.title, 80)}” {what}, and nothing was said of it since {_last_day(document)}."
-            queue = with_entry(queue, ARCHIVE, today, f"{ARCHIVE}: {shown(path)}", why, CHOICES, [])
-    return (queue if found else None), tuple(found)
+            after = with_entry(after, ARCHIVE, today, f"{ARCHIVE}: {shown(path)}", why, CHOICES)
+    return after, tuple(found)
 
 
 def _is_over(document: Document, logs: Mapping[str, bytes], since: str) -> bool:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.projects import kept, named_in
-from pipelines.store.document import Document, commented
+from pipelines.store.document import commented
+from pipelines.store.git_history import last_run_baseline
 from pipelines.store.item import Confidence, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.review_queue import read_queue, waiting, with_entry
@@ -20,9 +21,11 @@ from pipelines.store.state import Reason, tombstone
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pipelines.store.document import Placed
+    from pipelines.store.document import Document, Placed
+    from pipelines.store.git import Git
     from pipelines.store.git_history import Baseline
     from pipelines.store.item import Item
+    from pipelines.store.snapshot import Snapshot
     from pipelines.store.state import Tombstone
 
 
@@ -56,6 +59,12 @@ class Reconciled:
     numbered: tuple[str, ...] = ()
     retracted: tuple[Tombstone, ...] = ()
     asked: tuple[str, ...] = ()
+
+
+def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Document], today: str) -> Reconciled:
+    """Return the documents of a memory with what people edited in them since the last run understood."""
+    baseline = last_run_baseline(git, documents).without(snapshot.unreadable())
+    return reconcile(documents, baseline, today, snapshot.shown)
 
 
 def reconcile(
@@ -101,12 +110,13 @@ def reconcile(
     stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
     for path in sorted({gone[ident][0] for ident in asked}):
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
-        queue = after.get(REVIEW) or Document(REVIEW, "# Review\n")
         title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {shown(path)}"
-        after[REVIEW] = with_entry(queue, "gone", today, title, _WHY_ASKED, CHOICES, items)
+        after = with_entry(after, "gone", today, title, _WHY_ASKED, CHOICES, items)
     # Who deletes the question whether a project goes to the archive says no.
-    queues = (read_queue(side[REVIEW]) if REVIEW in side else [] for side in (baseline.changed, after))
-    was, now = ({entry.title for entry in queue if entry.kind == "archive"} for queue in queues)
+    was, now = (
+        {entry.title for entry in read_queue(side.get(REVIEW)) if entry.kind == "archive"}
+        for side in (baseline.changed, after)
+    )
     for path in sorted({path for title in was - now if (path := named_in(title, after))}):
         after[path] = kept(after[path], today)
     return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(sorted(asked)))

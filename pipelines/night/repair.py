@@ -7,23 +7,23 @@ to the person.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.night.manual import Deed, direct_change
-from pipelines.night.reconcile import CHOICES, reconcile
+from pipelines.night.reconcile import CHOICES, understand_edits
 from pipelines.store.conservation import buried_ids, departed, hidden_ids
-from pipelines.store.document import Document, commented
-from pipelines.store.git_history import last_run_baseline
-from pipelines.store.layout import REVIEW
+from pipelines.store.document import commented
 from pipelines.store.review_queue import waiting, with_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.item import Item
+    from pipelines.store.document import Document
+
+
+_WHY: Final = "They stood in their documents once, and nothing says why they left. Until you tick a box they wait here."
 
 
 def mend(root: Path, settings: Settings, when: datetime) -> str:
@@ -34,12 +34,15 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
     """
     with direct_change(root, settings, when, "curate check --fix") as held:
         snapshot, git = held.snapshot, held.git
-        baseline = last_run_baseline(git, snapshot.documents).without(snapshot.unreadable())
-        people = reconcile(snapshot.documents, baseline, held.today, snapshot.shown)
+        people = understand_edits(git, snapshot, snapshot.documents, held.today)
         gone = {stone.id for stone in people.retracted}
         left = departed(replace(snapshot, documents=people.documents), git)
         vanished = [(item, path) for item, path, _ in left if item.id not in gone]
-        documents = _asked_about(people.documents, vanished, held.today)
+        documents = people.documents
+        if vanished:
+            items = [waiting(item, path) for item, path in vanished]
+            title = f"{len(items)} vanished {'item' if len(items) == 1 else 'items'}"
+            documents = with_entry(documents, "gone", held.today, title, _WHY, CHOICES, items)
         known = {p.item.id for document in documents.values() for p in document.items}
         known |= buried_ids(snapshot) | hidden_ids(snapshot, git) | gone
         documents, unlinked = _unlinked(documents, known)
@@ -54,19 +57,6 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
         if not held.write(mended)[1]:
             return ""
     return ", ".join(f"{count} {what}" for what, count in done.items() if count) or "caps and pointers"
-
-
-def _asked_about(
-    documents: Mapping[str, Document], lost: Sequence[tuple[Item, str]], today: str
-) -> dict[str, Document]:
-    """Return the documents with a question in Review.md about items that vanished."""
-    if not lost:
-        return dict(documents)
-    items = [waiting(item, path) for item, path in lost]
-    why = "They stood in their documents once, and nothing says why they left. Until you tick a box they wait here."
-    title = f"{len(items)} vanished {'item' if len(items) == 1 else 'items'}"
-    queue = documents.get(REVIEW) or Document(REVIEW, "# Review\n")
-    return {**documents, REVIEW: with_entry(queue, "gone", today, title, why, CHOICES, items)}
 
 
 def _unlinked(documents: dict[str, Document], known: set[str]) -> tuple[dict[str, Document], int]:

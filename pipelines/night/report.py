@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
 from pipelines.store.files import making, read_bytes, write_synced, writing
@@ -19,133 +19,107 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.extract.extraction import Failure
-    from pipelines.usage import Spent
+    from pipelines.usage import Tally
 
 
 KEPT: Final = 400
 """Reports that stay: more than a year of nights. What a run changed is in git for good."""
 _RUNS: Final = f"{PRIVATE}/runs"
+_PRINTED: Final = (
+    "run", "now", "day", "logs", "again", "pending_days", "entries", "candidates", "ungrounded", "verdicts", "review",
+    "items", "documents_made", "people", "briefing", "evicted", "model", "given", "index", "seconds", "warnings",
+    "recovered", "merged", "edits_commit", "base", "commit", "exit_code",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class RunReport:
-    """One run. Counts are of this run alone; `seconds` is wall time by stage.
+    """One run, mostly in the shape in which `--json` prints it. Counts are of this run alone.
 
     Args:
         run: the run's id.
         now: the moment at which it acted, ISO 8601.
         day: the memory's day at that moment.
-        extractor: who read the logs.
-        logs_read: logs with something new in them.
-        entries_read: entries that no run had read before.
-        entries_pending: entries that stay for the next run because a model failed.
+        logs: how many with something new in them were `read`, which partial logs were `folded` into their day, and
+            log → secrets that were taken out of it (`redacted`).
+        again: the day that was read anew, or None.
+        pending_days: the days that stay pending.
+        entries: how many that no run had read before were `read`, and how many stay `pending` because a model failed.
         candidates: items proposed, each with a quote that stands.
         ungrounded: items dropped because the log does not say what they say.
         verdicts: verdict → count.
-        types: item type → items added.
-        documents: document path → items added.
-        confirmed: items that gained evidence.
-        made: documents that were made.
-        edited: items that people reworded since the last run.
-        numbered: hand-written or copied lines that got an id.
-        retracted: items that people deleted; they never come back.
-        restored: items that were put back as Review.md was told.
-        asked: items about which Review.md asks.
-        briefing_bytes: size of MEMORY.md after the run.
-        briefing_cap: its cap.
+        review: what models said of the candidates, where they were asked.
+        items: how many were `added`, `confirmed` by new evidence, `superseded` by another, and `closed` because the log
+            says that they are done; item type and document → items added (`by_type`, `by_document`).
+        documents_made: documents that were made.
+        people: how many items they `edited`, how many lines of theirs got an id (`numbered`), what they deleted or
+            rejected (`retracted`), what was put back as Review.md was told (`restored`), and about how many it asks.
+        briefing: the size of MEMORY.md after the run in `bytes`, and its `cap`.
         evicted: id, from and to of each item that a cap moved.
-        folded: partial logs that were folded into their day.
-        redacted: log → secrets that were taken out of it.
-        spent: what each model was used for in this run, calls that failed included.
-        failures: how often which provider failed in which way, whether another stood in for it or not.
-        fallback: days that the rules read because no model could.
-        reread: days that a model read that only the rules could read before.
-        replies: the keys of the kept replies that the run rests on.
-        again: the day that was read anew, or empty.
-        base: the commit that the run began with, people's edits included, or empty.
-        given: which models were there to be asked, and the most log text that a call held; what a replay needs.
-        pending_days: the days that stay pending.
+        extractor: who read the logs.
+        tally: what each model was used for in this run and how calls failed, whether another stood in for them or not;
+            and the keys of the kept replies that the run rests on.
         failure: why days stay pending, a sentence for each way in which the models failed, or empty.
         over_budget: which of the user's caps left days pending, or empty.
+        fallback: days that the rules read because no model could.
+        reread: days that a model read that only the rules could read before.
+        meaning: the local model that the rules and the review could ask what sentences mean; empty where there is none.
         warnings: what was odd, a sentence each; what leaves something pending first.
         pending: whether something stays unread that should not.
+        given: which models were there to be asked, and the most log text that a call held; what a replay needs.
         index: what reindexing did.
         seconds: stage → wall seconds.
-        edits_commit: the commit of people's edits before the run, or empty.
         recovered: whether an earlier, interrupted run was finished first.
         merged: files in which somebody's edit during the run was merged.
-        commit: the run's commit, or empty where nothing changed.
-        review: what models said of the candidates, where they were asked.
-        superseded: items that another took the place of.
-        closed: Todos that the log says are done.
-        meaning: the local model that the rules and the review could ask what sentences mean; empty where there is none.
+        edits_commit: the commit of people's edits before the run, or None.
+        base: the commit that the run began with, people's edits included, or None.
+        commit: the run's commit, or None where nothing changed.
     """
 
     run: str
     now: str
     day: str
+    logs: Mapping[str, Any]
+    again: str | None
+    pending_days: Sequence[str]
+    entries: Mapping[str, int]
+    candidates: int
+    ungrounded: int
+    verdicts: Mapping[str, int]
+    review: Mapping[str, int]
+    items: Mapping[str, Any]
+    documents_made: Sequence[str]
+    people: Mapping[str, int]
+    briefing: Mapping[str, int]
+    evicted: Sequence[Mapping[str, str]]
     extractor: str
-    logs_read: int = 0
-    entries_read: int = 0
-    entries_pending: int = 0
-    candidates: int = 0
-    ungrounded: int = 0
-    verdicts: Mapping[str, int] = field(default_factory=dict)
-    types: Mapping[str, int] = field(default_factory=dict)
-    documents: Mapping[str, int] = field(default_factory=dict)
-    confirmed: int = 0
-    made: Sequence[str] = ()
-    edited: int = 0
-    numbered: int = 0
-    retracted: int = 0
-    restored: int = 0
-    asked: int = 0
-    briefing_bytes: int = 0
-    briefing_cap: int = 0
-    evicted: Sequence[Mapping[str, str]] = ()
-    folded: Sequence[str] = ()
-    redacted: Mapping[str, int] = field(default_factory=dict)
-    spent: Sequence[Spent] = ()
-    failures: Sequence[Failure] = ()
-    fallback: Sequence[str] = ()
-    reread: Sequence[str] = ()
-    replies: Sequence[str] = ()
-    again: str = ""
-    base: str = ""
+    tally: Tally
+    failure: str
+    over_budget: str
+    fallback: Sequence[str]
+    reread: Sequence[str]
+    meaning: str
+    warnings: Sequence[str]
+    pending: bool
     given: Mapping[str, object] = field(default_factory=dict)
-    pending_days: Sequence[str] = ()
-    failure: str = ""
-    over_budget: str = ""
-    warnings: Sequence[str] = ()
-    pending: bool = False
     index: Mapping[str, object] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
-    edits_commit: str = ""
     recovered: bool = False
     merged: Sequence[str] = ()
-    commit: str = ""
-    review: Mapping[str, int] = field(default_factory=dict)
-    superseded: int = 0
-    closed: int = 0
-    meaning: str = ""
+    edits_commit: str | None = None
+    base: str | None = None
+    commit: str | None = None
 
     @property
     def added(self) -> int:
         """How many items are new."""
-        return sum(self.types.values())
+        return int(self.items["added"])
 
     @property
     def changed(self) -> int:
         """How many items that stood already are different now, or elsewhere, or gone."""
-        by_people = self.edited + self.numbered + self.retracted + self.restored
-        return by_people + self.confirmed + len(self.evicted) + self.superseded + self.closed
-
-    @property
-    def usd(self) -> float | None:
-        """What the run cost, in USD, as far as prices are known; None where none is, and something was spent."""
-        known = [one.usd for one in self.spent if one.usd is not None]
-        return round(sum(known), 6) if known or not self.spent else None
+        by_run = sum(self.items[how] for how in ("confirmed", "superseded", "closed")) + len(self.evicted)
+        return int(by_run + sum(self.people.values()) - self.people["asked"])
 
     @property
     def exit_code(self) -> int:
@@ -154,88 +128,45 @@ class RunReport:
 
     def to_json(self) -> dict[str, object]:
         """Return the report as `--json` prints it."""
-        return {
-            "run": self.run,
-            "now": self.now,
-            "day": self.day,
-            "logs": {"read": self.logs_read, "folded": list(self.folded), "redacted": dict(self.redacted)},
-            "again": self.again or None,
-            "pending_days": list(self.pending_days),
-            "entries": {"read": self.entries_read, "pending": self.entries_pending},
-            "candidates": self.candidates,
-            "ungrounded": self.ungrounded,
-            "verdicts": dict(self.verdicts),
-            "review": dict(self.review),
-            "items": {
-                "added": self.added,
-                "confirmed": self.confirmed,
-                "superseded": self.superseded,
-                "closed": self.closed,
-                "by_type": dict(self.types),
-                "by_document": dict(self.documents),
-            },
-            "documents_made": list(self.made),
-            "people": {
-                "edited": self.edited,
-                "numbered": self.numbered,
-                "retracted": self.retracted,
-                "restored": self.restored,
-                "asked": self.asked,
-            },
-            "briefing": {"bytes": self.briefing_bytes, "cap": self.briefing_cap},
-            "evicted": [dict(row) for row in self.evicted],
-            "model": self._model(),
-            "given": dict(self.given),
-            "index": dict(self.index),
-            "seconds": {stage: round(spent, 3) for stage, spent in self.seconds.items()},
-            "warnings": list(self.warnings),
-            "recovered": self.recovered,
-            "merged": list(self.merged),
-            "edits_commit": self.edits_commit or None,
-            "base": self.base or None,
-            "commit": self.commit or None,
-            "exit_code": self.exit_code,
-        }
+        as_it_is = {name: getattr(self, name) for name in _PRINTED if name not in {"model", "exit_code"}}
+        return dict.fromkeys(_PRINTED) | as_it_is | {"model": self._model(), "exit_code": self.exit_code}
 
     def _model(self) -> dict[str, object]:
-        failures: dict[str, dict[str, int]] = {}
-        for one in self.failures:
-            failures.setdefault(one.provider, {})[str(one.kind)] = one.count
+        tally, usage, failures = self.tally, self.tally.usage, dict[str, dict[str, int]]()
+        for (provider, kind), count in sorted(tally.failures.items()):
+            failures.setdefault(provider, {})[str(kind)] = count
         return {
             "extractor": self.extractor,
-            "calls": sum(one.calls for one in self.spent),
-            "input_tokens": sum(one.usage.input_tokens for one in self.spent),
-            "output_tokens": sum(one.usage.output_tokens for one in self.spent),
-            "usd": self.usd,
+            "calls": tally.calls,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "usd": tally.usd,
             "spent": {
                 one.model: {
                     "calls": one.calls,
                     **asdict(one.usage),
                     "usd": None if one.usd is None else round(one.usd, 6),
                 }
-                for one in self.spent
+                for one in tally.by_model
             },
             "failure": self.failure or None,
             "over_budget": self.over_budget or None,
             "failures": failures,
-            "fallback_days": list(self.fallback),
-            "reread_days": list(self.reread),
-            "replies": list(self.replies),
+            "fallback_days": self.fallback,
+            "reread_days": self.reread,
+            "replies": tally.replies,
         }
 
     def summary(self) -> str:
         """Return the run in one line: what cron mails, and the first line of the commit."""
-        if not (self.added or self.confirmed or self.commit or self.entries_read):
+        if not (self.added or self.items["confirmed"] or self.commit or self.entries["read"]):
             return f"Nothing new as of {self.day}"
         parts = [f"{self.added} {'item' if self.added == 1 else 'items'} added"]
         counts = {
-            "confirmed": self.confirmed,
-            "superseded": self.superseded,
-            "closed": self.closed,
+            **{how: self.items[how] for how in ("confirmed", "superseded", "closed")},
             "moved out": len(self.evicted),
-            "by hand": self.edited + self.numbered,
-            "retracted": self.retracted,
-            "restored": self.restored,
+            "by hand": self.people["edited"] + self.people["numbered"],
+            **{how: self.people[how] for how in ("retracted", "restored")},
         }
         parts += [f"{count} {what}" for what, count in counts.items() if count]
         return f"Curated up to {self.day}: {', '.join(parts)}"

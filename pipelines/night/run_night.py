@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ChangedUnderRun, ModelFailed
-from pipelines.extract.extraction import all_failures
 from pipelines.night.plan import plan_night
 from pipelines.night.reindex import reindex
 from pipelines.night.report import save_failure, save_report
@@ -19,19 +18,17 @@ from pipelines.store.journal import Signature, apply_changes, recover
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import still_held
 from pipelines.store.template import make_missing_folders
-from pipelines.store.user_layout import real_path
 from pipelines.templating import render
-from pipelines.usage import total
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor, Failure
+    from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
     from pipelines.night.plan import Night
     from pipelines.night.progress import Watch
     from pipelines.night.report import RunReport
     from pipelines.store.edits import Edits
-    from pipelines.usage import Spent
 
 
 ATTEMPTS: Final = 3
@@ -82,7 +79,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     make_missing_folders(night.root)
     found = find_edits(night.root, git)
     edits = _commit_edits(night, git, run, found)
-    report, commit = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
+    report = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
     warnings += still_held(night.root, found[1], report.warnings)
@@ -93,29 +90,27 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         pending=report.pending or bool(warnings),
         recovered=recovered,
         given=_given(night, report.meaning),
-        edits_commit=edits or "",
-        commit=commit,
-        seconds={stage: watch.seconds.get(stage, 0.0) for stage in STAGES},
+        edits_commit=edits,
+        seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
     )
     save_report(night.root, report)
     return report
 
 
-def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, str]:
+def _write(night: Night, git: Git, run: str, watch: Watch) -> RunReport:
     """Plan and apply; where somebody changed a file meanwhile, plan anew on what is there now.
 
     A day is asked about once, however often the run plans anew; what each plan paid for is in the report.
     """
-    spent: tuple[Spent, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    tally = Tally()
     for attempt in range(1, ATTEMPTS + 1):
-        base = git.head() or ""
+        base = git.head()
         plan = plan_night(night, git, watch)
-        spent = total(spent, tuple(plan.report.spent))
-        failures = all_failures(failures, plan.report.failures)
-        report = replace(plan.report, run=run, base=base, spent=spent, failures=failures)
+        tally.add(plan.report.tally)
+        tally.replies = plan.report.tally.replies
+        report = replace(plan.report, run=run, base=base, tally=tally)
         if not plan.changes:
-            return report, ""
+            return report
         try:
             with watch.stage("commit"):
                 applied = apply_changes(night.root, git, plan.changes, run_signature(night, report))
@@ -124,9 +119,10 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> tuple[RunReport, s
                 raise
             _commit_edits(night, git, run)
         else:
-            merged = tuple(real_path(night.root, path) for path in applied.merged)
+            merged = tuple(map(git.real, applied.merged))
             notes = (f"{path} was changed while the run wrote it; both are in it." for path in merged)
-            return replace(report, merged=merged, warnings=(*report.warnings, *notes)), applied.commit or ""
+            warnings = (*report.warnings, *notes)
+            return replace(report, merged=merged, warnings=warnings, commit=applied.commit)
     raise AssertionError  # the loop returns or raises
 
 
@@ -165,7 +161,7 @@ class Remembering:
         if isinstance(known, ModelFailed):
             raise ModelFailed(known.provider, known.why, known.kind)
         if known is not None:
-            return replace(known, spent=(), failures=())
+            return replace(known, tally=Tally(replies=known.tally.replies))
         try:
             self._answers[asked] = answer = self._inner.extract(request)
         except ModelFailed as fault:
@@ -185,7 +181,7 @@ def run_signature(night: Night, report: RunReport) -> Signature:
     message = render(
         "commit.txt",
         summary=report.summary(),
-        lines=[f"{path}: {count} added" for path, count in sorted(report.documents.items())],
+        lines=[f"{path}: {count} added" for path, count in sorted(report.items["by_document"].items())],
         run_id=report.run,
         added=report.added,
         changed=report.changed,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
 from pipelines.night.briefing import prune, with_quality, without_pointers
-from pipelines.night.reconcile import reconcile
+from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.night.undo_items import RunSides, Undone, undo
 from pipelines.store.change_set import Change, check_documents, document_changes, item_places
@@ -20,7 +20,6 @@ from pipelines.store.git import Author
 from pipelines.store.git_history import (
     BY_HAND,
     changed_documents,
-    last_run_baseline,
     named_run,
     run_commits,
     run_id,
@@ -32,11 +31,10 @@ from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import Reason, read_tombstones, render_tombstones, tombstone
 from pipelines.store.template import named_item
-from pipelines.store.user_layout import told
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -108,8 +106,7 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     """
     snapshot = read_snapshot(wish.root)
     stones = read_tombstones(snapshot.state.get(TOMBSTONES))
-    baseline = last_run_baseline(git, snapshot.documents).without(snapshot.unreadable())
-    base = reconcile(snapshot.documents, baseline, wish.today, snapshot.shown)
+    base = understand_edits(git, snapshot, snapshot.documents, wish.today)
     item = ""
     if wish.item:  # one that stands, else one that an undo took out
         present = {p.item.id for document in base.documents.values() for p in document.items}
@@ -118,10 +115,8 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     undone = None
     if run.by_hand and not item:
         left, dropped = _stones_of(git, run)
-        if fault := why_not(sides, snapshot.documents, left):
-            raise NotUndoable(
-                f"Run {run.run} {told(snapshot.root, fault)}.", f"Git has it all: `git show {run.commit[:10]}`."
-            )
+        if fault := why_not(sides, snapshot, left):
+            raise NotUndoable(f"Run {run.run} {fault}.", f"Git has it all: `git show {run.commit[:10]}`.")
         stones = (stones - left) | dropped
         undone = put_back(sides, snapshot.documents, base.documents)
     if undone is None:
@@ -129,10 +124,9 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
         for stone in (*stones, *base.retracted):
             reasons.setdefault(stone.id, set()).add(stone.reason)
         deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
-        undone = undo(sides, base.documents, snapshot.unreadable(), deleted, item)
+        undone = undo(sides, base.documents, snapshot.unreadable(), deleted, item, snapshot.shown)
     pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.link)
-    undone = _crowded(undone, pruned, base.documents)
-    undone = replace(undone, kept={ident: told(wish.root, why) for ident, why in undone.kept.items()})
+    undone = _crowded(undone, pruned, base.documents, snapshot.shown)
     changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
     return UndoPlan(run, item, undone, changes)
 
@@ -227,11 +221,11 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
 # ------------------------------------------------------------ the change set
 
 
-def _crowded(undone: Undone, pruned: Pruned, now: Mapping[str, Document]) -> Undone:
+def _crowded(undone: Undone, pruned: Pruned, now: Mapping[str, Document], shown: Callable[[str], str]) -> Undone:
     """Return what was taken back, and say of an item that a cap sends away at once that there is no room for it."""
     ours = {*undone.returned, *undone.restored}
     crowded = {
-        moved.id: f"stands in {moved.target}: {moved.source} has no room for it"
+        moved.id: f"stands in {shown(moved.target)}: {shown(moved.source)} has no room for it"
         for moved in pruned.moved
         if moved.id in ours
     }
@@ -316,19 +310,21 @@ def changed_since(sides: RunSides, found: Mapping[str, Document]) -> list[str]:
     return [path for path in paths if _bare(found.get(path)) != _bare(sides.after.get(path))]
 
 
-def why_not(sides: RunSides, found: Mapping[str, Document], stones: frozenset[Tombstone]) -> str:
+def why_not(sides: RunSides, snapshot: Snapshot, stones: frozenset[Tombstone]) -> str:
     """Return why a verb cannot be taken back item by item, the end of a sentence, or an empty string.
 
     Args:
         sides: the documents that it changed.
-        found: every document as it is.
+        snapshot: the memory as it is.
         stones: the tombstones that it left.
     """
     if any(stone.reason is Reason.FORGOTTEN for stone in stones):
         return "had something forgotten, and that is for good"
-    changed = changed_since(sides, found)
+    changed = changed_since(sides, snapshot.documents)
     whole = REVIEW in {*sides.before, *sides.after} or sides.before.keys() != sides.after.keys()
-    return f"cannot be taken back: {' and '.join(changed)} changed since" if changed and whole else ""
+    return (
+        f"cannot be taken back: {' and '.join(map(snapshot.shown, changed))} changed since" if changed and whole else ""
+    )
 
 
 def _bare(document: Document | None) -> str | None:

@@ -17,7 +17,7 @@ from pipelines.store.layout import FOLDERS, REVIEW
 from pipelines.store.markdown import line_end
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pipelines.store.change_set import ItemChange, ItemPlace
     from pipelines.store.document import Document
@@ -106,6 +106,7 @@ def undo(
     closed: frozenset[str],
     deleted: frozenset[str] = frozenset(),
     only: str = "",
+    shown: Callable[[str], str] = str,
 ) -> Undone:
     """Return the memory with what a run did taken back.
 
@@ -115,12 +116,13 @@ def undo(
         closed: files that are there and cannot be read; nothing is put into them.
         deleted: ids of items that a person deleted; they never come back.
         only: an item's id; just what the run did to it, and to items because of it. Empty for all.
+        shown: what people call the file at a path.
     """
     changes = [one for one in sides.changes() if not only or _concerns(one, only)]
     changes = [one for one in changes if one.after or one.id not in deleted]
     twice = duplicate_ids(now.values()) | duplicate_ids(sides.before.values()) | duplicate_ids(sides.after.values())
     there = item_places(now.values())
-    work = _Work(sides, now, closed, there)
+    work = _Work(sides, now, closed, there, shown)
     for change in changes:
         if change.id in twice:
             work.kept[change.id] = "stands in two places, so it stays in both"
@@ -165,8 +167,9 @@ class _Work:
         now: Mapping[str, Document],
         closed: frozenset[str],
         there: Mapping[str, ItemPlace],
+        shown: Callable[[str], str],
     ) -> None:
-        self.sides, self.now, self.closed, self.there = sides, now, closed, there
+        self.sides, self.now, self.closed, self.there, self.shown = sides, now, closed, there, shown
         self.wanted: dict[str, ItemPlace] = {}
         self.removed: list[str] = []
         self.kept: dict[str, str] = {}
@@ -180,7 +183,7 @@ class _Work:
             elif self._takes(before.path):
                 self.wanted[ident] = before
             else:
-                self.kept[ident] = f"cannot come back: {before.path} is gone or cannot be read"
+                self.kept[ident] = f"cannot come back: {self.shown(before.path)} is gone or cannot be read"
         elif after is not None and now is not None:
             if before is not None:
                 self._put_back(ident, before, after, now)
@@ -198,7 +201,7 @@ class _Work:
             if now.place == after.place and self._takes(before.path):
                 path, section = before.place
             else:
-                self.kept[ident] = f"was moved since, so it stays in {now.path}"
+                self.kept[ident] = f"was moved since, so it stays in {self.shown(now.path)}"
         notes = now.notes or (before.notes if now.notes == after.notes else ())
         target = replace(before, path=path, section=section, notes=notes)
         if (target.place, target.line) != (now.place, now.line):

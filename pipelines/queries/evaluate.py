@@ -282,7 +282,7 @@ def evaluate(days: Sequence[GoldDay], extractor: Extractor, done: Callable[[int]
                 raise
             score.failed += 1
             score.failures += [fault.sentence] if fault.sentence not in score.failures else []
-            _pay(score, tuple(fault.tally.spent) if fault.tally else ())
+            _pay(score, fault.tally.spent if fault.tally else ())
             _count(score, day, ())
         else:
             in_a_row = 0
@@ -291,7 +291,7 @@ def evaluate(days: Sequence[GoldDay], extractor: Extractor, done: Callable[[int]
             if answer:
                 score.ungrounded += len(answer.candidates) - len(grounded) + answer.dropped
                 score.fallback += answer.fallback
-                _pay(score, answer.spent)
+                _pay(score, answer.tally.by_model)
         score.days += 1
         done(number)
     score.seconds = time.perf_counter() - begun

@@ -10,12 +10,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.review.item_links import confirmed
 from pipelines.review.judging.sentence import read_sentence
 from pipelines.review.judging.stems import stem
 from pipelines.review.judging.values import same_value
 from pipelines.review.questions import grounds, plain
 from pipelines.store.change_set import placed_item
-from pipelines.store.document import Document, edited
+from pipelines.store.document import edited
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import ID_PATTERN, Evidence, Status, Trust, quote_digest
 from pipelines.store.layout import REVIEW, Kind
@@ -24,8 +25,9 @@ from pipelines.store.review_queue import read_queue, with_entry
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from pipelines.review.judging.sentence import Sentence, Word
+    from pipelines.review.judging.sentence import Sentence
     from pipelines.review.questions import Telling
+    from pipelines.store.document import Document
     from pipelines.store.item import Item
     from pipelines.store.log import Entry
 
@@ -108,22 +110,24 @@ def close_todos(
     }
     ids: list[str] = []
     claims: dict[str, Item] = {}
-    for said in _told(entries) if todos else ():
+    for said in _done_in(entries) if todos else ():
         found = _meant(said, [item for _, item in todos.values()])
         trust = word_of(said.entry, said.words) if found else Trust.UNTRUSTED
         if found is None or trust is Trust.UNTRUSTED:
             continue
+        place = Evidence(said.entry.path, said.line, said.line, quote_digest(said.words))
+        done = confirmed(found, place, said.entry.day, done=True)
         if not trust.reaches(found.trust):
-            claims.setdefault(found.id, _done(found, said))
+            claims.setdefault(found.id, done)
             continue
-        path, item = todos.pop(found.id)
-        claims.pop(item.id, None)
-        after[path] = edited(after[path], replace={item.id: _done(item, said)})
-        ids.append(item.id)
+        path, _ = todos.pop(found.id)
+        claims.pop(found.id, None)
+        after[path] = edited(after[path], replace={found.id: done})
+        ids.append(found.id)
     return Closed(after, tuple(ids), tuple(claims.values()))
 
 
-def _told(entries: Iterable[Entry]) -> Iterator[_Said]:
+def _done_in(entries: Iterable[Entry]) -> Iterator[_Said]:
     """Yield what says that something is done: by a word for it, a tick, or the past of a verb at its beginning."""
     for entry in entries:
         for number, line in enumerate(entry.text.split("\n"), entry.start_line):
@@ -155,19 +159,19 @@ def _meant(said: _Said, todos: Iterable[Item]) -> Item | None:
 
 def _score(said: _Said, item: Item) -> float:
     """Return how well a sentence names a Todo, or 0 where it does not."""
-    if any(_is_same_place(one, said) for one in item.evidence):
-        return 0.0
-    todo, told = read_sentence(item.text), said.sentence
-    wanted, there = _keys(todo), _keys(told)
+    if any(one.path == said.entry.path and one.start_line <= said.line <= one.end_line for one in item.evidence):
+        return 0.0  # it was found in that very line
+    todo, line = read_sentence(item.text), said.sentence
+    wanted, there = frozenset(_keys(todo)), frozenset(_keys(line))
     if said.marked and todo.is_order and todo.verb_key in _DOING and len(wanted) + len(todo.values) > _FEWEST:
         wanted -= {todo.verb_key}
     shared = wanted & there
     if len(wanted) + len(todo.values) < _FEWEST or len(shared) < max(1, _MOST * len(wanted)):
         return 0.0
-    if not said.marked and _first(todo) not in there:
+    if not said.marked and next(iter(_keys(todo)), "") not in there:
         return 0.0
-    names = {w.key for w in (*todo.words, *told.words) if w.named and w.content}
-    if names & (wanted ^ there) or not _agree(todo, told):
+    names = {w.key for w in (*todo.words, *line.words) if w.named and w.content}
+    if names & (wanted ^ there) or not _agree(todo, line):
         return 0.0
     return len(shared) / len(wanted) + len(shared) / 1000
 
@@ -180,38 +184,17 @@ _DOING: Final = frozenset(
 """What one does to a thing that is done; who reviews it is not done when it is."""
 
 
-def _is_same_place(evidence: Evidence, said: _Said) -> bool:
-    """Whether a Todo was found in that very line."""
-    return evidence.path == said.entry.path and evidence.start_line <= said.line <= evidence.end_line
+def _keys(sentence: Sentence) -> list[str]:
+    return [word.key for word in sentence.words if word.content and not word.value]
 
 
-def _keys(sentence: Sentence) -> frozenset[str]:
-    words: Iterable[Word] = sentence.words
-    return frozenset(w.key for w in words if w.content and not w.value)
-
-
-def _first(sentence: Sentence) -> str:
-    return next((w.key for w in sentence.words if w.content and not w.value), "")
-
-
-def _agree(todo: Sentence, told: Sentence) -> bool:
+def _agree(todo: Sentence, line: Sentence) -> bool:
     """Whether the line has all numbers of a Todo and no others; a day on which it was done is none of them."""
-    has_all = all(
-        any(same_value(one, other) for other in told.values) for one in todo.values if one.base not in _ON_A_DAY
-    )
-    others = [one for one in told.values if one.base not in _ON_A_DAY]
-    return has_all and all(any(same_value(one, other) for other in todo.values) for one in others)
-
-
-def _done(item: Item, said: _Said) -> Item:
-    place = Evidence(said.entry.path, said.line, said.line, quote_digest(said.words))
-    return replace(
-        item,
-        status=Status.DONE,
-        until=said.entry.day,
-        confirmed=max(item.confirmed, said.entry.day),
-        evidence=(*item.evidence[:1], place),
-        seen=max(item.seen, len(item.evidence)) + 1,
+    return all(
+        any(same_value(one, other) for other in others)
+        for mine, others in ((todo.values, line.values), (line.values, todo.values))
+        for one in mine
+        if one.base not in _ON_A_DAY
     )
 
 
@@ -227,8 +210,8 @@ _TITLE: Final = 60
 
 def claimed(
     documents: Mapping[str, Document], claims: Iterable[Item], telling: Telling, today: str
-) -> tuple[Document | None, tuple[str, ...]]:
-    """Return Review.md with an entry for each Todo that is open and said to be done, and their ids; None for none.
+) -> tuple[Mapping[str, Document], tuple[str, ...]]:
+    """Return the documents with an entry in Review.md for each Todo that is open and said to be done, and their ids.
 
     Args:
         documents: every document by path.
@@ -236,17 +219,16 @@ def claimed(
         telling: how questions tell of places.
         today: the memory's day.
     """
-    queue = documents.get(REVIEW) or Document(REVIEW, "# Review\n")
     status = {placed.item.id: placed.item.status for one in documents.values() for placed in one.items}
-    waiting = {named_todo(entry.title) for entry in read_queue(queue) if entry.kind == DONE}
+    waiting = {named_todo(entry.title) for entry in read_queue(documents.get(REVIEW)) if entry.kind == DONE}
     asked: dict[str, Item] = {}
     for item in claims:
         if status.get(item.id) is Status.OPEN and item.id not in waiting | asked.keys():
             asked[item.id] = item
             title = f"{DONE}: {plain(item.text, _TITLE)} ({item.id})"
             why = f"A line says so{grounds(item, telling)}, and it is trusted less than who set the todo."
-            queue = with_entry(queue, DONE, today, title, why, CHOICES, [])
-    return (queue if asked else None), tuple(asked)
+            documents = with_entry(documents, DONE, today, title, why, CHOICES)
+    return documents, tuple(asked)
 
 
 def named_todo(title: str) -> str:

@@ -21,7 +21,7 @@ from pipelines.store.item import ACTIVE, ItemType, Status, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -99,7 +99,7 @@ class Known:
         self._all: list[Belief] = []
         self._same: dict[ItemType, dict[str, list[Belief]]] = {}
         self._words: dict[str, list[int]] | None = None
-        self._meaning: NearestSentences | None = None
+        self._tables: list[NDArray[np.float32]] = []
         self._ids: dict[str, Belief] | None = None
         self._removed: Counter[str] = Counter()
         self._closed: set[str] = set()
@@ -112,8 +112,10 @@ class Known:
         """Let a new item in."""
         if self._words is not None:
             self._enter(len(self._all), one)
-        if self._meaning is not None:
-            self._meaning.add(_meant(one))
+        if self._tables and (row := self._vectors.rows([_meant(one)])) is not None:
+            import numpy as np  # noqa: PLC0415  a night with nothing to judge needs none
+
+            self._tables[1] = np.concatenate([self._tables[1], row])
         if one.type in self._same:
             self._same[one.type].setdefault(folded(one.text), []).append(one)
         self._all.append(one)
@@ -182,11 +184,21 @@ class Known:
         return [self._words.get(word, ()) for word in _words(text)]
 
     def _by_meaning(self, candidate: Candidate) -> list[int]:
-        if not self._vectors.are_there():
+        """Return the items nearest in meaning, nearest first, as far as they are near at all."""
+        if not self._tables and self._vectors.model:
+            tables = self._vectors.rows([_meant(one) for one in self._all], held=True), self._vectors.rows([])
+            self._tables = [table for table in tables if table is not None]
+        said = sentence_of(candidate.type, candidate.text, candidate.entry.day)
+        question = self._vectors.rows([said]) if self._tables and self._all else None
+        if question is None:
             return []
-        if self._meaning is None:
-            self._meaning = NearestSentences(self._vectors, [_meant(one) for one in self._all])
-        return list(self._meaning.nearest(sentence_of(candidate.type, candidate.text, candidate.entry.day)))
+        import numpy as np  # noqa: PLC0415  as above
+
+        # Row by row, as a search scans: a product of matrices would wake a thread for each processor.
+        cosines = np.concatenate([np.vecdot(table, question[0]) for table in self._tables]).round(_PLACES)
+        near = np.flatnonzero(cosines >= LEAST)
+        found: list[int] = near[np.argsort(-cosines[near], kind="stable")].tolist()
+        return found
 
     def _enter(self, at: int, one: Belief) -> None:
         words = self._words if self._words is not None else {}
@@ -307,80 +319,29 @@ class Vectors:
         """The name of the local model; empty where there is none."""
         return self._embedder.name if self._embedder else ""
 
-    def are_there(self) -> bool:
-        """Whether there is a model at all: without one, nothing need be put into words for it."""
-        return self._embedder is not None
+    def rows(self, texts: Sequence[str], *, held: bool = False) -> NDArray[np.float32] | None:
+        """Return the vectors of some sentences, a row each, or None where words alone have to tell.
 
-    def held(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
-        """Return the vectors of what the memory holds, a row each, or None where words alone have to tell."""
-        return self._rows(texts, self._most)
-
-    def new(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
-        """Return the vectors of candidates, however many they are; None as above."""
-        return self._rows(texts, None)
-
-    def _rows(self, texts: Sequence[str], most: int | None) -> NDArray[np.float32] | None:
-        embedder = self._embedder
-        try:
-            if embedder is None or not self._fill(embedder, list(dict.fromkeys(texts)), most):
-                self._embedder = embedder = None
-        except CurateError:
-            self._embedder = embedder = None
+        Args:
+            texts: the sentences.
+            held: whether they are the memory's own, of which only so many are embedded.
+        """
+        embedder, new = self._embedder, [text for text in dict.fromkeys(texts) if text not in self._found]
         if embedder is None:
+            return None
+        try:
+            self._found |= self._kept(embedder, new) if new else {}
+            missing = [text for text in new if text not in self._found]
+            fails = held and self._most is not None and len(missing) > self._most
+            if missing and not fails:
+                self._found |= dict(zip(missing, embedder.embed_documents(missing), strict=True))
+        except CurateError:
+            fails = True
+        if fails:
+            self._embedder = None
             return None
         import numpy as np  # noqa: PLC0415  as above
 
         self.used = True
         table = [self._found[text] for text in texts]
         return np.stack(table) if table else np.empty((0, embedder.dimension), np.float32)
-
-    def _fill(self, embedder: Embedder, texts: list[str], most: int | None) -> bool:
-        """Look up or embed what is not known yet; False where that is too much."""
-        new = [text for text in texts if text not in self._found]
-        self._found |= self._kept(embedder, new) if new else {}
-        missing = [text for text in new if text not in self._found]
-        if most is not None and len(missing) > most:
-            return False
-        if missing:
-            self._found |= dict(zip(missing, embedder.embed_documents(missing), strict=True))
-        return True
-
-
-class NearestSentences:
-    """The sentences of one look at the memory, to be asked which of them are nearest; more may be added.
-
-    Args:
-        vectors: gives each sentence its vector.
-        texts: the sentences, by their places.
-    """
-
-    def __init__(self, vectors: Vectors, texts: Sequence[str]) -> None:
-        self._vectors = vectors
-        self._table = vectors.held(texts)
-        self._count = len(texts)
-
-    def add(self, text: str) -> None:
-        """Add a sentence behind the others."""
-        row = self._vectors.new([text]) if self._table is not None else None
-        if row is None or self._table is None:
-            self._table = None
-            return
-        if self._count == len(self._table):
-            import numpy as np  # noqa: PLC0415  as above
-
-            room = np.zeros((max(64, self._count), self._table.shape[1]), np.float32)
-            self._table = np.concatenate([self._table, room])
-        self._table[self._count] = row[0]
-        self._count += 1
-
-    def nearest(self, text: str) -> Iterator[int]:
-        """Yield the places of the sentences nearest in meaning, nearest first, as far as they are near at all."""
-        question = self._vectors.new([text]) if self._table is not None and self._count else None
-        if question is None or self._table is None:
-            return
-        import numpy as np  # noqa: PLC0415  as above
-
-        # Row by row, as a search scans: a product of matrices would wake a thread for each processor.
-        cosines = np.vecdot(self._table[: self._count], question[0]).round(_PLACES)
-        near = np.flatnonzero(cosines >= LEAST)
-        yield from near[np.argsort(-cosines[near], kind="stable")].tolist()

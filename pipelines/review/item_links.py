@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS
@@ -20,12 +21,14 @@ from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, kind_o
 from pipelines.store.secrets.redact import is_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pipelines.extract.extraction import Candidate
     from pipelines.review.judging.sentence import Sentence
     from pipelines.store.document import Document
-    from pipelines.store.item import Item
+    from pipelines.store.item import Evidence, Item
+
+    StatedBy = Callable[[Candidate, str], str | Candidate | None]
 
 
 _NAMED: Final = re.compile(rf"(?<![\w/#~=-]){ID_PATTERN}(?![\w/])")
@@ -89,13 +92,13 @@ def find_ties(candidates: Sequence[Candidate], items: Iterable[tuple[str, Item]]
         items: document path and item, of every item of the memory.
     """
     held = list(items)
-    statements = _Statements(linkable(held), candidates)
+    stated_by = _finder_of_reasons(linkable(held), candidates)
     ids = frozenset(item.id for _, item in held if item.id)
     alone = Counter((one.entry.path, one.entry.key) for one in candidates)
     ties = []
     for one in candidates:
         text = one.entry.text if alone[one.entry.path, one.entry.key] == 1 else "\n".join(one.lines)
-        mine = dict.fromkeys([*_by_ids(one, text, ids), *_by_reasons(one, statements)])
+        mine = dict.fromkeys([*_by_ids(one, text, ids), *_by_reasons(one, stated_by)])
         ties += list(mine)[: max(0, MOST_LINKS - len(one.links))]
     return tuple(ties)
 
@@ -114,43 +117,42 @@ def _meant(named: str, ids: frozenset[str]) -> str:
     return meant[0] if len(meant) == 1 else ""
 
 
-def _by_reasons(candidate: Candidate, statements: _Statements) -> Iterator[Tie]:
+def _by_reasons(candidate: Candidate, stated_by: StatedBy) -> Iterator[Tie]:
     for form, kind in ((_GROUND, "because"), (_AIM, "supports")):
         found = form.search(candidate.text)
-        target = statements.clearly(candidate, found["why"]) if found else None
+        target = stated_by(candidate, found["why"]) if found else None
         if target is not None:
             yield Tie(candidate, kind, target)
 
 
-class _Statements:
-    """What items and candidates state, each without the reason that it gives itself."""
+def _finder_of_reasons(items: Sequence[Item], candidates: Sequence[Candidate]) -> StatedBy:
+    """Return how to find the one item or candidate that states what a candidate gives as its reason; None for several.
 
-    def __init__(self, items: Sequence[Item], candidates: Sequence[Candidate]) -> None:
-        self._who: list[str | Candidate] = [*(one.id for one in items), *candidates]
-        self._texts = [*(one.text for one in items), *(one.text for one in candidates)]
-        self._places: Mapping[str, list[int]] | None = None
+    The words are looked up in an index that is made when the first reason is looked for.
+    """
+    who: list[str | Candidate] = [*(one.id for one in items), *candidates]
+    texts = [*(one.text for one in items), *(one.text for one in candidates)]
 
-    def clearly(self, candidate: Candidate, reason: str) -> str | Candidate | None:
-        """Return the one item or candidate that says a reason, or None where none or several do."""
+    @cache
+    def places() -> Mapping[str, list[int]]:
+        found = defaultdict[str, list[int]](list)
+        for at, text in enumerate(texts):
+            for word in _words(text):
+                found[word].append(at)
+        return found
+
+    def find(candidate: Candidate, reason: str) -> str | Candidate | None:
         why = read_sentence(reason)
         if len(why.keys) + len(why.values) < _LEAST:
             return None
         own = read_sentence(candidate.text)
-        shared = Counter(at for word in _words(reason) for at in self._index().get(word, ()))
+        shared = Counter(at for word in _words(reason) for at in places().get(word, ()))
         near = sorted(shared, key=lambda at: (-shared[at], at))[:_NEAREST]
-        saying = [
-            at for at in near if self._who[at] is not candidate and _says(read_sentence(self._texts[at]), why, own)
-        ]
-        texts = {" ".join(sorted(read_sentence(self._texts[at]).keys)) for at in saying}
-        return self._who[min(saying)] if len(texts) == 1 else None
+        saying = [at for at in near if who[at] is not candidate and _says(read_sentence(texts[at]), why, own)]
+        statements = {" ".join(sorted(read_sentence(texts[at]).keys)) for at in saying}
+        return who[min(saying)] if len(statements) == 1 else None
 
-    def _index(self) -> Mapping[str, list[int]]:
-        if self._places is None:
-            self._places = defaultdict(list)
-            for at, text in enumerate(self._texts):
-                for word in _words(text):
-                    self._places[word].append(at)
-        return self._places
+    return find
 
 
 def _words(text: str) -> set[str]:
@@ -175,9 +177,9 @@ def _bounds(sentence: Sentence) -> list[str]:
 # an item that holds no longer names what holds in its place, and links of others follow.
 
 
-SUPERSEDES: Final = "supersedes"
 AGAINST: Final = "against"
-_STAYS: Final = frozenset({SUPERSEDES, "contradicts"})
+"""The key of a waiting item that names the one that it contradicts."""
+_STAYS: Final = frozenset({"supersedes", "contradicts"})
 """Links that tell of one item for ever: what it took the place of, and what it spoke against."""
 _LOADED: Final = frozenset({BRIEFING, USER})
 
@@ -187,18 +189,32 @@ def succeeded(old: Item, new: str, day: str) -> Item:
     return replace(old, status=Status.SUPERSEDED, until=max(day, old.since), superseded_by=new)
 
 
-def successor(new: Item, old: str) -> Item:
-    """Return the item that took its place, which says so."""
-    return with_link(new, SUPERSEDES, old)
+def confirmed(item: Item, place: Evidence, day: str, *, done: bool) -> Item:
+    """Return an item with one more place of evidence: the first and the last are kept, and a count.
+
+    Args:
+        item: what is said again.
+        place: where.
+        day: the day on which it is.
+        done: whether it is said to be done, too.
+    """
+    return replace(
+        item,
+        status=Status.DONE if done else item.status,
+        until=day if done else item.until,
+        confirmed=max(item.confirmed, day),
+        evidence=(*item.evidence[:1], place),
+        seen=max(item.seen, len(item.evidence)) + 1,
+    )
 
 
 def with_link(item: Item, kind: str, ident: str) -> Item:
     """Return an item with one more link, unless it has it or it would name itself; its links keep their order."""
-    told = dict(item.links)
-    if ident == item.id or ident in told.get(kind, ()):
+    links = dict(item.links)
+    if ident == item.id or ident in links.get(kind, ()):
         return item
-    told[kind] = (*told.get(kind, ()), ident)
-    return replace(item, links=tuple(told.items()))
+    links[kind] = (*links.get(kind, ()), ident)
+    return replace(item, links=tuple(links.items()))
 
 
 def last_of(ident: str, followed: Mapping[str, str]) -> str:
@@ -216,7 +232,8 @@ def last_of(ident: str, followed: Mapping[str, str]) -> str:
 
 def following(item: Item, followed: Mapping[str, str]) -> Item:
     """Return an item whose links name what stands now in place of what they named, itself left out."""
-    if item.status is Status.SUPERSEDED or not any(ident in followed for ident in (*item.linked, *_against(item))):
+    against = (value for key, value in item.extra if key == AGAINST)
+    if item.status is Status.SUPERSEDED or not any(ident in followed for ident in (*item.linked, *against)):
         return item
     links = []
     for kind, ids in item.links:
@@ -224,10 +241,6 @@ def following(item: Item, followed: Mapping[str, str]) -> Item:
         links.append((kind, tuple(ident for ident in now if ident != item.id or ident in ids)))
     extra = tuple((key, last_of(value, followed) if key == AGAINST else value) for key, value in item.extra)
     return replace(item, links=tuple((kind, ids) for kind, ids in links if ids), extra=extra)
-
-
-def _against(item: Item) -> list[str]:
-    return [value for key, value in item.extra if key == AGAINST]
 
 
 def history_of(path: str) -> str:

@@ -7,10 +7,11 @@ than the review without it, nor merge what differs in a number, a date, a name o
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS, shown_text
-from pipelines.extract.llm.model_reviewer import Neighbour, OperationKind, Posed
+from pipelines.extract.llm.model_reviewer import OperationKind, Posed, Reviewed
 from pipelines.review.existing_items import Known, repeats_there, speaks_for
 from pipelines.review.judging.repeats import same_guards
 from pipelines.review.judging.sentence import read_sentence
@@ -29,14 +30,13 @@ from pipelines.store.item import Confidence
 from pipelines.store.secrets.redact import is_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pipelines.extract.extraction import Candidate, DocumentChoice, Failure
-    from pipelines.extract.llm.model_reviewer import Operation, Reviewed, Reviewer
+    from pipelines.extract.extraction import Candidate, DocumentChoice
+    from pipelines.extract.llm.model_reviewer import Operation, Reviewer
     from pipelines.review.existing_items import Belief
     from pipelines.review.review import Filed, Found
     from pipelines.store.item import Item
-    from pipelines.usage import Spent
 
 
 CURRENT_SHOWN: Final = 6
@@ -55,14 +55,14 @@ class ReviewContext:
         buried: whether a person deleted or undid an item that said the same as a candidate.
         file: where a candidate belongs.
         documents: the closed list of documents.
-        alike: who tells that two sentences with other words mean the same.
+        same_meaning: who tells that two sentences with other words mean the same.
     """
 
     items: Sequence[tuple[str, Item]]
     buried: Callable[[Candidate], bool]
     file: Callable[[Candidate], Filed]
     documents: tuple[DocumentChoice, ...]
-    alike: SameMeaning = field(default_factory=SameMeaning)
+    same_meaning: SameMeaning = field(default_factory=SameMeaning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,60 +71,46 @@ class ReviewResult:
 
     Args:
         verdicts: one for each candidate, in their order.
-        asked: how many of them a model was asked about.
-        by_model: how many verdicts are the model's.
-        noise: how many of those drop a candidate as noise.
-        broken: how many answers broke a rule twice.
-        unlinked: how many links were left out.
-        spent: what each model was used for.
-        failures: how often calls failed in which way.
-        replies: the keys of the kept replies that it rests on.
-        failure: why the rules judged what a model should have, or empty.
+        counts: how many candidates a model was asked about (`asked`), how many verdicts are the model's (`by_model`),
+            how many of those drop a candidate as `noise`, how many answers broke a rule twice (`broken`), and how many
+            links were left out (`unlinked`); none where no model was asked.
+        reviewed: what came back from the models.
     """
 
     verdicts: tuple[Verdict, ...]
-    asked: int = 0
-    by_model: int = 0
-    noise: int = 0
-    broken: int = 0
-    unlinked: int = 0
-    spent: tuple[Spent, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    replies: tuple[str, ...] = field(default=())
-    failure: str = ""
-
-    def to_json(self) -> dict[str, int]:
-        """Return the counts as the report has them; none where no model was asked."""
-        names = ("asked", "by_model", "noise", "broken", "unlinked")
-        return {name: getattr(self, name) for name in names} if self.asked else {}
+    counts: Mapping[str, int] = field(default_factory=dict)
+    reviewed: Reviewed = field(default_factory=Reviewed)
 
     @property
     def notes(self) -> list[str]:
         """What a person should know, a sentence each, without a word of the log."""
-        told = [f"The rules reviewed what a model could not be asked about. {self.failure}"] if self.failure else []
-        if self.broken:
-            told.append(f"The rules reviewed {_candidates(self.broken)}: the model's answers broke a rule twice.")
-        if self.noise:
-            told.append(f"The model took {_candidates(self.noise)} for noise; what they say stands in the logs.")
-        return told
+        failure, broken = self.reviewed.failure, self.reviewed.broken
+        notes = [f"The rules reviewed what a model could not be asked about. {failure}"] if failure else []
+        if broken:
+            notes.append(f"The rules reviewed {_candidates(broken)}: the model's answers broke a rule twice.")
+        if noise := self.counts.get("noise"):
+            notes.append(f"The model took {_candidates(noise)} for noise; what they say stands in the logs.")
+        return notes
 
 
-def review_candidates(filed: Sequence[Filed], sitting: ReviewContext, reviewer: Reviewer | None) -> ReviewResult:
+def review_candidates(filed: Sequence[Filed], context: ReviewContext, reviewer: Reviewer | None) -> ReviewResult:
     """Return a verdict on each candidate: the checked model's where there is one, else that of the rules.
 
     Args:
         filed: the candidates in order of their days, with the documents that their entries name.
-        sitting: what is held, and what a person decided.
+        context: what is held, and what a person decided.
         reviewer: the models, or None where the rules alone judge.
     """
-    asked = _Asking(filed, sitting) if reviewer else None
-    if reviewer is None or asked is None or not asked.posed:
-        return ReviewResult(review(filed, sitting.items, sitting.buried, sitting.alike))
-    reviewed = reviewer.review(asked.posed, sitting.documents, asked.broken_rule)
-    return _decided(filed, sitting, reviewed, len(asked.posed))
+    known = Known(context.items if reviewer else (), context.same_meaning.vectors)
+    unsure = [at for at, one in enumerate(filed) if reviewer and certain(one, known, context.buried) is None]
+    if reviewer is None or not unsure:
+        return ReviewResult(review(filed, context.items, context.buried, context.same_meaning))
+    posed = [_posed(at + 1, filed[at], known) for at in unsure]
+    reviewed = reviewer.review(posed, context.documents, partial(_broken_rule, filed, context, known))
+    return _decided(filed, context, reviewed, len(posed))
 
 
-def _decided(filed: Sequence[Filed], sitting: ReviewContext, reviewed: Reviewed, asked: int) -> ReviewResult:
+def _decided(filed: Sequence[Filed], context: ReviewContext, reviewed: Reviewed, asked: int) -> ReviewResult:
     operations = {number - 1: one for number, one in reviewed.operations.items()}
     taken: set[int] = set()
 
@@ -133,23 +119,19 @@ def _decided(filed: Sequence[Filed], sitting: ReviewContext, reviewed: Reviewed,
         taken.update({at} if stands else ())
         return stands or found
 
-    placed = [_placed(one, operations.get(at), sitting) for at, one in enumerate(filed)]
-    verdicts = review(placed, sitting.items, sitting.buried, sitting.alike, second)
-    return ReviewResult(
-        verdicts,
-        asked=asked,
-        by_model=len(taken),
-        noise=sum(verdicts[at].reason == NOISE for at in taken),
-        broken=reviewed.broken,
-        unlinked=sum(one.unlinked for one in operations.values()),
-        spent=reviewed.spent,
-        failures=reviewed.failures,
-        replies=reviewed.replies,
-        failure=reviewed.failure,
-    )
+    placed = [_placed(one, operations.get(at), context) for at, one in enumerate(filed)]
+    verdicts = review(placed, context.items, context.buried, context.same_meaning, second)
+    counts = {
+        "asked": asked,
+        "by_model": len(taken),
+        "noise": sum(verdicts[at].reason == NOISE for at in taken),
+        "broken": reviewed.broken,
+        "unlinked": sum(one.unlinked for one in operations.values()),
+    }
+    return ReviewResult(verdicts, counts, reviewed)
 
 
-def _placed(one: Filed, operation: Operation | None, sitting: ReviewContext) -> Filed:
+def _placed(one: Filed, operation: Operation | None, context: ReviewContext) -> Filed:
     """Return a candidate in the document, and with the links, that an operation gives it."""
     if operation is None or not (operation.document or operation.links):
         return one
@@ -157,7 +139,7 @@ def _placed(one: Filed, operation: Operation | None, sitting: ReviewContext) -> 
     candidate = replace(one.candidate, links=links)
     if not operation.document:
         return replace(one, candidate=candidate)
-    filed = sitting.file(replace(candidate, document=operation.document, new_project=""))
+    filed = context.file(replace(candidate, document=operation.document, new_project=""))
     return replace(filed, recited=one.recited)
 
 
@@ -184,41 +166,42 @@ def _said(one: Filed, operation: Operation, known: Known, found: Found) -> Found
     return against(VerdictKind.CONTRADICT, one, belief, "a model finds that both cannot hold")
 
 
-class _Asking:
-    """The candidates that are not certain, each with its neighbours, and the rules that an answer must keep."""
-
-    def __init__(self, filed: Sequence[Filed], sitting: ReviewContext) -> None:
-        self._sitting, self._filed = sitting, filed
-        self._known = Known(sitting.items, sitting.alike.vectors)
-        unsure = [at for at, one in enumerate(filed) if certain(one, self._known, sitting.buried) is None]
-        self.posed = tuple(self._pose(at, filed[at]) for at in unsure)
-
-    def _pose(self, at: int, one: Filed) -> Posed:
-        near = [belief for belief in self._known.near(one.candidate) if not is_private(belief.text)]
-        current = [belief for belief in near if belief.current][:CURRENT_SHOWN]
-        closed = [belief for belief in near if not belief.current][:CLOSED_SHOWN]
-        shown = tuple(_neighbour(belief) for belief in (*current, *closed) if belief.id)
-        return Posed(at + 1, one.candidate, one.place.removesuffix(".md"), shown)
-
-    def broken_rule(self, posed: Posed, operation: Operation) -> str:
-        """Return the rule that an operation breaks, as a sentence for the model, or nothing."""
-        kind, candidate = operation.kind, posed.candidate
-        if operation.document and operation.document not in {one.id for one in self._sitting.documents}:
-            return "`document` must be an id of the list, or an empty string."
-        if kind is OperationKind.NOISE and candidate.confidence is Confidence.HIGH:
-            return "A candidate of confidence high is never noise."
-        if kind in {OperationKind.NOISE, OperationKind.ADD}:
-            return ""
-        belief = self._known.find(operation.id)
-        if belief is None or operation.id not in {one.id for one in posed.neighbours}:
-            return "`id` must be that of one of this candidate's own neighbours."
-        one = _placed(self._filed[posed.number - 1], operation, self._sitting)
-        return _repeat_fault(one, belief) if kind is OperationKind.DUPLICATE else _change_fault(one, belief, kind)
+def _posed(number: int, one: Filed, known: Known) -> Posed:
+    """Return a candidate that is not certain, with its neighbours."""
+    near = [belief for belief in known.near(one.candidate) if not is_private(belief.text)]
+    current = [belief for belief in near if belief.current][:CURRENT_SHOWN]
+    closed = [belief for belief in near if not belief.current][:CLOSED_SHOWN]
+    shown = tuple(
+        {
+            "id": belief.id,
+            "type": belief.type,
+            "status": belief.status,
+            "since": belief.since,
+            "document": belief.document.removesuffix(".md"),
+            "text": shown_text(belief.text),
+        }
+        for belief in (*current, *closed)
+        if belief.id
+    )
+    return Posed(number, one.candidate, one.place.removesuffix(".md"), shown)
 
 
-def _neighbour(belief: Belief) -> Neighbour:
-    document = belief.document.removesuffix(".md")
-    return Neighbour(belief.id, belief.type, belief.status, belief.since, document, shown_text(belief.text))
+def _broken_rule(
+    filed: Sequence[Filed], context: ReviewContext, known: Known, posed: Posed, operation: Operation
+) -> str:
+    """Return the rule that an operation breaks, as a sentence for the model, or nothing."""
+    kind, candidate = operation.kind, posed.candidate
+    if operation.document and operation.document not in {one.id for one in context.documents}:
+        return "`document` must be an id of the list, or an empty string."
+    if kind is OperationKind.NOISE and candidate.confidence is Confidence.HIGH:
+        return "A candidate of confidence high is never noise."
+    if kind in {OperationKind.NOISE, OperationKind.ADD}:
+        return ""
+    belief = known.find(operation.id)
+    if belief is None or operation.id not in {one["id"] for one in posed.neighbours}:
+        return "`id` must be that of one of this candidate's own neighbours."
+    one = _placed(filed[posed.number - 1], operation, context)
+    return _repeat_fault(one, belief) if kind is OperationKind.DUPLICATE else _change_fault(one, belief, kind)
 
 
 def _repeat_fault(one: Filed, belief: Belief) -> str:

@@ -7,29 +7,28 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import AGAINST
 from pipelines.review.trust.attacks import made_inert
-from pipelines.store.document import Document
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import fold
-from pipelines.store.layout import REVIEW
 from pipelines.store.review_queue import waiting, with_entry
 from pipelines.store.secrets import veil
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
+    from pipelines.store.document import Document
     from pipelines.store.item import Evidence, Item
 
 
 CONTRADICT: Final = "contradict"
-CHOICES: Final = (
+CHOICES: Final[tuple[str, ...]] = (
     "keep new: it holds from its day on, and what stood is history",
     "keep old: what stands holds, and the new one is never proposed again",
     "keep both: each holds, of something else",
     "drop: the new one is not worth keeping, and the old one stays as it is",
 )
 QUARANTINE: Final = "quarantine"
-KEEP_OR_DROP: Final = (
+KEEP_OR_DROP: Final[tuple[str, ...]] = (
     "keep: you vouch for it, and it is filed",
     "drop: it is not kept, and never proposed again",
 )
@@ -72,42 +71,31 @@ class Telling:
     shown: Callable[[str], str] = str
 
 
-def held(queue: Document | None, items: Iterable[Question], telling: Telling, today: str) -> Document:
-    """Return Review.md with an entry for each item that waits because nobody vouches for it.
+def asked(
+    documents: Mapping[str, Document], questions: Iterable[Question], telling: Telling, today: str
+) -> Mapping[str, Document]:
+    """Return the documents with an entry in Review.md for each item that contradicts one, or that nobody vouches for.
 
     Args:
-        queue: Review.md, or None where there is none.
-        items: what is held.
-        telling: how places are told of.
-        today: the memory's day.
-    """
-    queue = queue or Document(REVIEW, "# Review\n")
-    for one in items:
-        title = f"{QUARANTINE}: {plain(one.item.text, _TITLE)}"
-        why = f"It {one.why}. What was read{grounds(one.item, telling)}. It is believed by nobody until you keep it."
-        queue = with_entry(queue, QUARANTINE, today, title, why, KEEP_OR_DROP, [one.waiting])
-    return queue
-
-
-def asked(queue: Document | None, questions: Iterable[Question], telling: Telling, today: str) -> Document:
-    """Return Review.md with an entry for each question about an item that stands.
-
-    Args:
-        queue: Review.md, or None where there is none.
+        documents: every document by path.
         questions: what is to be asked.
         telling: how places are told of.
         today: the memory's day.
     """
-    queue = queue or Document(REVIEW, "# Review\n")
     for one in questions:
-        if (rival := one.rival) is None:
-            continue
-        old = f"What stands is {rival.id} of {rival.since or 'no day'}: “{plain(rival.text)}”{grounds(rival, telling)}."
-        new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”{grounds(one.item, telling)}."
-        why = f"{one.why[:1].upper()}{one.why[1:]}. {old} {new} Until you tick a box, the older one stands."
-        title = f"{CONTRADICT}: {plain(one.item.text, _TITLE)}"
-        queue = with_entry(queue, CONTRADICT, today, title, why, CHOICES, [one.waiting])
-    return queue
+        rival, ground = one.rival, grounds(one.item, telling)
+        if rival is None:
+            kind, choices = QUARANTINE, KEEP_OR_DROP
+            why = f"It {one.why}. What was read{ground}. It is believed by nobody until you keep it."
+        else:
+            kind, choices = CONTRADICT, CHOICES
+            held = f"“{plain(rival.text)}”{grounds(rival, telling)}"
+            old = f"What stands is {rival.id} of {rival.since or 'no day'}: {held}."
+            new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”{ground}."
+            why = f"{one.why[:1].upper()}{one.why[1:]}. {old} {new} Until you tick a box, the older one stands."
+        title = f"{kind}: {plain(one.item.text, _TITLE)}"
+        documents = with_entry(documents, kind, today, title, why, choices, [one.waiting])
+    return documents
 
 
 def grounds(item: Item, telling: Telling) -> str:

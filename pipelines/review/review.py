@@ -92,7 +92,7 @@ def review(
     filed: Iterable[Filed],
     items: Iterable[tuple[str, Item]],
     buried: Callable[[Candidate], bool],
-    alike: SameMeaning | None = None,
+    same_meaning: SameMeaning | None = None,
     second: Callable[[int, Filed, Known, Found], Found] | None = None,
 ) -> tuple[Verdict, ...]:
     """Judge the candidates in order: what is new is added, what is known confirms the item that says it.
@@ -106,16 +106,16 @@ def review(
         items: document path and item, of every item in the memory, whatever its status: what was superseded or done
             is not learnt anew from an old log.
         buried: whether a person deleted or undid an item that said the same; it is never proposed again.
-        alike: who tells that two sentences with other words mean the same; nobody does where none is given.
+        same_meaning: who tells that two sentences with other words mean the same; nobody does where none is given.
         second: who has the last word where the verdict is not certain, by place among the candidates; None for nobody.
     """
-    alike = alike or SameMeaning()
-    known = Known(items, alike.vectors)
+    same_meaning = same_meaning or SameMeaning()
+    known = Known(items, same_meaning.vectors)
     verdicts = []
     for at, one in enumerate(filed):
         found = certain(one, known, buried)
         if found is None:
-            found = _by_neighbours(one, known, alike)
+            found = _by_neighbours(one, known, same_meaning)
             found = second(at, one, known, found) if second else found
         verdict, other = found
         _take(verdict, one, known, other)
@@ -165,7 +165,7 @@ def _doubted(one: Filed, known: Known, buried: Callable[[Candidate], bool]) -> F
     return Verdict(VerdictKind.QUARANTINE, candidate, one.document, reason=one.doubt), None
 
 
-def _by_neighbours(one: Filed, known: Known, alike: SameMeaning) -> Found:
+def _by_neighbours(one: Filed, known: Known, same_meaning: SameMeaning) -> Found:
     """Judge a candidate that no current item says word for word; a closed one may."""
     candidate = one.candidate
     same = known.same(candidate.type, candidate.text, one.document)
@@ -181,8 +181,8 @@ def _by_neighbours(one: Filed, known: Known, alike: SameMeaning) -> Found:
     if is_sure and (clash := _first(Relation.CONTRADICT, one, judged)):
         return against(VerdictKind.CONTRADICT, one, *clash)
     others = _like(one, judged, Relation.DISTINCT)
-    told = alike.repeated(candidate.text, [belief.text for belief in others])
-    if meant := _current_first(belief for belief, is_same in zip(others, told, strict=True) if is_same):
+    repeats = same_meaning.repeated(candidate.text, [belief.text for belief in others])
+    if meant := _current_first(belief for belief, is_same in zip(others, repeats, strict=True) if is_same):
         return confirming(one, meant, "it means the same, by the local model")
     return Verdict(VerdictKind.ADD, candidate, one.document), None
 
@@ -257,7 +257,7 @@ def _take(verdict: Verdict, one: Filed, known: Known, other: Belief | None) -> N
     known.add(Belief(candidate.type, candidate.text, place, candidate.trust, day, status, born=candidate))
 
 
-# ---------------------------------------- alike: whether two sentences mean the same
+# ---------------------------------------- whether two sentences mean the same
 # told by the local model where there is one.
 #
 # Nothing is sent to anybody. Which model it was is in the run's report, so that a replay asks the same one.
@@ -293,7 +293,7 @@ class SameMeaning:
         words round, however near the vectors are.
         """
         asked = [at for at, other in enumerate(others) if _may_be_same(other, text)]
-        rows = self._own.new([text, *(others[at] for at in asked)]) if asked else None
+        rows = self._own.rows([text, *(others[at] for at in asked)]) if asked else None
         if rows is None:
             return [False] * len(others)
         near = {at for at, row in zip(asked, rows[1:], strict=True) if float(row @ rows[0]) >= SAME}

@@ -19,13 +19,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.store.document import Document
 from pipelines.store.item import Status, render_item
+from pipelines.store.layout import REVIEW
 from pipelines.store.markdown import line_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.store.document import Document
     from pipelines.store.item import Item
 
 
@@ -70,8 +71,10 @@ class QueueEntry:
         return "q" + hashlib.sha256(asked.encode()).hexdigest()[:_ENTRY_DIGITS]
 
 
-def read_queue(document: Document) -> tuple[QueueEntry, ...]:
-    """Return the entries of Review.md; headings without a run's mark are the person's own."""
+def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:
+    """Return the entries of Review.md, none of one that is not there; headings without a run's mark are a person's."""
+    if document is None:
+        return ()
     lines, headings = document.lines, document.headings
     ends = [*(heading.line for heading in headings[1:]), len(lines)]
     found = []
@@ -99,12 +102,18 @@ def read_queue(document: Document) -> tuple[QueueEntry, ...]:
 
 
 def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order in which it shows them
-    document: Document, kind: str, day: str, title: str, why: str, choices: Sequence[str], items: Iterable[Item]
-) -> Document:
-    """Return Review.md with an entry put at its end.
+    documents: Mapping[str, Document],
+    kind: str,
+    day: str,
+    title: str,
+    why: str,
+    choices: Sequence[str],
+    items: Iterable[Item] = (),
+) -> dict[str, Document]:
+    """Return the documents with an entry put at the end of Review.md, which is made where it is not there.
 
     Args:
-        document: Review.md as it is.
+        documents: every document by path.
         kind: what the entry asks about, by which its answer is applied.
         day: the memory's day.
         title: its heading.
@@ -112,12 +121,13 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order i
         choices: each one's word and what it does, `word: what it does`.
         items: the items that wait, as `waiting` made them.
     """
+    document = documents.get(REVIEW) or Document(REVIEW, "# Review\n")
     end = line_end(document.lines)
     rows = [f"## {title} <!-- review {kind} {day} -->", "", why, ""]
     rows += [*(f"- [ ] {choice}" for choice in choices), "", *map(render_item, items)]
     text = document.text if not document.text or document.text.endswith("\n") else document.text + end
     gap = end if text.strip() and not text.endswith(f"{end}{end}") else ""
-    return document.with_text(text + gap + "".join(row + end for row in rows))
+    return {**documents, REVIEW: document.with_text(text + gap + "".join(row + end for row in rows))}
 
 
 def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Sequence[str]]]) -> Document:

@@ -67,7 +67,7 @@ class Scripted:
             entry = next(one for one in request.entries if one.start_line <= line <= one.end_line)
             level = Confidence.MEDIUM
             found.append(Candidate(ItemType(kind), text, entry, line, line, quote, level, "told", self.name))
-        return Extraction(tuple(found), self.spent)
+        return Extraction(tuple(found), Tally([*self.spent]))
 
 
 def measure(capsys: pytest.CaptureFixture[str], *arguments: object, exits: int = 0) -> str:

@@ -12,7 +12,7 @@ from pipelines.errors import BUG, INTERRUPTED, BadFile, CurateError, ModelFailed
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night
 from pipelines.night.progress import Watch
-from pipelines.night.report import KEPT, RunReport, last_report, read_reports, save_failure, save_report
+from pipelines.night.report import KEPT, last_report, read_reports, save_failure
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.git_history import named_run
@@ -172,7 +172,7 @@ def test_old_reports_age_out_and_the_newest_stay(tmp_path: Path) -> None:
     (tmp_path / ".curate" / "runs").mkdir(parents=True)
     for number in range(KEPT + 5):
         (tmp_path / ".curate" / "runs" / f"2025{number:04}T000000-aaaaaa.json").write_text('{"run": "x"}')
-    save_report(tmp_path, RunReport("20260101T000000-aaaaaa", "2026-01-01T00:00:00+00:00", "2026-01-01", "rules@1"))
+    save_failure(tmp_path, "20260101T000000-aaaaaa", NOW, CurateError("x"))
     left = sorted(file.stem for file in (tmp_path / ".curate" / "runs").iterdir())
     assert len(left) == KEPT
     assert left[0] == "20250006T000000-aaaaaa"

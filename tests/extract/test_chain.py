@@ -10,7 +10,7 @@ from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import BadReply, Call
 from pipelines.extract.llm.fallback import Chain
 from pipelines.usage import FailureKind as Kind
-from pipelines.usage import Spent, Tally, Usage, total
+from pipelines.usage import Spent, Tally, Usage
 from tests.extract.fakes import USAGE, Scripted, Still
 
 CALL = Call("extract", "extract", 2, "s", "u", {})
@@ -41,7 +41,7 @@ def test_the_next_is_asked_when_one_fails_in_any_way(kind: Kind) -> None:
     tally = Tally()
     assert ask(Chain([first, second], retry=Still().retry), tally) == ("yes", "b:2")
     assert tally.failures == {("a", kind): 1}
-    assert total(tuple(tally.spent)) == (Spent("a:1", 1, USAGE), Spent("b:2", 1, USAGE))
+    assert tally.by_model == (Spent("a:1", 1, USAGE), Spent("b:2", 1, USAGE))
 
 
 def test_a_reply_that_cannot_be_used_is_paid_and_the_next_is_asked() -> None:
@@ -73,7 +73,7 @@ def test_what_may_pass_is_tried_again_with_growing_pauses(kind: Kind) -> None:
     assert ask(Chain([model], retry=still.retry), tally)[0] == "yes"
     assert still.pauses == [1.0, 2.0]
     assert tally.failures == {("a", kind): 2}
-    assert total(tuple(tally.spent)) == (Spent("a:1", 3, Usage(300, 30)),)
+    assert tally.by_model == (Spent("a:1", 3, Usage(300, 30)),)
 
 
 @pytest.mark.parametrize("kind", [Kind.REFUSED, Kind.BAD_REQUEST, Kind.UNAUTHORISED, Kind.OVER_QUOTA, Kind.TRUNCATED])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extract_days import DayToRead, extract
-from pipelines.extract.extraction import Extraction, Failure
+from pipelines.extract.extraction import Extraction
 from pipelines.store.log import Entry
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Spent, Tally, Usage
@@ -38,7 +38,9 @@ class Failing:
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         if request.day != "2026-03-12":
-            return Extraction((), (Spent("a:1", 1, Usage(10, 1)),), (Failure("b", Kind.DOWN),), ("k",), dropped=2)
+            return Extraction(
+                (), Tally([Spent("a:1", 1, Usage(10, 1))], Counter({("b", Kind.DOWN): 1}), ["k"]), dropped=2
+            )
         fault = ModelFailed("a", f"was {self.kind}", self.kind)
         fault.tally = Tally([Spent("a:1", 1, Usage(5, 1))])
         fault.tally.failed(fault.provider, fault.kind)
@@ -66,9 +68,9 @@ def test_what_may_be_the_days_own_leaves_that_day_pending(kind: Kind) -> None:
     assert (days(found.read), days(found.pending)) == (["11", "13", "14"], ["12"])
     assert told == [1, 2, 3, 4]
     assert found.failure == f"a was {kind}."
-    assert found.spent == (Spent("a:1", 4, Usage(35, 4)),)
-    assert found.failures == (Failure("a", kind), Failure("b", Kind.DOWN, 3))
-    assert (found.replies, found.ungrounded) == (("k",) * 3, 6)
+    assert found.tally.by_model == (Spent("a:1", 4, Usage(35, 4)),)
+    assert found.tally.failures == {("a", kind): 1, ("b", Kind.DOWN): 3}
+    assert (found.tally.replies, found.ungrounded) == (["k"] * 3, 6)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def test_what_is_the_providers_leaves_the_later_days_pending_too(kind: Kind) -> 
     found, told = extracted(kind)
     assert (days(found.read), days(found.pending)) == (["11"], ["12", "13", "14"])
     assert told == [1]
-    assert found.spent == (Spent("a:1", 2, Usage(15, 2)),)
+    assert found.tally.by_model == (Spent("a:1", 2, Usage(15, 2)),)
 
 
 class Reversed:
@@ -104,7 +106,7 @@ class Reversed:
             event.set()
         if kind:
             raise ModelFailed("a", f"was {kind} on {request.day}", kind)
-        return Extraction((), (Spent("a:1", 1),), replies=(request.day,), notes=("read",))
+        return Extraction((), Tally([Spent("a:1", 1)], replies=[request.day]), notes=("read",))
 
 
 MANY = [
@@ -123,15 +125,17 @@ def test_the_outcome_does_not_hang_on_the_order_in_which_days_end(failing: dict[
     one_by_one = extract(MANY, Reversed(failing, 1), (), lambda _: None)
     told: list[int] = []
     at_the_same_time = extract(MANY, Reversed(failing, at_once), (), told.append, at_once)
-    assert replace(at_the_same_time, spent=()) == replace(one_by_one, spent=())
+    calls = at_the_same_time.tally.calls
+    at_the_same_time.tally.spent = one_by_one.tally.spent
+    assert at_the_same_time == one_by_one
     assert told == list(range(1, len(told) + 1))
-    assert sum(one.calls for one in at_the_same_time.spent) >= len(one_by_one.replies)
+    assert calls >= len(one_by_one.tally.replies)
 
 
 def test_what_was_paid_for_days_that_a_failure_overtook_is_counted() -> None:
     found = extract(MANY, Reversed({"2026-04-01": Kind.DOWN}, 4), (), lambda _: None, 4)
-    assert (found.read, found.replies, len(found.pending)) == ((), (), 12)
-    assert found.spent[0].calls >= 1
+    assert (found.read, found.tally.replies, len(found.pending)) == ((), [], 12)
+    assert found.tally.spent[0].calls >= 1
 
 
 def test_every_kind_is_one_or_the_other() -> None:

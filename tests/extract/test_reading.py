@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.extraction import ExtractionRequest, Failure
+from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.llm.anthropic import AnthropicModel
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.gemini import GeminiModel
@@ -48,7 +48,7 @@ def test_a_day_is_read_and_its_items_say_by_whom() -> None:
     assert (candidate.type, candidate.confidence) == (ItemType.DECISION, Confidence.HIGH)
     assert candidate.entry is ENTRIES[0]
     assert (candidate.document, candidate.by) == ("Projects/harbour", "a:1@extract/3")
-    assert (extraction.calls, extraction.spent) == (1, (Spent("a:1", 1, USAGE),))
+    assert (extraction.tally.calls, extraction.tally.by_model) == (1, (Spent("a:1", 1, USAGE),))
     assert (extraction.dropped, extraction.fallback, extraction.notes) == (0, False, ())
     [call] = model.calls
     assert (call.task, call.prompt_id, call.prompt_version) == ("extract", "extract", 3)
@@ -61,14 +61,14 @@ def test_a_day_is_read_and_its_items_say_by_whom() -> None:
 def test_a_day_without_items_and_one_without_entries() -> None:
     model = scripted(NOTHING)
     assert extractor(model).extract(DAY).candidates == ()
-    assert extractor(model).extract(ExtractionRequest("2026-03-13", (), DOCUMENTS)).calls == 0
+    assert extractor(model).extract(ExtractionRequest("2026-03-13", (), DOCUMENTS)).tally.calls == 0
     assert len(model.calls) == 1
 
 
 def test_a_long_day_is_read_in_pieces_and_the_answers_are_joined() -> None:
     model = scripted(GOOD, NOTHING, NOTHING, input_tokens=20)
     extraction = extractor(model).extract(DAY)
-    assert (extraction.calls, extraction.input_tokens, len(extraction.candidates)) == (3, 300, 1)
+    assert (extraction.tally.calls, extraction.tally.usage.input_tokens, len(extraction.candidates)) == (3, 300, 1)
     assert ["We go with" in call.user for call in model.calls] == [True, False, False]
     assert "## Infra / project: Harbour" in model.calls[1].user
 
@@ -89,8 +89,8 @@ def test_each_piece_says_who_read_it() -> None:
     other = Scripted("b:2", [second, NOTHING], input_tokens=20)
     extraction = extractor(first, other).extract(DAY)
     assert [one.by for one in extraction.candidates] == ["a:1@extract/3", "b:2@extract/3"]
-    assert extraction.failures == (Failure("a", Kind.NOT_ASKED), Failure("a", Kind.OVER_QUOTA))
-    assert extraction.spent == (Spent("a:1", 2, USAGE + USAGE), Spent("b:2", 2, USAGE + USAGE))
+    assert extraction.tally.failures == {("a", Kind.NOT_ASKED): 1, ("a", Kind.OVER_QUOTA): 1}
+    assert extraction.tally.by_model == (Spent("a:1", 2, USAGE + USAGE), Spent("b:2", 2, USAGE + USAGE))
 
 
 # ---------------------------------------------------------------- once more
@@ -103,7 +103,7 @@ def test_an_item_without_ground_is_asked_for_once_more() -> None:
         "Harbour is built with Terraform, not Pulumi.",
         "Harbour is not built with Pulumi.",
     ]
-    assert (extraction.calls, extraction.dropped, extraction.notes) == (2, 0, ())
+    assert (extraction.tally.calls, extraction.dropped, extraction.notes) == (2, 0, ())
     first, second = model.calls
     assert second.user.startswith(first.user.rpartition("Return the items")[0])
     told = json.loads(next(line for line in second.user.split("\n") if line.startswith('{"item"')))
@@ -128,7 +128,7 @@ def test_the_same_answer_twice_counts_once() -> None:
 def test_what_is_right_stays_where_the_second_call_fails() -> None:
     extraction = extractor(scripted(reply_text(reply_item(), WRONG), Kind.DOWN)).extract(DAY)
     assert (len(extraction.candidates), extraction.dropped) == (1, 1)
-    assert extraction.failures == (Failure("a", Kind.DOWN),)
+    assert extraction.tally.failures == {("a", Kind.DOWN): 1}
 
 
 def test_few_of_many_faulty_items_are_told_and_none_can_break_out() -> None:
@@ -161,7 +161,7 @@ def test_the_rules_stand_in_where_the_user_named_them() -> None:
     [candidate] = extraction.candidates
     assert (candidate.by, extraction.fallback) == ("rules@1", True)
     assert extraction.notes == ("read by the rules alone, for a was down.",)
-    assert extraction.spent == (Spent("a:1", 1, Usage(100, 10)),)
+    assert extraction.tally.by_model == (Spent("a:1", 1, Usage(100, 10)),)
     assert not extractor(scripted(NOTHING), last=True).extract(DAY).fallback
 
 
@@ -183,5 +183,5 @@ def test_over_the_wire_the_next_provider_stands_in(monkeypatch: pytest.MonkeyPat
         extraction = ModelExtractor(Chain([first, second], retry=still.retry)).extract(DAY)
     assert [one.by for one in extraction.candidates] == ["anthropic:c@extract/3"]
     assert still.pauses == [1.0, 2.0, 5.0]
-    assert extraction.failures == (Failure("anthropic", Kind.DOWN), Failure("gemini", Kind.DOWN, 3))
-    assert extraction.spent == (Spent("anthropic:c", 2, Usage(1112, 9, 1000, 100)), Spent("gemini:g", 3))
+    assert extraction.tally.failures == {("anthropic", Kind.DOWN): 1, ("gemini", Kind.DOWN): 3}
+    assert extraction.tally.by_model == (Spent("anthropic:c", 2, Usage(1112, 9, 1000, 100)), Spent("gemini:g", 3))

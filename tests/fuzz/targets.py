@@ -10,7 +10,7 @@ from pipelines.errors import BadFile, BadSettings, CurateError
 from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.extract.llm.call import BadReply
 from pipelines.extract.llm.images import read_description
-from pipelines.extract.llm.model_reviewer import Neighbour, Posed, operations_on, read_operations
+from pipelines.extract.llm.model_reviewer import Posed, operations_on, read_operations
 from pipelines.extract.llm.reply_schema import candidates_of, read_items
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.answers import apply_answers
@@ -19,7 +19,7 @@ from pipelines.review.trust.attacks import attack_in
 from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
 from pipelines.store.document import Block, Document, commented, edited, with_front_matter
-from pipelines.store.item import Item, ItemType, Status, parse_item, render_item
+from pipelines.store.item import Item, ItemType, parse_item, render_item
 from pipelines.store.log import parse_entries
 from pipelines.store.markdown import read_front_matter, set_front_matter, split_lines
 from pipelines.store.secrets.redact import Redactor, log_without_private, record_without_private
@@ -166,7 +166,7 @@ def _reply(data: bytes, _folder: Path) -> None:
 
 def _operations(text: str) -> None:
     raw = read_operations(text)
-    near = Neighbour("k7f3a9c2b10", ItemType.FACT, Status.LIVE, _DAY, "Projects/harbour", "x")
+    near = {"id": "k7f3a9c2b10"}
     operations_on(Posed(1, _CANDIDATE, "Projects/harbour", (near,)), raw)
 
 

@@ -177,4 +177,4 @@ def test_an_item_that_was_put_under_a_question_about_a_project_is_not_lost_with_
     text = "## Is it over? <!-- review archive 2026-03-18 -->\n\n- [x] archive: move it\n\n- Fact: mine\n"
     answered = apply_answers({"Review.md": Document("Review.md", text)}, "2026-03-19")
     assert answered.documents["Review.md"].text == text
-    assert answered.notes == ("Items stand under “Is it over?”, so nothing was done there; move them elsewhere.",)
+    assert answered.notes == ["Items stand under “Is it over?”, so nothing was done there; move them elsewhere."]

@@ -116,7 +116,7 @@ def test_ties_become_links_of_what_is_new_and_a_cycle_harms_nothing() -> None:
         Tie(known, "because", one),
     ]
     promoted = promote(verdicts, Catalog({ALPHA: document}), told)
-    first, second = (item for _, item in promoted.added)
+    first, second = (item for _, item in promoted.added.values())
     assert first.links == (("because", (second.id, TEAMS.id)),)
     assert second.links == (("because", (first.id,)),)
     [kept] = [p.item for p in promoted.documents[ALPHA].items if p.item.id == TEAMS.id]
@@ -132,6 +132,6 @@ def test_the_links_of_a_candidate_stand_in_its_comment_and_lead_to_what_took_the
         Verdict(VerdictKind.SUPERSEDE, newer, ALPHA, TEAMS.id),
     ]
     promoted = promote(verdicts, Catalog({ALPHA: document}))
-    (_, item), (_, after) = promoted.added
+    (_, item), (_, after) = promoted.added.values()
     assert item.links == (("because", (after.id,)),)
     assert f"because={after.id}" in promoted.documents[ALPHA].text

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.model_reviewer import Operation, OperationKind, Reviewed
 from pipelines.review import existing_items as nearness
-from pipelines.review.existing_items import Known, NearestSentences, Vectors, kept_in
+from pipelines.review.existing_items import Belief, Known, Vectors, kept_in
 from pipelines.review.llm_review import ReviewContext, review_candidates
 from pipelines.review.review import Filed, SameMeaning
 from pipelines.search.embed import embed_index
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.search.vectors import VECTORS
-from pipelines.store.item import Item, ItemType, Status
+from pipelines.store.item import Item, ItemType, Status, Trust
 from tests.making import candidate
 from tests.search.bag import Bag
 
@@ -53,11 +53,11 @@ def test_an_item_without_a_common_word_is_a_neighbour_where_there_are_vectors(mo
 
 def test_what_is_let_in_tonight_is_a_neighbour_of_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearness, "LEAST", 0.2)
-    near = NearestSentences(Vectors(Bag), ["we bought a vessel"])
-    for at in range(200):
-        near.add(f"{at} words of nothing")
-    near.add("a boat")
-    assert list(near.nearest("the boat"))[:1] == [201]
+    known = Known([(PLACE, HELD)], Vectors(Bag))
+    assert [one.id for one in known.near(SAID)] == [HELD.id]
+    for text in (*(f"{at} words of nothing" for at in range(200)), SAID.text):
+        known.add(Belief(FACT, text, PLACE, Trust.OWNER, SAID.entry.day, Status.LIVE))
+    assert known.near(SAID)[0].text == SAID.text
 
 
 def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     class Adds:
         def review(self, posed: Sequence[Posed], _: Sequence[DocumentChoice], __: Check) -> Reviewed:
-            shown.extend(one.id for asked in posed for one in asked.neighbours)
+            shown.extend(one["id"] for asked in posed for one in asked.neighbours)
             return Reviewed({asked.number: Operation(OperationKind.ADD, "") for asked in posed})
 
     def file(one: Candidate) -> Filed:
@@ -85,11 +85,11 @@ def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_too_many_items_without_a_vector_are_left_to_the_index() -> None:
     bag, texts = Bag(), [f"sentence {at}" for at in range(nearness.MOST_MISSING + 1)]
     vectors = Vectors(lambda: bag)
-    assert vectors.held(texts) is None
+    assert vectors.rows(texts, held=True) is None
     assert not bag.asked
-    assert list(NearestSentences(vectors, texts[:1]).nearest("sentence 0")) == []
+    assert near(vectors, HELD) == []
     assert not vectors.used
-    whole = Vectors(lambda: bag, most=None).held(texts)
+    whole = Vectors(lambda: bag, most=None).rows(texts, held=True)
     assert whole is not None
     assert len(whole) == len(texts)
 

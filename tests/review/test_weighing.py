@@ -35,7 +35,7 @@ class Says:
     shown: list[str] = field(default_factory=list)
 
     def review(self, posed: Sequence[Posed], _: Sequence[DocumentChoice], check: Check) -> Reviewed:
-        self.shown = [one.id for asked in posed for one in asked.neighbours]
+        self.shown = [one["id"] for asked in posed for one in asked.neighbours]
         faults = {one.number: check(one, self.operation) for one in posed}
         self.broken = [fault for fault in faults.values() if fault]
         return Reviewed({number: self.operation for number, fault in faults.items() if not fault})
@@ -75,7 +75,7 @@ def test_a_rule_is_told_where_it_is_broken(kind: str, place: str, held: Item, ru
     found = weighed(says, [(place, held)], candidate(text, FACT))
     [broken] = says.broken
     assert rule in broken
-    assert found.by_model == 0
+    assert found.counts["by_model"] == 0
 
 
 def test_an_item_is_superseded_once_a_night() -> None:

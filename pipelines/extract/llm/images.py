@@ -18,8 +18,8 @@ from pipelines.search.indexed_files import UNDESCRIBED, scan
 from pipelines.store.files import read_bytes
 from pipelines.store.secrets import load_redactor
 from pipelines.store.sidecars import Described, write_sidecar
-from pipelines.store.user_layout import at, real_path
-from pipelines.usage import Tally, total
+from pipelines.store.user_layout import at, layout_of
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,7 +163,7 @@ def describe_images(root: Path, describer: Describer, say: Callable[[Looked], No
         last = looked[-HOPELESS_AFTER:]
         if len(last) == HOPELESS_AFTER and {(one.outcome, one.told) for one in last} == {("failed", last[0].told)}:
             break
-        looked.append(replace(_look(root, path, describer), path=real_path(root, path)))
+        looked.append(replace(_look(root, path, describer), path=layout_of(root).real(path)))
         say(looked[-1])
     return DescribeReport(describer.name, tuple(looked), len(images) - len(looked))
 
@@ -237,8 +237,7 @@ class SeeingModel:
             raise DescribingFailed(fault.provider, fault.why) from None
         except BadReply as fault:
             raise DescribingFailed(provider_of(self._model.name), str(fault)) from None
-        [spent] = total(tuple(tally.spent))
-        return Described(description, title, by=self.name), spent.usage
+        return Described(description, title, by=self.name), tally.usage
 
 
 class DescriptionReply(BaseModel):

@@ -11,12 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.extraction import Extraction, failures_of
+from pipelines.extract.extraction import Extraction
 from pipelines.extract.llm.call import load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import price_of
 from pipelines.store.item import fold, folded
-from pipelines.usage import FailureKind, Tally, Usage, total
+from pipelines.usage import FailureKind, Tally, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,7 +94,7 @@ class ModelExtractor:
         else:
             read = self.last.extract(request)
             read = replace(read, fallback=True, notes=(*read.notes, f"read by the rules alone, for {fault.sentence}"))
-        return replace(read, spent=total(tuple(tally.spent)), failures=failures_of(tally), replies=tuple(tally.replies))
+        return replace(read, tally=tally)
 
     def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
         """Return the calls that reading a day begins with, one a piece; an item without ground may add one to each."""

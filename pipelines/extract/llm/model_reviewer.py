@@ -16,22 +16,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.extraction import MOST_LINKS, failures_of, proposed_links, shown_text
+from pipelines.extract.extraction import MOST_LINKS, proposed_links, shown_text
 from pipelines.extract.llm.call import BadReply, load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN, ModelExtractor, new_tally, shown_documents
 from pipelines.extract.llm.reply_schema import ReplyLink, field_of, last_object
-from pipelines.usage import FailureKind, total
+from pipelines.usage import FailureKind, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pipelines.extract.extraction import Candidate, DocumentChoice, Extractor, Failure, Links
+    from pipelines.extract.extraction import Candidate, DocumentChoice, Extractor, Links
     from pipelines.extract.llm.call import Prompt
     from pipelines.extract.llm.fallback import Chain
     from pipelines.provider_settings import Prices
-    from pipelines.store.item import ItemType, Status
-    from pipelines.usage import Spent, Tally
 
     Check = Callable[["Posed", "Operation"], str]
     Part = Sequence[tuple["Posed", str]]
@@ -57,18 +55,6 @@ class OperationKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
-    """An item of the memory that is near to a candidate, as a model sees it."""
-
-    id: str
-    type: ItemType
-    status: Status
-    since: str
-    document: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Posed:
     """A candidate about which a model is asked.
 
@@ -76,13 +62,13 @@ class Posed:
         number: by which the answer names it; no other of the night has it.
         candidate: what was found.
         document: the id of the document where it would stand.
-        neighbours: the items that the answer may name, the nearest first.
+        neighbours: the items that the answer may name, as a model sees them, the nearest first; each has an `id`.
     """
 
     number: int
     candidate: Candidate
     document: str
-    neighbours: tuple[Neighbour, ...]
+    neighbours: tuple[Mapping[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +97,13 @@ class Reviewed:
     Args:
         operations: number of a candidate → its operation; what is missing is judged without a model.
         broken: how many candidates have none because the answers about them broke a rule twice.
-        spent: what each model was used for.
-        failures: how often calls failed in which way.
-        replies: the keys of the kept replies that it rests on.
+        tally: what the calls came to, and the kept replies that it rests on.
         failure: why candidates could not be asked about, a sentence each, or empty.
     """
 
     operations: Mapping[int, Operation] = field(default_factory=dict)
     broken: int = 0
-    spent: tuple[Spent, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    replies: tuple[str, ...] = ()
+    tally: Tally = field(default_factory=Tally)
     failure: str = ""
 
 
@@ -179,10 +161,7 @@ class ModelReviewer:
                 failures.append(fault.sentence)
             else:
                 broken += count - len(found)
-        told = " ".join(dict.fromkeys(failures))
-        return Reviewed(
-            operations, broken, total(tuple(tally.spent)), failures_of(tally), tuple(tally.replies), failure=told
-        )
+        return Reviewed(operations, broken, tally, " ".join(dict.fromkeys(failures)))
 
     def _review_part(self, documents: Sequence[DocumentChoice], check: Check, number: int, part: Part) -> Outcome:
         """Return how many candidates a part has, the operations that keep every rule, what they cost, and what failed.
@@ -248,10 +227,7 @@ def _shown(posed: Posed) -> str:
         "confidence": one.confidence,
         "document": posed.document,
         "quote": shown_text(one.quote, _QUOTE),
-        "neighbours": [
-            {"id": n.id, "type": n.type, "status": n.status, "since": n.since, "document": n.document, "text": n.text}
-            for n in posed.neighbours
-        ],
+        "neighbours": posed.neighbours,
     }
     return json.dumps(shown, ensure_ascii=False)
 
@@ -306,7 +282,7 @@ def _operation(raw: dict[str, Any], posed: Posed) -> Operation | str:
         return f"{field_of(fault, ReplyOperation)} breaks the schema."
     kind = OperationKind(read.operation)
     ident = "" if kind in {OperationKind.ADD, OperationKind.NOISE} else read.id
-    links, lost = proposed_links(raw.get("links"), [one.id for one in posed.neighbours if one.id != ident])
+    links, lost = proposed_links(raw.get("links"), [one["id"] for one in posed.neighbours if one["id"] != ident])
     return Operation(kind, ident, read.document, links, lost)
 
 
