@@ -49,10 +49,6 @@ SOUL: Final = "SOUL.md"
 MADE: Final = (BRIEFING, USER, REVIEW, *FOLDERS, STATE, SESSIONS)
 """What stands in the home: what runs make."""
 _MENTION: Final = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
-_PATH: Final = re.compile(
-    rf"(?<![\w./-])(?:{BRIEFING}|{USER}|{REVIEW}|(?:{'|'.join((*FOLDERS, LOGS, NOTES, STATE))})"
-    r"/[^\n]{0,1000}?\.(?:md|jsonl))(?!\w)"
-)
 _MOST: Final = 1024 * 1024
 _KNOWN: dict[str, Layout] = {}
 """The layout of each memory as a command found it when it began."""
@@ -121,21 +117,9 @@ def _read(file: Path, root: Path) -> Layout:
     return layout_names(raw)
 
 
-def names_of(root: Path) -> InPlaceLayout | None:
-    """Return the layout of a memory that was adopted in place, or None."""
-    found = layout_of(root)
-    return found if isinstance(found, InPlaceLayout) else None
-
-
 def real_path(root: Path, path: str) -> str:
     """Return the path on the disk, relative to the memory, of what the program calls `path`: what people are shown."""
     return layout_of(root).real(path)
-
-
-def told(root: Path, sentence: str) -> str:
-    """Return a sentence of the program's own with the files in it called as people call them."""
-    names = names_of(root)
-    return sentence if names is None else _PATH.sub(lambda found: names.real(found[0]), sentence)
 
 
 def at(root: Path, path: str) -> Path:
