@@ -286,7 +286,7 @@ def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
 def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> RunReport:
     """Return a report that says what was decided, all but what writing it comes to."""
     extracted, reviewed, promoted, shown = decided.extracted, decided.reviewed, decided.promoted, snapshot.shown
-    documents, left = decided.pruned.documents, [str(warned) for warned in snapshot.warnings if warned.pending]
+    briefing, left = decided.pruned.documents.get(BRIEFING), [str(one) for one in snapshot.warnings if one.pending]
     tally = Tally()
     for part in (extracted.tally, reviewed.reviewed.tally):
         tally.add(part)
@@ -327,10 +327,7 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
             "restored": len(answered.restored),
             "asked": sum(map(len, asked_about)),
         },
-        briefing={
-            "bytes": documents[BRIEFING].size if BRIEFING in documents else 0,
-            "cap": night.settings.caps.briefing,
-        },
+        briefing={"bytes": briefing.size if briefing else 0, "cap": night.settings.caps.briefing},
         evicted=[
             {"id": moved.id, "from": shown(moved.source), "to": shown(moved.target)} for moved in decided.pruned.moved
         ],
