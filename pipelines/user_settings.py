@@ -95,11 +95,11 @@ class PushTable(_Table):
         return own.get(root.resolve(), self.remote)
 
 
-def _matching(pattern: str, should: str) -> AfterValidator:
+def _matching(pattern: re.Pattern[str], should: str) -> AfterValidator:
     """Return what makes sure that a value is empty or of a pattern; `should` says what it should be."""
 
     def check(value: str) -> str:
-        if value and not re.fullmatch(pattern, value):
+        if value and not pattern.fullmatch(value):
             raise ValueError(f"it should be {should}")
         return value
 
@@ -112,14 +112,14 @@ _ADDRESS: Final = "an address that begins with https:// or http://"
 class PingTable(_Table):
     """Where a monitor waits to hear of each run."""
 
-    url: Annotated[str, _matching(r"https?://[^\s/?#]++[!-~]*", _ADDRESS)] = ""
+    url: Annotated[str, _matching(re.compile(r"https?://[^\s/?#]++[!-~]*"), _ADDRESS)] = ""
 
 
 class _Endpoint(_Table):
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    base_url: Annotated[str, _matching(r"https?://[^\s/]\S*", _ADDRESS)] = ""
+    base_url: Annotated[str, _matching(re.compile(r"https?://[^\s/]\S*"), _ADDRESS)] = ""
     api_key_env: Annotated[
-        str, _matching(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, not the key itself")
+        str, _matching(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "the name of an environment variable, not the key itself")
     ] = ""
     api_key: object = None
 
