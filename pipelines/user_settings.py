@@ -106,21 +106,22 @@ def _matching(pattern: re.Pattern[str], should: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+_PING_ADDRESS: Final = re.compile(r"https?://[^\s/?#]++[!-~]*")
+_BASE_ADDRESS: Final = re.compile(r"https?://[^\s/]\S*")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ADDRESS: Final = "an address that begins with https:// or http://"
 
 
 class PingTable(_Table):
     """Where a monitor waits to hear of each run."""
 
-    url: Annotated[str, _matching(re.compile(r"https?://[^\s/?#]++[!-~]*"), _ADDRESS)] = ""
+    url: Annotated[str, _matching(_PING_ADDRESS, _ADDRESS)] = ""
 
 
 class _Endpoint(_Table):
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    base_url: Annotated[str, _matching(re.compile(r"https?://[^\s/]\S*"), _ADDRESS)] = ""
-    api_key_env: Annotated[
-        str, _matching(re.compile(r"[A-Za-z_][A-Za-z0-9_]*"), "the name of an environment variable, not the key itself")
-    ] = ""
+    base_url: Annotated[str, _matching(_BASE_ADDRESS, _ADDRESS)] = ""
+    api_key_env: Annotated[str, _matching(_VARIABLE, "the name of an environment variable, not the key itself")] = ""
     api_key: object = None
 
     @field_validator("api_key")
