@@ -241,7 +241,7 @@ def test_a_slow_server_is_not_waited_for(provider: str, changes: dict[str, bool]
     with WIRES[provider][0]() as wire:  # what is loaded at the first call of a process may take longer than the server
         wire.answers = [good]
         model(provider, wire).ask(CALL)
-    fault = failure(provider, replace(good, **changes), timeout_seconds=0.15)  # type: ignore[arg-type]  # as above
+    fault = failure(provider, replace(good, **changes), timeout_seconds=0.5)  # type: ignore[arg-type]  # as above
     assert (fault.kind, fault.why) == (Kind.TIMED_OUT, "gave no answer in time")
 
 
