@@ -17,7 +17,7 @@ from pipelines.errors import CurateError
 from pipelines.night.manual import Deed, by_hand
 from pipelines.review.close_todos import named_todo
 from pipelines.store.atomic_replace import mask
-from pipelines.store.change_set import Change, placed_item
+from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, commented, edited
 from pipelines.store.evidence import Quotes
 from pipelines.store.files import list_files, open_regular, read_bytes, writing
@@ -90,7 +90,7 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
     done: list[tuple[Forgotten, Item, Words]] = []
 
     def decide(held: Held) -> Deed:
-        ident = named_item(prefix, [p.item.id for one in held.documents.values() for p in one.items])
+        ident = named_item(prefix, items_by_id(held.documents))
         path, placed = placed_item(held.documents, ident)
         words = _words_of(placed.item, root)
         documents, unlinked, places = _cleared(held, ident, words)

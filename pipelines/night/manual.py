@@ -17,7 +17,7 @@ from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
-from pipelines.store.change_set import Change, check_documents, document_changes
+from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id
 from pipelines.store.document import Block, edited
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
@@ -76,7 +76,7 @@ class Held:
             ChangedUnderRun: a file is no longer what was read; nothing was written.
         """
         snapshot, settings = self.snapshot, self.settings
-        after = tidied(deed.documents, snapshot, settings, snapshot.unreadable()).documents
+        after = tidied(deed.documents, snapshot, settings).documents
         gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
         if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
             raise BrokenChangeSet(faults)
@@ -224,17 +224,16 @@ def file_own_item(kind: ItemType, text: str, path: str, held: Held) -> tuple[Ite
         path: the document's path, or empty for the one where it belongs.
         held: the memory as it is; what the new item pushes out of a document is moved as in a run.
     """
-    snapshot, closed = held.snapshot, held.snapshot.unreadable()
-    path = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, closed))
+    snapshot = held.snapshot
+    path = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, snapshot.unreadable()))
     for place, document in held.documents.items():
         for placed in document.items:
             if placed.item.active and placed.item.type is kind and folded(placed.item.text) == folded(text):
                 return placed.item, place, ()
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
-    taken = {placed.item.id for document in held.documents.values() for placed in document.items}
-    item = replace(item, id=new_id(item, document_id(path), taken))
+    item = replace(item, id=new_id(item, document_id(path), items_by_id(held.documents)))
     home = held.documents.get(path) or new_document(path, "", held.today)
     documents = {**held.documents, path: edited(home, add=[Block(item)])}
-    after = tidied(documents, snapshot, held.settings, closed).documents
+    after = tidied(documents, snapshot, held.settings).documents
     return item, path, tuple(document_changes(snapshot.documents, after))

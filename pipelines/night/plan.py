@@ -226,7 +226,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
             night, snapshot, promoted, fresh, gate.word_of, captured.logs
         )
     with watch.stage("prune"):
-        pruned = tidied(documents, snapshot, night.settings, closed)
+        pruned = tidied(documents, snapshot, night.settings)
     if extracted.read:
         progress = advanced_progress(progress, extracted.read, today, extracted.fallback)
     state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(stones)}

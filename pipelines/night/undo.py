@@ -14,7 +14,7 @@ from pipelines.night.briefing import prune, with_quality, without_pointers
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.night.undo_items import RunSides, Undone, undo
-from pipelines.store.change_set import Change, check_documents, document_changes, item_places
+from pipelines.store.change_set import Change, check_documents, document_changes, item_places, items_by_id
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author
 from pipelines.store.git_history import (
@@ -109,8 +109,9 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     base = understand_edits(git, snapshot, snapshot.documents, wish.today)
     item = ""
     if wish.item:  # one that stands, else one that an undo took out
-        present = {p.item.id for document in base.documents.values() for p in document.items}
-        item = named_item(wish.item, present, {stone.id for stone in stones if stone.reason is Reason.UNDONE})
+        item = named_item(
+            wish.item, items_by_id(base.documents), {stone.id for stone in stones if stone.reason is Reason.UNDONE}
+        )
     run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
     undone = None
     if run.by_hand and not item:
@@ -200,7 +201,7 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
 
     For an item that an undo took out that is the undo itself, so that the same words bring it back.
     """
-    stands = any(p.item.id == item for document in documents.values() for p in document.items)
+    stands = item in items_by_id(documents)
     runs = run_commits(git, touching=item)
     gone = undone_by(runs)
     taken = {}
