@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
@@ -127,7 +127,7 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
         deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
         undone = undo(sides, base.documents, snapshot.unreadable(), deleted, item, snapshot.shown)
     pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.link)
-    undone = _crowded(undone, pruned, base.documents, snapshot.shown)
+    _keep_crowded(undone, pruned, snapshot.shown)
     changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
     return UndoPlan(run, item, undone, changes)
 
@@ -222,19 +222,14 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
 # ------------------------------------------------------------ the change set
 
 
-def _crowded(undone: Undone, pruned: Pruned, now: Mapping[str, Document], shown: Callable[[str], str]) -> Undone:
-    """Return what was taken back, and say of an item that a cap sends away at once that there is no room for it."""
-    ours = {*undone.returned, *undone.restored}
-    crowded = {
-        moved.id: f"stands in {shown(moved.target)}: {shown(moved.source)} has no room for it"
-        for moved in pruned.moved
-        if moved.id in ours
-    }
-    if not crowded:
-        return undone
-    there, then = item_places(now.values()), item_places(pruned.documents.values())
-    returned = tuple(i for i in undone.returned if i not in crowded or then[i].line != there[i].line)
-    return replace(undone, returned=returned, kept={**undone.kept, **crowded})
+def _keep_crowded(undone: Undone, pruned: Pruned, shown: Callable[[str], str]) -> None:
+    """Say of an item that a cap sends away at once that there is no room for it; it counts where its line changes."""
+    then, there, ours = item_places(pruned.documents.values()), undone.there, set(undone.wanted)
+    for moved in pruned.moved:
+        if moved.id in ours:
+            undone.kept[moved.id] = f"stands in {shown(moved.target)}: {shown(moved.source)} has no room for it"
+            if moved.id in there and then[moved.id].line == there[moved.id].line:
+                undone.wanted.pop(moved.id, None)
 
 
 def _changes(
@@ -293,16 +288,15 @@ def put_back(sides: RunSides, found: Mapping[str, Document], now: Mapping[str, D
     """
     if changed_since(sides, found):
         return None
-    made = sides.after.keys() - sides.before.keys()
-    documents = {path: one for path, one in {**now, **sides.before}.items() if path not in made}
-    there, then = item_places(now.values()), item_places(documents.values())
-    return Undone(
-        documents,
-        frozenset(sides.before),
-        tuple(one.item for ident, one in there.items() if ident not in then),
-        tuple(ident for ident in then if ident not in there),
-        tuple(i for i, one in then.items() if i in there and (there[i].place, there[i].line) != (one.place, one.line)),
-    )
+    undone, made = Undone(sides, now), sides.after.keys() - sides.before.keys()
+    there, undone.exact = undone.there, frozenset(sides.before)
+    undone.documents = {path: one for path, one in {**now, **sides.before}.items() if path not in made}
+    then = item_places(undone.documents.values())
+    undone.gone = [ident for ident in there if ident not in then]
+    undone.wanted = {
+        i: one for i, one in then.items() if i not in there or (there[i].place, there[i].line) != (one.place, one.line)
+    }
+    return undone
 
 
 def changed_since(sides: RunSides, found: Mapping[str, Document]) -> list[str]:
