@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.night.manual import Deed, by_hand
+from pipelines.night.manual import Deed, change_by_hand
 from pipelines.review.close_todos import named_todo
 from pipelines.store.atomic_replace import mask
 from pipelines.store.change_set import Change, items_by_id, placed_item
@@ -87,28 +87,17 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         UnknownItem: no item, or more than one, is meant.
         CurateError: what a verb by hand raises.
     """
-    done: list[tuple[Forgotten, Item, Words]] = []
-
-    def decide(held: Held) -> Deed:
+    with change_by_hand(root, settings, when, "curate forget") as held:
         ident = named_item(prefix, items_by_id(held.documents))
         path, placed = placed_item(held.documents, ident)
-        words = _words_of(placed.item, root)
+        item, words = placed.item, _words_of(placed.item, root)
         documents, unlinked, places = _cleared(held, ident, words)
-        logs, count = _log_changes(held, placed.item, words)
+        logs, count = _log_changes(held, item, words)
         places += _left(held, words)
         replies = _drop_derived(root, words)
+        stones = [tombstone(item, held.today, Reason.FORGOTTEN)]
+        held.write(Deed(documents, f"Forget {ident}", changed=1 + len(unlinked), stones=stones, further=logs))
         forgotten = Forgotten(ident, held.snapshot.shown(path), count, replies, unlinked, tuple(dict.fromkeys(places)))
-        done[:] = [(forgotten, placed.item, words)]
-        return Deed(
-            documents,
-            f"Forget {ident}",
-            changed=1 + len(unlinked),
-            stones=[tombstone(placed.item, held.today, Reason.FORGOTTEN)],
-            further=logs,
-        )
-
-    by_hand(root, settings, when, "curate forget", decide)
-    forgotten, item, words = done[0]
 
     def hide(log: str, data: bytes) -> bytes:
         rows = data.split(b"\n")

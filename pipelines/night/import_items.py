@@ -9,7 +9,7 @@ from dataclasses import replace as replaced
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, UsageFault
-from pipelines.night.manual import Deed, by_hand
+from pipelines.night.manual import Deed, change_by_hand
 from pipelines.store.change_set import items_by_id
 from pipelines.store.conservation import buried_ids
 from pipelines.store.document import HISTORY, SECTIONS, Document, edited, insert_rows, section_of
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.manual import Held
     from pipelines.settings import Settings
     from pipelines.store.item import Item
 
@@ -259,10 +258,8 @@ def import_items(root: Path, settings: Settings, when: datetime, export: Export,
         UsageFault: ids stand already and say something else.
         CurateError: what a verb by hand raises.
     """
-    done: list[Imported] = []
     export = _placed(root, export)
-
-    def decide(held: Held) -> Deed | None:
+    with change_by_hand(root, settings, when, "curate import") as held:
         there = items_by_id(held.documents)
         if not replace and (clash := _clashing(there, export.items)):
             shown = _listed([f"line {one.line}: {one.item.id}" for one in clash])
@@ -271,23 +268,14 @@ def import_items(root: Path, settings: Settings, when: datetime, export: Export,
                 "\n--replace takes the words of the file.",
             )
         after = imported(held.documents, export)
-        done[:] = [after]
-        if not (after.added or after.replaced or after.made):
-            return None
-        # Ids that an item of the export names and that stand nowhere: the memory it came from had lost them.
-        known = {*there, *buried_ids(held.snapshot), *(one.item.id for one in export.items)}
-        absent = {ident for one in export.items for ident in one.item.linked} - known
-        count = len(after.added)
-        return Deed(
-            after.documents,
-            f"Import {count} {'item' if count == 1 else 'items'}",
-            added=[ident for ident in after.added if ident],
-            changed=len(after.replaced),
-            absent=sorted(absent),
-        )
-
-    by_hand(root, settings, when, "curate import", decide)
-    return done[0]
+        if after.added or after.replaced or after.made:
+            # Ids that an item of the export names and that stand nowhere: the memory it came from had lost them.
+            known = {*there, *buried_ids(held.snapshot), *(one.item.id for one in export.items)}
+            absent = sorted({ident for one in export.items for ident in one.item.linked} - known)
+            summary = f"Import {len(after.added)} {'item' if len(after.added) == 1 else 'items'}"
+            added = [ident for ident in after.added if ident]
+            held.write(Deed(after.documents, summary, added=added, changed=len(after.replaced), absent=absent))
+        return after
 
 
 def _placed(root: Path, export: Export) -> Export:

@@ -7,7 +7,7 @@ documents as they then are, caps and quality follow, all is checked, and the jou
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
@@ -32,7 +32,7 @@ from pipelines.store.state import read_tombstones, render_tombstones
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -127,7 +127,6 @@ class Deed:
         changed: how many items that stood already are different now, elsewhere or gone.
         stones: tombstones of what goes for good.
         further: changes of files that are no documents.
-        notes: sentences for the person.
         absent: ids that may be named though they stand nowhere.
     """
 
@@ -137,53 +136,7 @@ class Deed:
     changed: int = 0
     stones: Sequence[Tombstone] = ()
     further: Sequence[Change] = ()
-    notes: Sequence[str] = field(default=())
     absent: Sequence[str] = ()
-
-
-def by_hand(
-    root: Path, settings: Settings, when: datetime, holder: str, decide: Callable[[Held], Deed | None]
-) -> Deed | None:
-    """Do one thing by hand and commit it; where the verb decides on nothing, nothing is written.
-
-    Args:
-        root: the memory.
-        settings: its settings.
-        when: the moment at which it is done.
-        holder: the verb, for whoever finds the lock held.
-        decide: the verb itself, from the memory as it is to what it shall be.
-
-    Returns:
-        What was done, the documents as they were written; None where there was nothing to do.
-
-    Raises:
-        LockHeld: a run works on the memory.
-        BrokenChangeSet: the verb would break a promise; nothing was written.
-        ChangedUnderRun: a file is no longer what was read; nothing was written.
-        CurateError: what `decide` raises.
-    """
-    with direct_change(root, settings, when, holder) as found:
-        held = _understood(found)
-        deed = decide(held)
-        if deed is None:
-            return None
-        return replace(deed, documents=held.write(deed)[0])
-
-
-def _understood(held: Held) -> Held:
-    """Return the memory once what people edited since the last run is understood, and committed where it says more.
-
-    It has a commit of its own, so that an undo of the verb leaves it alone.
-    """
-    snapshot = without_held(held.snapshot)
-    people = understand_edits(held.git, snapshot, snapshot.documents, held.today)
-    held = replace(held, snapshot=snapshot, documents=people.documents)
-    edits = len(people.edited) + len(people.numbered) + len(people.retracted) + len(people.asked)
-    if not edits:
-        return held
-    after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.retracted)
-    held.write(after, by="people")
-    return _understood(replace(held, snapshot=read_snapshot(snapshot.root)))
 
 
 @contextlib.contextmanager
@@ -208,11 +161,31 @@ def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -
 def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[Held]:
     """Hold the memory for a verb that decides on its documents; what people edited is understood first.
 
+    Where that says more than was written, it has a commit of its own, so that an undo of the verb leaves it alone.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the moment at which it is done.
+        holder: the verb, for whoever finds the lock held.
+
     Raises:
-        CurateError: as `by_hand`.
+        LockHeld: a run works on the memory.
+        BrokenChangeSet: an edit would break a promise; nothing was written.
+        ChangedUnderRun: a file is no longer what was read; nothing was written.
     """
     with direct_change(root, settings, when, holder) as found:
-        yield _understood(found)
+        held, edits = found, 1
+        while edits:
+            snapshot = without_held(held.snapshot)
+            people = understand_edits(held.git, snapshot, snapshot.documents, held.today)
+            held = replace(held, snapshot=snapshot, documents=people.documents)
+            edits = len(people.edited) + len(people.numbered) + len(people.retracted) + len(people.asked)
+            if edits:
+                after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.retracted)
+                held.write(after, by="people")
+                held = replace(held, snapshot=read_snapshot(root))
+        yield held
 
 
 def file_own_item(kind: ItemType, text: str, path: str, held: Held) -> tuple[Item, str, tuple[Change, ...]]:
