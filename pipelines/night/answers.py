@@ -118,9 +118,6 @@ def choices_of(kind: str) -> tuple[str, ...]:
     return tuple(_WHOLE.get(kind, ()) or _ITEM.get(kind, ()))
 
 
-# ------------------------------------------------------------ one answer
-
-
 class Answered:
     """The memory while answers are applied to it, and after.
 
@@ -237,9 +234,6 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
     "done": {"close": _close, "keep": lambda *_: None},  # the line that claimed it was read, and is not read again
 }
 """Of what has no item of its own in the queue: the heading names what it is about."""
-
-
-# ------------------------------------------------------------ `curate review`: each decision at once
 
 
 @dataclass(frozen=True, slots=True)

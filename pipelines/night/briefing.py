@@ -225,9 +225,6 @@ def free_path(path: str, taken: Collection[str]) -> str:
     return path
 
 
-# ------------------------------------------------------------ the front matter
-
-
 def with_quality(
     before: Mapping[str, Document], after: Mapping[str, Document], theirs: frozenset[str] = frozenset()
 ) -> dict[str, Document]:
@@ -272,9 +269,6 @@ def _fields(document: Document, *, held: bool) -> dict[str, str]:
         "confidence": list(Confidence)[middle],
         "confidence_reason": f"{count}: {levels}",
     }
-
-
-# ------------------------------------------------------------ pointers
 
 
 def pointer_rows(documents: Mapping[str, Document], link: Callable[[str], str] = str) -> list[tuple[str, str]]:

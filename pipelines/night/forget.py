@@ -127,9 +127,6 @@ def _says(text: str, words: Words) -> bool:
     return any(f" {needle} " in hay for needle in words)
 
 
-# ------------------------------------------------------------ the documents
-
-
 def _cleared(held: Held, ident: str, words: Words) -> tuple[dict[str, Document], tuple[str, ...], list[str]]:
     """Return the documents without an item, the notes under it, the questions about it and the links to it.
 
@@ -183,9 +180,6 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
             mark = " " + line[line.index("<!-- ") :].rstrip("\r\n") if number in marks else ""
             lines[number] = f"{'## ' if mark else ''}{FORGOTTEN}{mark}{end}"
     return Document(bare.path, "".join(lines))
-
-
-# ------------------------------------------------------------ the logs
 
 
 def _log_changes(held: Held, item: Item, words: Words) -> tuple[list[Change], int]:
@@ -271,9 +265,6 @@ def _keys(known: frozenset[str], old: Sequence[Entry], new: Sequence[Entry]) -> 
         if here and all(here):
             found.add(entry.key)
     return frozenset(found)
-
-
-# ------------------------------------------------------------ what is derived, and what is left
 
 
 def _drop_derived(root: Path, words: Words) -> int:

@@ -157,9 +157,6 @@ def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:
     )
 
 
-# ------------------------------------------------------------ who reads
-
-
 class _Reader:
     """Who reads in a replay: the rules, or the kept replies of the models that read then."""
 

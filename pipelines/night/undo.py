@@ -172,9 +172,6 @@ def take_back(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
     raise AssertionError  # the loop returns or raises
 
 
-# ------------------------------------------------------------ which run
-
-
 def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
     """Return the run that is named, or the newest that stands and changed an item, and its documents."""
     runs = run_commits(git)
@@ -217,9 +214,6 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
         if change and (stands or change.after is None):
             return run, sides
     raise NotUndoable(f"No run that stands has changed {item}.", "Edit its line by hand; the next run takes it up.")
-
-
-# ------------------------------------------------------------ the change set
 
 
 def _keep_crowded(undone: Undone, pruned: Pruned, shown: Callable[[str], str]) -> None:

@@ -117,9 +117,6 @@ def _concerns(change: ItemChange, ident: str) -> bool:
     return change.after is not None and ident in change.after.item.linked and ident not in before
 
 
-# ------------------------------------------------------------ what becomes of each item
-
-
 class Undone:
     """The memory with a run, or its change of one item, taken back, and the decisions by which it was, item by item.
 
@@ -222,9 +219,6 @@ class Undone:
                 self.kept[ident] = f"stays: {referred[ident]} refers to it"
             if not stays and not needed:
                 return
-
-
-# ------------------------------------------------------------ the documents
 
 
 def _rewritten(work: Undone, twice: frozenset[str], *, whole: bool) -> dict[str, Document]:
