@@ -49,9 +49,9 @@ def curate_review(*, ident: str, word: str | None, choose: str, as_json: bool, o
         raise UsageFault("Two decisions cannot both be meant.", "Give --choose alone.")
 
     def decide_and_tell(ident: str, word: str) -> None:
-        choice, deed = decide(root, settings, when, ident, word)
-        say(f"{deed.summary.removeprefix('Review ')}." if deed.summary else f"{ident}: {choice}.")
-        say_lines(f"Note: {note}" for note in deed.notes)
+        decided, notes = decide(root, settings, when, ident, word)
+        say(f"{decided}.")
+        say_lines(f"Note: {note}" for note in notes)
 
     if choice := choose or word:
         decide_and_tell(ident, choice)

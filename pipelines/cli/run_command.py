@@ -116,9 +116,9 @@ def _night(root: Path, settings: Settings, when: datetime, again: str, user: Use
 
         night = replace(night, reviewer=reviewer_of(extractor))
     if user.push.remote_of(root):
-        from pipelines.night.sync import sharing  # noqa: PLC0415  as above
+        from pipelines.night.sync import Sharing  # noqa: PLC0415  as above
 
-        night = replace(night, sharing=sharing(settings, user.push, root, when))
+        night = replace(night, sharing=Sharing(settings, user.push, root, when))
     return night, replies
 
 

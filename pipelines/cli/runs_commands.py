@@ -134,7 +134,7 @@ def _what_changed(run: Run) -> str:
     if run.commit and run.undoes:
         return f"undoes {run.undoes}: {run.commit.subject.rpartition(': ')[2]}"
     parts = [f"{run.added} added"] if run.added else []
-    evicted = run.told("evicted")
+    evicted = run.reported("evicted")
     moved = len(evicted) if isinstance(evicted, list) else 0
     confirmed = run.number("items", "confirmed")
     parts += [f"{confirmed} confirmed"] if confirmed else []
@@ -146,11 +146,11 @@ def _what_changed(run: Run) -> str:
 
 def _cost(run: Run) -> str:
     """Return what a run cost: requests, tokens and money, or a dash where no report tells."""
-    if not isinstance(run.told("model"), dict):
+    if not isinstance(run.reported("model"), dict):
         return "-"
     calls = run.number("model", "calls")
     tokens = run.number("model", "input_tokens") + run.number("model", "output_tokens")
-    usd = run.told("model", "usd")
+    usd = run.reported("model", "usd")
     paid = f", {dollars(usd)}" if isinstance(usd, float) and usd else ""
     return f"{calls:,} {'call' if calls == 1 else 'calls'}, {tokens:,} tokens{paid}"
 

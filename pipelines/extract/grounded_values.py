@@ -94,7 +94,7 @@ _NAMED_DAY: Final = re.compile(r"\b(?P<name>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|S
 
 
 @dataclass(frozen=True, slots=True)
-class ToldDates:
+class KnownDates:
     """What a text may mean: single days, whole months, years, the weekdays it names, and whether it says `today`."""
 
     days: frozenset[date]
@@ -108,7 +108,7 @@ _Said = tuple[str, int, list[tuple[int, int]]]
 """A date as it is written: its words, its year, and its month and day; twice for 3/4/2026. What is not told is 0."""
 
 
-def told_dates(text: str, log_day: date) -> ToldDates:
+def known_dates(text: str, log_day: date) -> KnownDates:
     """Return every day that `text`, written on `log_day`, may mean."""
     near = (log_day.year - 1, log_day.year, log_day.year + 1)
     days: set[date] = set(_relative(text, log_day))
@@ -116,9 +116,9 @@ def told_dates(text: str, log_day: date) -> ToldDates:
     for words, off in (("this month", 0), ("next month|nächsten monat", 1), ("last month", -1)):
         if _names(words, text):
             months.add(_months_on(log_day, off))
-    for _, told_year, readings in _said(text, (*_SURE, *_LIKELY)):
+    for _, given_year, readings in _said(text, (*_SURE, *_LIKELY)):
         for month, day in readings:
-            for year in (told_year,) if told_year else near:
+            for year in (given_year,) if given_year else near:
                 months |= {(year, month)} if 1 <= month <= 12 else set()  # noqa: PLR2004  months of a year
                 days |= _days(year, month, day)
     for found in re.finditer(rf"\b({_MONTH}|may)\b", text, _FLAGS):
@@ -130,30 +130,30 @@ def told_dates(text: str, log_day: date) -> ToldDates:
     years = {int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", text)}
     years |= {day.year for day in days} | {log_day.year}
     today = _names("today|tonight|now|this (?:morning|afternoon|evening)|heute", text)
-    return ToldDates(frozenset(days), frozenset(months), frozenset(years), frozenset(weekdays), today)
+    return KnownDates(frozenset(days), frozenset(months), frozenset(years), frozenset(weekdays), today)
 
 
-def unproven_dates(text: str, told: ToldDates, log_day: date) -> list[str]:
+def unproven_dates(text: str, known: KnownDates, log_day: date) -> list[str]:
     """Return the dates, months and weekdays of an item's text that its evidence does not tell, in its own words.
 
     The day of the log itself is a right answer where the evidence tells no other, says today, or where the item gives
     the other one, too.
     """
     said = list(_said(text, _SURE))
-    unproven = [one for one in said if not _is_told(one, told)]
+    unproven = [one for one in said if not _is_known(one, known)]
     on_the_day = [one[0] for one in unproven if _is_day(one, log_day)]
     wrong = [one[0] for one in unproven if not _is_day(one, log_day)]
-    if told.days and not told.today and len(said) == len(on_the_day):
+    if known.days and not known.today and len(said) == len(on_the_day):
         wrong += on_the_day
     rest = without_dates(text)
-    told_months = {month for _, month in told.months} | {day.month for day in told.days}
+    named_months = {month for _, month in known.months} | {day.month for day in known.days}
     for found in _ALONE.finditer(rest):
-        if _month(found[0]) not in told_months and not (found[0] == "May" and found.start() == 0):
+        if _month(found[0]) not in named_months and not (found[0] == "May" and found.start() == 0):
             wrong.append(found[0])
     shown = {log_day} if any(_is_day(one, log_day) for one in said) else set()
     for found in _NAMED_DAY.finditer(rest):
-        near = set() if found["many"] else {day.weekday() for day in (told.days | shown)}
-        if _place_in(_WEEKDAYS, found["name"]) not in told.weekdays | near:
+        near = set() if found["many"] else {day.weekday() for day in (known.days | shown)}
+        if _place_in(_WEEKDAYS, found["name"]) not in known.weekdays | near:
             wrong.append(found[0])
     return wrong
 
@@ -182,12 +182,12 @@ def _said(text: str, forms: tuple[re.Pattern[str], ...]) -> Iterator[_Said]:
         text = form.sub(lambda found: " " * len(found[0]), text)
 
 
-def _is_told(said: _Said, told: ToldDates) -> bool:
+def _is_known(said: _Said, known: KnownDates) -> bool:
     _, year, readings = said
     month, day = readings[0]
     if not day:
-        return (year, month) in told.months or any((one.year, one.month) == (year, month) for one in told.days)
-    return any((one.month, one.day) in readings and year in {0, one.year} for one in told.days)
+        return (year, month) in known.months or any((one.year, one.month) == (year, month) for one in known.days)
+    return any((one.month, one.day) in readings and year in {0, one.year} for one in known.days)
 
 
 def _is_day(said: _Said, day: date) -> bool:
@@ -308,7 +308,7 @@ _LOOSE: Final = frozenset({"zero", "one"})
 
 
 @dataclass(frozen=True, slots=True)
-class ToldFigures:
+class KnownFigures:
     """What a text tells: numbers and versions as written, times in minutes, and (number, unit) pairs."""
 
     numbers: frozenset[str]
@@ -316,7 +316,7 @@ class ToldFigures:
     pairs: frozenset[tuple[float, str]]
 
 
-def told_figures(text: str) -> ToldFigures:
+def known_figures(text: str) -> KnownFigures:
     """Return every figure that `text` may mean."""
     times = {minutes for _, minutes in _times(text)}
     for found in _TIME.finditer(text):  # `4:30` may mean the afternoon; `04:30` does not
@@ -326,27 +326,27 @@ def told_figures(text: str) -> ToldFigures:
     numbers |= {str(minutes // 60) for minutes in times if minutes % 60 == 0}
     numbers |= {"1"} if _ONE.search(text) else set()
     numbers |= {"2"} if _TWO.search(text) else set()
-    return ToldFigures(frozenset(numbers), frozenset(times), frozenset(_pairs(text)))
+    return KnownFigures(frozenset(numbers), frozenset(times), frozenset(_pairs(text)))
 
 
-def unproven_figures(text: str, told: ToldFigures, years: Iterable[int] = ()) -> list[str]:
+def unproven_figures(text: str, known: KnownFigures, years: Iterable[int] = ()) -> list[str]:
     """Return the figures of an item's text that its evidence does not tell, in its own words.
 
     Args:
         text: the item's sentence, without its dates.
-        told: what the evidence tells.
+        known: what the evidence tells.
         years: years that may be named.
     """
-    wrong = [words for words, minutes in _times(text) if minutes not in told.times]
+    wrong = [words for words, minutes in _times(text) if minutes not in known.times]
     pairs = list(_own_pairs(text))
-    known = told.numbers | {str(year) for year in years} | {f"{pair[0]:g}" for pair in pairs if pair in told.pairs}
+    proven = known.numbers | {str(year) for year in years} | {f"{pair[0]:g}" for pair in pairs if pair in known.pairs}
     several: dict[str, set[str]] = {}
     for words, number in _numbers(text):
         if words.casefold() not in _LOOSE:
             several.setdefault(words, set()).add(number)
-    wrong += [words for words, readings in several.items() if not known & readings]
+    wrong += [words for words, readings in several.items() if not proven & readings]
     for value, unit in pairs:
-        others = {one for told_value, one in told.pairs if told_value == value}
+        others = {one for other_value, one in known.pairs if other_value == value}
         if others and unit not in others:
             wrong.append(f"{value:g} {unit}")
     return list(dict.fromkeys(wrong))

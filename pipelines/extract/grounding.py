@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.grounded_values import (
     NUMBER,
-    told_dates,
-    told_figures,
+    known_dates,
+    known_figures,
     unproven_dates,
     unproven_figures,
     without_dates,
@@ -27,7 +27,7 @@ from pipelines.store.item import STOP_WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pipelines.extract.grounded_values import ToldDates, ToldFigures
+    from pipelines.extract.grounded_values import KnownDates, KnownFigures
     from pipelines.store.log import Entry
 
 
@@ -60,7 +60,7 @@ def ungrounded(text: str, quote: str, lines: Sequence[str], entry: Entry, day: s
 
 
 @lru_cache(maxsize=16)
-def _read_evidence(lines: tuple[str, ...], entry: Entry, day: str) -> tuple[str, str, str, ToldDates, ToldFigures]:
+def _read_evidence(lines: tuple[str, ...], entry: Entry, day: str) -> tuple[str, str, str, KnownDates, KnownFigures]:
     """Return what stands above some lines, their words, all around them, and the dates and figures that they tell.
 
     It is read once for all the items that cite them.
@@ -72,8 +72,8 @@ def _read_evidence(lines: tuple[str, ...], entry: Entry, day: str) -> tuple[str,
         above,
         evidence,
         f"{around} . {without_dates(around)}",
-        told_dates(f"{above} . {evidence}", date.fromisoformat(day)),
-        told_figures(without_dates(f"{entry.project} . {evidence}")),
+        known_dates(f"{above} . {evidence}", date.fromisoformat(day)),
+        known_figures(without_dates(f"{entry.project} . {evidence}")),
     )
 
 

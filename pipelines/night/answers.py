@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import UsageFault
 from pipelines.night.briefing import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, superseded
-from pipelines.night.manual import Deed, by_hand
+from pipelines.night.manual import Deed, change_by_hand
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.review.close_todos import named_todo, with_todo_done
 from pipelines.review.item_links import AGAINST, with_link
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.manual import Held
     from pipelines.settings import Settings
     from pipelines.store.document import Document, Placed
     from pipelines.store.item import Item
@@ -117,9 +116,6 @@ def answer(
 def choices_of(kind: str) -> tuple[str, ...]:
     """Return the choices that entries of a kind have."""
     return tuple(_WHOLE.get(kind, ()) or _ITEM.get(kind, ()))
-
-
-# ------------------------------------------------------------ one answer
 
 
 class Answered:
@@ -240,9 +236,6 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
 """Of what has no item of its own in the queue: the heading names what it is about."""
 
 
-# ------------------------------------------------------------ `curate review`: each decision at once
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
     """One thing to decide: an entry of Review.md, or one item of an entry that has several.
@@ -311,8 +304,8 @@ def chosen(question: Question, word: str) -> str:
     return choice
 
 
-def decide(root: Path, settings: Settings, when: datetime, ident: str, word: str) -> tuple[str, Deed]:
-    """Apply one decision and commit it; return the choice, and what was done.
+def decide(root: Path, settings: Settings, when: datetime, ident: str, word: str) -> tuple[str, list[str]]:
+    """Apply one decision and commit it; return what was decided, as `ID: CHOICE`, and sentences for the person.
 
     Args:
         root: the memory.
@@ -326,20 +319,10 @@ def decide(root: Path, settings: Settings, when: datetime, ident: str, word: str
         UsageFault: the word means no choice.
         CurateError: what a verb by hand raises.
     """
-    decided: list[str] = []
-
-    def apply(held: Held) -> Deed:
+    with change_by_hand(root, settings, when, "curate review") as held:
         question = named_question(held.documents, ident)
         choice = chosen(question, word)
-        decided[:] = [choice]
         done = answer(held.documents, [(question.entry, choice, question.items)], held.today, held.snapshot.theirs())
-        return Deed(
-            done.documents,
-            f"Review {question.id}: {choice}",
-            changed=max(1, len(question.items)),
-            stones=done.retracted,
-            notes=done.notes,
-        )
-
-    deed = by_hand(root, settings, when, "curate review", apply)
-    return decided[0], deed or Deed({}, "")
+        decided, changed = f"{question.id}: {choice}", max(1, len(question.items))
+        held.write(Deed(done.documents, f"Review {decided}", changed=changed, stones=done.retracted))
+    return decided, done.notes

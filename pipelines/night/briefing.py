@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.file_items import new_document
@@ -71,7 +72,7 @@ class Pruned:
     moved: tuple[Moved, ...]
 
 
-def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings, closed: frozenset[str]) -> Pruned:
+def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings) -> Pruned:
     """Return the documents under their caps, their quality fields written, and what was moved.
 
     What a document says of its quality takes room, too, and changes with what leaves it: so a document that was brought
@@ -81,9 +82,8 @@ def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Sett
         documents: all documents by path, as they are to be written.
         snapshot: the memory as it was read.
         settings: the caps, in bytes, and what the priority is made of.
-        closed: files that are there and cannot be read; nothing is moved into them.
     """
-    before, theirs = snapshot.documents, snapshot.theirs()
+    before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
     moved: tuple[Moved, ...] = ()
     for _ in range(_ROUNDS):
         pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.link)
@@ -225,9 +225,6 @@ def free_path(path: str, taken: Collection[str]) -> str:
     return path
 
 
-# ------------------------------------------------------------ the front matter
-
-
 def with_quality(
     before: Mapping[str, Document], after: Mapping[str, Document], theirs: frozenset[str] = frozenset()
 ) -> dict[str, Document]:
@@ -274,9 +271,6 @@ def _fields(document: Document, *, held: bool) -> dict[str, str]:
     }
 
 
-# ------------------------------------------------------------ pointers
-
-
 def pointer_rows(documents: Mapping[str, Document], link: Callable[[str], str] = str) -> list[tuple[str, str]]:
     """Return (section, row) of each pointer: active projects, the days with news of the last week, people.
 
@@ -298,13 +292,12 @@ def newest_day(documents: Iterable[Document]) -> str:
 
 def _projects(documents: Mapping[str, Document], link: Callable[[str], str]) -> list[str]:
     rows = []
-    for path, document in documents.items():
+    for path, document in sorted(documents.items()):
         if document.kind is Kind.PROJECT and document.front.get("status").casefold() not in CLOSED_STATUS:
             waiting, news = sum(placed.item.status is Status.OPEN for placed in document.items), document.newest
             facts = [*([f"{waiting} open"] if waiting else []), *([f"last news {news}"] if news else [])]
-            rows.append((news, path, f"- [{document.title}]({link(path)}){': ' if facts else ''}{', '.join(facts)}"))
-    rows.sort(key=lambda row: row[1])
-    return [row for _, _, row in sorted(rows, key=lambda row: row[0], reverse=True)]
+            rows.append((news, f"- [{document.title}]({link(path)}){': ' if facts else ''}{', '.join(facts)}"))
+    return [row for _, row in sorted(rows, key=itemgetter(0), reverse=True)]
 
 
 def _days(documents: Mapping[str, Document], link: Callable[[str], str]) -> list[str]:

@@ -55,7 +55,7 @@ class Catalog:
         return {**former, **found}
 
     @cached_property
-    def telling_words(self) -> dict[str, str]:
+    def distinctive_words(self) -> dict[str, str]:
         """Content word → path, for words that stand in the items and titles of exactly one project or area."""
         homes: dict[str, set[str]] = {}
         for path, document in self.documents.items():
@@ -123,7 +123,7 @@ def _by_words(text: str, catalog: Catalog) -> str:
     titled = [path for path, title in catalog.title_words.items() if title <= words]
     if titled:
         return max(titled, key=lambda path: (len(catalog.title_words[path]), path))
-    votes = Counter(catalog.telling_words[word] for word in words if word in catalog.telling_words)
+    votes = Counter(catalog.distinctive_words[word] for word in words if word in catalog.distinctive_words)
     ranked = sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))
     if not ranked or ranked[0][1] < SHARED_WORDS:
         return ""

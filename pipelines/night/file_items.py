@@ -13,6 +13,7 @@ from pipelines.night.choose_document import home_of
 from pipelines.review.item_links import confirmed, following, history_of, last_of, leaving, succeeded, with_link
 from pipelines.review.questions import Question
 from pipelines.review.review import VerdictKind
+from pipelines.store.change_set import items_by_id
 from pipelines.store.document import Block, Document, commented, edited
 from pipelines.store.item import Evidence, Item, ItemType, Status, fold, folded, new_id, quote_digest
 from pipelines.store.layout import REVIEW, document_id, kind_of
@@ -39,8 +40,7 @@ class Promoted:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self.places = {p.item.id: (path, p.item) for path, doc in catalog.documents.items() for p in doc.items}
-        self.places.pop("", None)
+        self.places = items_by_id(catalog.documents)
         self.taken = set(self.places)
         self.added: dict[str, tuple[str, Item]] = {}
         self.changed: dict[str, Item] = {}
@@ -250,16 +250,16 @@ def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, d
         day: from which day on, `YYYY-MM-DD`.
     """
     after = dict(documents)
-    places = {p.item.id: (path, p) for path, document in documents.items() for p in document.items if p.item.id}
+    places = items_by_id(documents)
     if old_id == new_item.id or old_id not in places or new_item.id not in places:
         return after
-    path, placed = places[old_id]
-    if placed.item.status not in SUPERSEDABLE or path == REVIEW:
+    path, old = places[old_id]
+    if old.status not in SUPERSEDABLE or path == REVIEW:
         return after
-    ended = succeeded(placed.item, new_item.id, day)
+    ended = succeeded(old, new_item.id, day)
     after[path], blocks = leaving(after[path], {old_id: ended})
     target = history_of(path)
-    history = after.get(target) or new_document(target, "", placed.item.since)
+    history = after.get(target) or new_document(target, "", old.since)
     after[target] = edited(history, add=blocks)
     for place, document in sorted(after.items()):
         after[place] = _following(document, old_id, new_item.id)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.night.manual import Deed, by_hand
+from pipelines.night.manual import Deed, change_by_hand
 from pipelines.review.close_todos import named_todo
 from pipelines.store.atomic_replace import mask
-from pipelines.store.change_set import Change, placed_item
+from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, commented, edited
 from pipelines.store.evidence import Quotes
 from pipelines.store.files import list_files, open_regular, read_bytes, writing
@@ -87,28 +87,17 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         UnknownItem: no item, or more than one, is meant.
         CurateError: what a verb by hand raises.
     """
-    done: list[tuple[Forgotten, Item, Words]] = []
-
-    def decide(held: Held) -> Deed:
-        ident = named_item(prefix, [p.item.id for one in held.documents.values() for p in one.items])
+    with change_by_hand(root, settings, when, "curate forget") as held:
+        ident = named_item(prefix, items_by_id(held.documents))
         path, placed = placed_item(held.documents, ident)
-        words = _words_of(placed.item, root)
+        item, words = placed.item, _words_of(placed.item, root)
         documents, unlinked, places = _cleared(held, ident, words)
-        logs, count = _log_changes(held, placed.item, words)
+        logs, count = _log_changes(held, item, words)
         places += _left(held, words)
         replies = _drop_derived(root, words)
+        stones = [tombstone(item, held.today, Reason.FORGOTTEN)]
+        held.write(Deed(documents, f"Forget {ident}", changed=1 + len(unlinked), stones=stones, further=logs))
         forgotten = Forgotten(ident, held.snapshot.shown(path), count, replies, unlinked, tuple(dict.fromkeys(places)))
-        done[:] = [(forgotten, placed.item, words)]
-        return Deed(
-            documents,
-            f"Forget {ident}",
-            changed=1 + len(unlinked),
-            stones=[tombstone(placed.item, held.today, Reason.FORGOTTEN)],
-            further=logs,
-        )
-
-    by_hand(root, settings, when, "curate forget", decide)
-    forgotten, item, words = done[0]
 
     def hide(log: str, data: bytes) -> bytes:
         rows = data.split(b"\n")
@@ -136,9 +125,6 @@ def _says(text: str, words: Words) -> bool:
     """Whether any of the words stands in a text, as whole words, whatever its case and punctuation."""
     hay = f" {folded(text)} " if words else ""
     return any(f" {needle} " in hay for needle in words)
-
-
-# ------------------------------------------------------------ the documents
 
 
 def _cleared(held: Held, ident: str, words: Words) -> tuple[dict[str, Document], tuple[str, ...], list[str]]:
@@ -194,9 +180,6 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
             mark = " " + line[line.index("<!-- ") :].rstrip("\r\n") if number in marks else ""
             lines[number] = f"{'## ' if mark else ''}{FORGOTTEN}{mark}{end}"
     return Document(bare.path, "".join(lines))
-
-
-# ------------------------------------------------------------ the logs
 
 
 def _log_changes(held: Held, item: Item, words: Words) -> tuple[list[Change], int]:
@@ -282,9 +265,6 @@ def _keys(known: frozenset[str], old: Sequence[Entry], new: Sequence[Entry]) -> 
         if here and all(here):
             found.add(entry.key)
     return frozenset(found)
-
-
-# ------------------------------------------------------------ what is derived, and what is left
 
 
 def _drop_derived(root: Path, words: Words) -> int:

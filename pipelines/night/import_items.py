@@ -9,7 +9,8 @@ from dataclasses import replace as replaced
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, UsageFault
-from pipelines.night.manual import Deed, by_hand
+from pipelines.night.manual import Deed, change_by_hand
+from pipelines.store.change_set import items_by_id
 from pipelines.store.conservation import buried_ids
 from pipelines.store.document import HISTORY, SECTIONS, Document, edited, insert_rows, section_of
 from pipelines.store.item import fold, parse_item, render_item
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.manual import Held
     from pipelines.settings import Settings
     from pipelines.store.item import Item
 
@@ -72,12 +72,6 @@ class Imported:
     made: tuple[str, ...]
 
 
-def clashing(documents: Mapping[str, Document], incoming: Iterable[Incoming]) -> list[Incoming]:
-    """Return the records whose ids stand already and say something else."""
-    there = _there(documents)
-    return [one for one in incoming if one.item.id in there and not _same(there[one.item.id][1], one.item)]
-
-
 def imported(documents: Mapping[str, Document], export: Export) -> Imported:
     """Return the documents with the items in them; what stands already and says the same is passed over.
 
@@ -85,14 +79,14 @@ def imported(documents: Mapping[str, Document], export: Export) -> Imported:
         documents: every document by path.
         export: the items, and the documents that may have to be made.
     """
-    after, there, homes, incoming = dict(documents), _there(documents), export.homes, export.items
+    after, there, homes, incoming = dict(documents), items_by_id(documents), export.homes, export.items
     plain = {(path, p.item.type, p.item.text) for path, one in documents.items() for p in one.items}
     known = [
         one
         for one in incoming
         if one.item.id in there or ((one.path, one.item.type, one.item.text) in plain and not one.item.id)
     ]
-    changed = [one for one in known if one.item.id and not _same(there[one.item.id][1], one.item)]
+    changed = _clashing(there, known)
     for one in changed:
         path = there[one.item.id][0]
         after[path] = edited(after[path], replace={one.item.id: one.item})
@@ -110,12 +104,10 @@ def imported(documents: Mapping[str, Document], export: Export) -> Imported:
     return Imported(after, added, tuple(one.item.id for one in changed), len(known) - len(changed), tuple(made))
 
 
-def _there(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]]:
-    return {p.item.id: (path, p.item) for path, document in documents.items() for p in document.items if p.item.id}
-
-
-def _same(there: Item, item: Item) -> bool:
-    return (there.type, there.text) == (item.type, item.text)
+def _clashing(there: Mapping[str, tuple[str, Item]], incoming: Iterable[Incoming]) -> list[Incoming]:
+    """Return the records whose ids stand already and say something else."""
+    found = ((one, there[one.item.id][1]) for one in incoming if one.item.id in there)
+    return [one for one, old in found if (old.type, old.text) != (one.item.type, one.item.text)]
 
 
 def _rows(one: Incoming, end: str) -> list[str]:
@@ -195,9 +187,8 @@ def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
     if not (number or faults):
         faults.append("line 1: there is no header; the file is empty")
     if faults:
-        shown = "".join(f"\n  {fault}" for fault in faults[:_SHOWN])
-        more = f"\n  and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
-        raise BadFile(name, f"cannot be imported, and nothing was:{shown}{more}\n", "Mend the file and import it again")
+        why = f"cannot be imported, and nothing was:{_listed(faults)}\n"
+        raise BadFile(name, why, "Mend the file and import it again")
     return Export(homes, tuple(items))
 
 
@@ -223,10 +214,10 @@ def _records(lines: Iterable[bytes | None], faults: list[str]) -> Iterator[tuple
 
 
 def _home(record: dict[str, Any]) -> tuple[str, Home]:
-    told = [record.get(key) or "" for key in ("path", "title", "kind", "status")]
-    if not all(isinstance(one, str) for one in told):
+    fields = [record.get(key) or "" for key in ("path", "title", "kind", "status")]
+    if not all(isinstance(one, str) for one in fields):
         raise ValueError("a document's path, title, kind and status must be texts")
-    path, title, kind, status = map(str, told)
+    path, title, kind, status = map(str, fields)
     return _checked(path), (fold(title), fold(kind), fold(status))
 
 
@@ -267,27 +258,24 @@ def import_items(root: Path, settings: Settings, when: datetime, export: Export,
         UsageFault: ids stand already and say something else.
         CurateError: what a verb by hand raises.
     """
-    done: list[Imported] = []
     export = _placed(root, export)
-
-    def decide(held: Held) -> Deed | None:
-        if not replace and (clash := clashing(held.documents, export.items)):
-            _refuse(clash)
-        told = imported(held.documents, export)
-        done[:] = [told]
-        if not (told.added or told.replaced or told.made):
-            return None
-        count = len(told.added)
-        return Deed(
-            told.documents,
-            f"Import {count} {'item' if count == 1 else 'items'}",
-            added=[ident for ident in told.added if ident],
-            changed=len(told.replaced),
-            absent=_absent(held, export),
-        )
-
-    by_hand(root, settings, when, "curate import", decide)
-    return done[0]
+    with change_by_hand(root, settings, when, "curate import") as held:
+        there = items_by_id(held.documents)
+        if not replace and (clash := _clashing(there, export.items)):
+            shown = _listed([f"line {one.line}: {one.item.id}" for one in clash])
+            raise UsageFault(
+                f"These ids stand already and say something else, so nothing was imported:{shown}",
+                "\n--replace takes the words of the file.",
+            )
+        after = imported(held.documents, export)
+        if after.added or after.replaced or after.made:
+            # Ids that an item of the export names and that stand nowhere: the memory it came from had lost them.
+            known = {*there, *buried_ids(held.snapshot), *(one.item.id for one in export.items)}
+            absent = sorted({ident for one in export.items for ident in one.item.linked} - known)
+            summary = f"Import {len(after.added)} {'item' if len(after.added) == 1 else 'items'}"
+            added = [ident for ident in after.added if ident]
+            held.write(Deed(after.documents, summary, added=added, changed=len(after.replaced), absent=absent))
+        return after
 
 
 def _placed(root: Path, export: Export) -> Export:
@@ -308,17 +296,7 @@ def _placed(root: Path, export: Export) -> Export:
     return Export(homes, tuple(replaced(one, path=here(one.path)) for one in export.items))
 
 
-def _refuse(clash: Sequence[Incoming]) -> None:
-    shown = "".join(f"\n  line {one.line}: {one.item.id}" for one in clash[:_SHOWN])
-    more = f"\n  and {len(clash) - _SHOWN} more" if len(clash) > _SHOWN else ""
-    raise UsageFault(
-        f"These ids stand already and say something else, so nothing was imported:{shown}{more}",
-        "\n--replace takes the words of the file.",
-    )
-
-
-def _absent(held: Held, export: Export) -> list[str]:
-    """Return the ids that an item of the export names and that stand nowhere: the memory it came from had lost them."""
-    known = {p.item.id for document in held.documents.values() for p in document.items}
-    known |= {one.item.id for one in export.items} | buried_ids(held.snapshot)
-    return sorted({ident for one in export.items for ident in one.item.linked} - known)
+def _listed(faults: Sequence[str]) -> str:
+    """Return what is wrong, a line each, as far as so many are worth reading."""
+    more = [f"and {len(faults) - _SHOWN} more"] if len(faults) > _SHOWN else []
+    return "".join(f"\n  {fault}" for fault in [*faults[:_SHOWN], *more])

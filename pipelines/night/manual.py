@@ -7,7 +7,7 @@ documents as they then are, caps and quality follow, all is checked, and the jou
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
@@ -17,7 +17,7 @@ from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
-from pipelines.store.change_set import Change, check_documents, document_changes
+from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id
 from pipelines.store.document import Block, edited
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
@@ -32,7 +32,7 @@ from pipelines.store.state import read_tombstones, render_tombstones
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -76,7 +76,7 @@ class Held:
             ChangedUnderRun: a file is no longer what was read; nothing was written.
         """
         snapshot, settings = self.snapshot, self.settings
-        after = tidied(deed.documents, snapshot, settings, snapshot.unreadable()).documents
+        after = tidied(deed.documents, snapshot, settings).documents
         gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
         if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
             raise BrokenChangeSet(faults)
@@ -127,7 +127,6 @@ class Deed:
         changed: how many items that stood already are different now, elsewhere or gone.
         stones: tombstones of what goes for good.
         further: changes of files that are no documents.
-        notes: sentences for the person.
         absent: ids that may be named though they stand nowhere.
     """
 
@@ -137,53 +136,7 @@ class Deed:
     changed: int = 0
     stones: Sequence[Tombstone] = ()
     further: Sequence[Change] = ()
-    notes: Sequence[str] = field(default=())
     absent: Sequence[str] = ()
-
-
-def by_hand(
-    root: Path, settings: Settings, when: datetime, holder: str, decide: Callable[[Held], Deed | None]
-) -> Deed | None:
-    """Do one thing by hand and commit it; where the verb decides on nothing, nothing is written.
-
-    Args:
-        root: the memory.
-        settings: its settings.
-        when: the moment at which it is done.
-        holder: the verb, for whoever finds the lock held.
-        decide: the verb itself, from the memory as it is to what it shall be.
-
-    Returns:
-        What was done, the documents as they were written; None where there was nothing to do.
-
-    Raises:
-        LockHeld: a run works on the memory.
-        BrokenChangeSet: the verb would break a promise; nothing was written.
-        ChangedUnderRun: a file is no longer what was read; nothing was written.
-        CurateError: what `decide` raises.
-    """
-    with direct_change(root, settings, when, holder) as found:
-        held = _understood(found)
-        deed = decide(held)
-        if deed is None:
-            return None
-        return replace(deed, documents=held.write(deed)[0])
-
-
-def _understood(held: Held) -> Held:
-    """Return the memory once what people edited since the last run is understood, and committed where it says more.
-
-    It has a commit of its own, so that an undo of the verb leaves it alone.
-    """
-    snapshot = without_held(held.snapshot)
-    people = understand_edits(held.git, snapshot, snapshot.documents, held.today)
-    held = replace(held, snapshot=snapshot, documents=people.documents)
-    edits = len(people.edited) + len(people.numbered) + len(people.retracted) + len(people.asked)
-    if not edits:
-        return held
-    after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.retracted)
-    held.write(after, by="people")
-    return _understood(replace(held, snapshot=read_snapshot(snapshot.root)))
 
 
 @contextlib.contextmanager
@@ -208,11 +161,31 @@ def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -
 def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[Held]:
     """Hold the memory for a verb that decides on its documents; what people edited is understood first.
 
+    Where that says more than was written, it has a commit of its own, so that an undo of the verb leaves it alone.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the moment at which it is done.
+        holder: the verb, for whoever finds the lock held.
+
     Raises:
-        CurateError: as `by_hand`.
+        LockHeld: a run works on the memory.
+        BrokenChangeSet: an edit would break a promise; nothing was written.
+        ChangedUnderRun: a file is no longer what was read; nothing was written.
     """
     with direct_change(root, settings, when, holder) as found:
-        yield _understood(found)
+        held, edits = found, 1
+        while edits:
+            snapshot = without_held(held.snapshot)
+            people = understand_edits(held.git, snapshot, snapshot.documents, held.today)
+            held = replace(held, snapshot=snapshot, documents=people.documents)
+            edits = len(people.edited) + len(people.numbered) + len(people.retracted) + len(people.asked)
+            if edits:
+                after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.retracted)
+                held.write(after, by="people")
+                held = replace(held, snapshot=read_snapshot(root))
+        yield held
 
 
 def file_own_item(kind: ItemType, text: str, path: str, held: Held) -> tuple[Item, str, tuple[Change, ...]]:
@@ -224,17 +197,16 @@ def file_own_item(kind: ItemType, text: str, path: str, held: Held) -> tuple[Ite
         path: the document's path, or empty for the one where it belongs.
         held: the memory as it is; what the new item pushes out of a document is moved as in a run.
     """
-    snapshot, closed = held.snapshot, held.snapshot.unreadable()
-    path = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, closed))
+    snapshot = held.snapshot
+    path = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, snapshot.unreadable()))
     for place, document in held.documents.items():
         for placed in document.items:
             if placed.item.active and placed.item.type is kind and folded(placed.item.text) == folded(text):
                 return placed.item, place, ()
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
-    taken = {placed.item.id for document in held.documents.values() for placed in document.items}
-    item = replace(item, id=new_id(item, document_id(path), taken))
+    item = replace(item, id=new_id(item, document_id(path), items_by_id(held.documents)))
     home = held.documents.get(path) or new_document(path, "", held.today)
     documents = {**held.documents, path: edited(home, add=[Block(item)])}
-    after = tidied(documents, snapshot, held.settings, closed).documents
+    after = tidied(documents, snapshot, held.settings).documents
     return item, path, tuple(document_changes(snapshot.documents, after))

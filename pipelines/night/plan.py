@@ -27,7 +27,7 @@ from pipelines.review.close_todos import claimed, close_todos
 from pipelines.review.existing_items import Vectors
 from pipelines.review.item_links import find_ties, linkable
 from pipelines.review.llm_review import ReviewContext, review_candidates
-from pipelines.review.questions import Telling, asked
+from pipelines.review.questions import Sources, asked
 from pipelines.review.review import SameMeaning
 from pipelines.review.trust.gate import Gate
 from pipelines.store.change_set import Change, check_documents, document_changes
@@ -226,7 +226,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
             night, snapshot, promoted, fresh, gate.word_of, captured.logs
         )
     with watch.stage("prune"):
-        pruned = tidied(documents, snapshot, night.settings, closed)
+        pruned = tidied(documents, snapshot, night.settings)
     if extracted.read:
         progress = advanced_progress(progress, extracted.read, today, extracted.fallback)
     state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(stones)}
@@ -255,10 +255,10 @@ def _close_and_ask(
         projects that are proposed for Archives.
     """
     quotes, today = Quotes(snapshot.root), night.today
-    telling = Telling(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
+    sources = Sources(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
     closed = close_todos(promoted.documents, fresh, word_of)
-    documents = asked(closed.documents, promoted.questions, telling, today)
-    documents, claims = claimed(documents, (*promoted.claims.values(), *closed.claims), telling, today)
+    documents = asked(closed.documents, promoted.questions, sources, today)
+    documents, claims = claimed(documents, (*promoted.claims.values(), *closed.claims), sources, today)
     documents, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
     return documents, closed.ids, claims, archives
 
@@ -278,9 +278,6 @@ def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
         return None
 
     return find
-
-
-# ------------------------------------------------------------ the report
 
 
 def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> RunReport:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.projects import kept, named_in
+from pipelines.store.change_set import items_by_id
 from pipelines.store.document import commented
 from pipelines.store.git_history import last_run_baseline
 from pipelines.store.item import Confidence, Status, Trust, new_id
@@ -78,10 +79,10 @@ def reconcile(
         today: the memory's day.
         shown: what people call the file at a path.
     """
-    before = {p.item.id: (path, p.item) for path, doc in baseline.changed.items() for p in doc.items if p.item.id}
+    before = items_by_id(baseline.changed)
     after = dict(documents)
     edited, numbered = [], []
-    taken = set(before) | {p.item.id for document in documents.values() for p in document.items}
+    taken = {*before, *items_by_id(documents)}
     keepers = _keepers(documents, before, baseline.same)
     for path, document in sorted(documents.items()):
         new: dict[int, Item] = {}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.manual import Deed, direct_change
 from pipelines.night.reconcile import CHOICES, understand_edits
+from pipelines.store.change_set import items_by_id
 from pipelines.store.conservation import buried_ids, departed, hidden_ids
 from pipelines.store.document import commented
 from pipelines.store.review_queue import waiting, with_entry
@@ -43,8 +44,7 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
             items = [waiting(item, path) for item, path in vanished]
             title = f"{len(items)} vanished {'item' if len(items) == 1 else 'items'}"
             documents = with_entry(documents, "gone", held.today, title, _WHY, CHOICES, items)
-        known = {p.item.id for document in documents.values() for p in document.items}
-        known |= buried_ids(snapshot) | hidden_ids(snapshot, git) | gone
+        known = {*items_by_id(documents), *buried_ids(snapshot), *hidden_ids(snapshot, git), *gone}
         documents, unlinked = _unlinked(documents, known)
         done = {
             "ids given": len(people.numbered),

@@ -77,10 +77,10 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
     Raises:
         NotReplayable: the run left no report here that says what it was given, or is no run of the night.
     """
-    if run.undoes or not isinstance(run.told("given"), dict):
+    if run.undoes or not isinstance(run.reported("given"), dict):
         why = "it took a run back" if run.undoes else "no report of it that says what it was given is on this machine"
         raise NotReplayable(run.id, why)
-    base = run.commit.parent if run.commit else str(run.told("base") or "")
+    base = run.commit.parent if run.commit else str(run.reported("base") or "")
     if not base:
         raise NotReplayable(run.id, "its report does not say which commit it began with")
     reader = _Reader(root, run)
@@ -134,13 +134,13 @@ def _curate(memory: Path, git: Git, run: Run, reader: _Reader) -> str | None:
         memory,
         load_settings(memory),
         reader.extractor,
-        datetime.fromisoformat(str(run.told("now"))),
-        str(run.told("again") or ""),
+        datetime.fromisoformat(str(run.reported("now"))),
+        str(run.reported("again") or ""),
         rereads=reader.has_models,
         embedder=reader.embedder,
         vectors=reader.vectors,
         reviewer=reader.reviewer,
-        rules_from=str(run.told("given", "rules_from") or "self"),
+        rules_from=str(run.reported("given", "rules_from") or "self"),
     )
     plan = plan_night(night, git, Watch())
     if not plan.changes:
@@ -157,14 +157,11 @@ def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:
     )
 
 
-# ------------------------------------------------------------ who reads
-
-
 class _Reader:
     """Who reads in a replay: the rules, or the kept replies of the models that read then."""
 
     def __init__(self, root: Path, run: Run) -> None:
-        given: Any = run.told("given")
+        given: Any = run.reported("given")
         names = _words(given.get("models"))
         self.has_models = bool(names)
         self._silent = [_Silent(name, int(given.get("input_tokens") or 1)) for name in names]
@@ -173,11 +170,11 @@ class _Reader:
         self.extractor: Extractor = RulesExtractor()
         self.reviewer: ModelReviewer | None = None
         if names:
-            replies = Replies(root / REPLIES, datetime.fromisoformat(str(run.told("now"))))
-            kept = [found for key in _words(run.told("model", "replies")) if (found := replies.read(key))]
+            replies = Replies(root / REPLIES, datetime.fromisoformat(str(run.reported("now"))))
+            kept = [found for key in _words(run.reported("model", "replies")) if (found := replies.read(key))]
             model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)))
-            self.reviewer = reviewer_of(model) if run.told("review") else None
-            by_rules = frozenset(_words(run.told("model", "fallback_days")))
+            self.reviewer = reviewer_of(model) if run.reported("review") else None
+            by_rules = frozenset(_words(run.reported("model", "fallback_days")))
             self.extractor = _AsThen(model, RulesExtractor(), by_rules)
 
     @property

@@ -60,7 +60,7 @@ class Run:
     commit: RunCommit | None
     report: Mapping[str, object] | None
 
-    def told(self, *keys: str) -> object:
+    def reported(self, *keys: str) -> object:
         """Return what the report says under these keys, one inside the other, or None."""
         here: object = self.report
         for key in keys:
@@ -69,13 +69,13 @@ class Run:
 
     def number(self, *keys: str) -> int:
         """Return a count of the report, or 0 where it tells none."""
-        found = self.told(*keys)
+        found = self.reported(*keys)
         return found if isinstance(found, int) else 0
 
     @property
     def warnings(self) -> list[str]:
         """What its report warned of."""
-        found = self.told("warnings")
+        found = self.reported("warnings")
         return [str(one) for one in found] if isinstance(found, list) else []
 
     @property
@@ -86,9 +86,9 @@ class Run:
     def to_json(self) -> dict[str, object]:
         """Return the run as `--json` lists it; what only a report tells is null without one."""
         known = self.report is not None and "items" in self.report
-        model = self.told("model")
+        model = self.reported("model")
         cost = ("extractor", "calls", "input_tokens", "output_tokens", "usd")
-        evicted = self.told("evicted")
+        evicted = self.reported("evicted")
         return {
             "run": self.id,
             "date": self.when,

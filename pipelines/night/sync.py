@@ -47,8 +47,8 @@ class Sharing:
 
     Args:
         settings: the memory's settings.
-        remote: as the user's settings name it.
-        push_settings: how long and how often it is tried.
+        push: the user's own settings: the remote, how long and how often it is tried.
+        root: the memory.
         now: the moment at which the run acts.
         sleep: how to wait between two tries, in seconds.
     """
@@ -56,18 +56,13 @@ class Sharing:
     def __init__(
         self,
         settings: Settings,
-        remote: str,
-        push_settings: PushTable,
+        push: PushTable,
+        root: Path,
         now: datetime,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.settings, self.remote, self.push_settings, self.now, self.sleep = (
-            settings,
-            remote,
-            push_settings,
-            now,
-            sleep,
-        )
+        self.settings, self.push_settings, self.now, self.sleep = settings, push, now, sleep
+        self.remote = push.remote_of(root)
         self.notes: list[str] = []
 
     def pull(self, git: Git) -> None:
@@ -151,11 +146,6 @@ class Sharing:
 
 class _Diverged(CurateError):
     """Raised where the remote's commits cannot be joined with ours."""
-
-
-def sharing(settings: Settings, push: PushTable, root: Path, now: datetime) -> Sharing:
-    """Return the sharing of the memory at `root`, which the user's settings give a remote."""
-    return Sharing(settings, push.remote_of(root), push, now)
 
 
 def _follows(git: Git, before: str, after: str) -> bool:

@@ -127,9 +127,6 @@ def _readable(files: Files) -> dict[str, Document]:
     return found
 
 
-# ------------------------------------------------------------ one item
-
-
 def _places(documents: Mapping[str, Document]) -> dict[str, Place]:
     """Return id → document and lines of the item, the first place where there are several."""
     found: dict[str, Place] = {}

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _SAYABLE = (LockHeld, NotARepository, DetachedHead, GitMissing)  # their sentences name the memory's folder at the most
 
 
-class ToldAlready(CurateError):
+class AlreadyReported(CurateError):
     """Raised in place of what ended a night whose journal has its line: the sentence itself may name documents."""
 
     def __init__(self, exit_code: int) -> None:
@@ -51,7 +51,7 @@ def curate_unattended(night: Night, watch: Watch, pings: Pings) -> RunReport:
     A ping that nobody took is a warning in the report, and changes neither the night nor its exit code.
 
     Raises:
-        ToldAlready: under systemd, whatever of these ended the night; the journal has its kind.
+        AlreadyReported: under systemd, whatever of these ended the night; the journal has its kind.
         LockHeld: another run works on the memory, and pings for itself.
         CurateError: as `curate_night` raises.
     """
@@ -96,7 +96,7 @@ def _logged(began: float) -> Iterator[None]:
         )
         if isinstance(fault, KeyboardInterrupt):
             raise
-        raise ToldAlready(code) from None
+        raise AlreadyReported(code) from None
 
 
 def _where(fault: BaseException) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
@@ -14,7 +14,7 @@ from pipelines.night.briefing import prune, with_quality, without_pointers
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.night.undo_items import RunSides, Undone, undo
-from pipelines.store.change_set import Change, check_documents, document_changes, item_places
+from pipelines.store.change_set import Change, check_documents, document_changes, item_places, items_by_id
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author
 from pipelines.store.git_history import (
@@ -109,8 +109,9 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     base = understand_edits(git, snapshot, snapshot.documents, wish.today)
     item = ""
     if wish.item:  # one that stands, else one that an undo took out
-        present = {p.item.id for document in base.documents.values() for p in document.items}
-        item = named_item(wish.item, present, {stone.id for stone in stones if stone.reason is Reason.UNDONE})
+        item = named_item(
+            wish.item, items_by_id(base.documents), {stone.id for stone in stones if stone.reason is Reason.UNDONE}
+        )
     run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
     undone = None
     if run.by_hand and not item:
@@ -126,7 +127,7 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
         deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
         undone = undo(sides, base.documents, snapshot.unreadable(), deleted, item, snapshot.shown)
     pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.link)
-    undone = _crowded(undone, pruned, base.documents, snapshot.shown)
+    _keep_crowded(undone, pruned, snapshot.shown)
     changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
     return UndoPlan(run, item, undone, changes)
 
@@ -171,9 +172,6 @@ def take_back(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
     raise AssertionError  # the loop returns or raises
 
 
-# ------------------------------------------------------------ which run
-
-
 def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
     """Return the run that is named, or the newest that stands and changed an item, and its documents."""
     runs = run_commits(git)
@@ -200,7 +198,7 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
 
     For an item that an undo took out that is the undo itself, so that the same words bring it back.
     """
-    stands = any(p.item.id == item for document in documents.values() for p in document.items)
+    stands = item in items_by_id(documents)
     runs = run_commits(git, touching=item)
     gone = undone_by(runs)
     taken = {}
@@ -218,22 +216,14 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
     raise NotUndoable(f"No run that stands has changed {item}.", "Edit its line by hand; the next run takes it up.")
 
 
-# ------------------------------------------------------------ the change set
-
-
-def _crowded(undone: Undone, pruned: Pruned, now: Mapping[str, Document], shown: Callable[[str], str]) -> Undone:
-    """Return what was taken back, and say of an item that a cap sends away at once that there is no room for it."""
-    ours = {*undone.returned, *undone.restored}
-    crowded = {
-        moved.id: f"stands in {shown(moved.target)}: {shown(moved.source)} has no room for it"
-        for moved in pruned.moved
-        if moved.id in ours
-    }
-    if not crowded:
-        return undone
-    there, then = item_places(now.values()), item_places(pruned.documents.values())
-    returned = tuple(i for i in undone.returned if i not in crowded or then[i].line != there[i].line)
-    return replace(undone, returned=returned, kept={**undone.kept, **crowded})
+def _keep_crowded(undone: Undone, pruned: Pruned, shown: Callable[[str], str]) -> None:
+    """Say of an item that a cap sends away at once that there is no room for it; it counts where its line changes."""
+    then, there, ours = item_places(pruned.documents.values()), undone.there, set(undone.wanted)
+    for moved in pruned.moved:
+        if moved.id in ours:
+            undone.kept[moved.id] = f"stands in {shown(moved.target)}: {shown(moved.source)} has no room for it"
+            if moved.id in there and then[moved.id].line == there[moved.id].line:
+                undone.wanted.pop(moved.id, None)
 
 
 def _changes(
@@ -292,16 +282,15 @@ def put_back(sides: RunSides, found: Mapping[str, Document], now: Mapping[str, D
     """
     if changed_since(sides, found):
         return None
-    made = sides.after.keys() - sides.before.keys()
-    documents = {path: one for path, one in {**now, **sides.before}.items() if path not in made}
-    there, then = item_places(now.values()), item_places(documents.values())
-    return Undone(
-        documents,
-        frozenset(sides.before),
-        tuple(one.item for ident, one in there.items() if ident not in then),
-        tuple(ident for ident in then if ident not in there),
-        tuple(i for i, one in then.items() if i in there and (there[i].place, there[i].line) != (one.place, one.line)),
-    )
+    undone, made = Undone(sides, now), sides.after.keys() - sides.before.keys()
+    there, undone.exact = undone.there, frozenset(sides.before)
+    undone.documents = {path: one for path, one in {**now, **sides.before}.items() if path not in made}
+    then = item_places(undone.documents.values())
+    undone.gone = [ident for ident in there if ident not in then]
+    undone.wanted = {
+        i: one for i, one in then.items() if i not in there or (there[i].place, there[i].line) != (one.place, one.line)
+    }
+    return undone
 
 
 def changed_since(sides: RunSides, found: Mapping[str, Document]) -> list[str]:

@@ -5,7 +5,7 @@ The reverse of an undo is of the same kind, so an undo is taken back like any ot
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.briefing import DAYS, PEOPLE, PROJECTS, without_pointers
@@ -74,32 +74,6 @@ def _is_persons(change: ItemChange) -> bool:
     return reworded or struck or ticked
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """The memory with a run, or its change of one item, taken back.
-
-    Args:
-        documents: every document by path; those that the run made and nobody filled are gone.
-        exact: paths whose documents have the bytes again that they had before the run.
-        removed: items that the run had added and that are gone now.
-        restored: ids that the run had taken away and that stand again.
-        returned: ids whose wording, status or place is again what it was.
-        kept: id → why it stays as it is, the end of a sentence that begins with the id.
-    """
-
-    documents: dict[str, Document]
-    exact: frozenset[str] = frozenset()
-    removed: tuple[Item, ...] = ()
-    restored: tuple[str, ...] = ()
-    returned: tuple[str, ...] = ()
-    kept: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything was taken back."""
-        return bool(self.removed or self.restored or self.returned)
-
-
 def undo(
     sides: RunSides,
     now: Mapping[str, Document],
@@ -121,58 +95,75 @@ def undo(
     changes = [one for one in sides.changes() if not only or _concerns(one, only)]
     changes = [one for one in changes if one.after or one.id not in deleted]
     twice = duplicate_ids(now.values()) | duplicate_ids(sides.before.values()) | duplicate_ids(sides.after.values())
-    there = item_places(now.values())
-    work = _Work(sides, now, closed, there, shown)
+    work = Undone(sides, now, closed, shown)
     for change in changes:
         if change.id in twice:
             work.kept[change.id] = "stands in two places, so it stays in both"
         else:
             work.turn_back(change)
     work.keep_what_others_rest_on(changes)
-    final = {ident: one for ident, one in {**there, **work.wanted}.items() if ident not in work.removed}
-    documents = _rewritten(sides, now, final, twice, whole=not only)
-    exact = (path for path in sides.before if path in documents and documents[path].text == sides.before[path].text)
-    return Undone(
-        documents,
-        frozenset(exact),
-        tuple(there[ident].item for ident in work.removed),
-        tuple(ident for ident in work.wanted if ident not in there),
-        tuple(ident for ident in work.wanted if ident in there),
-        work.kept,
+    work.documents = _rewritten(work, twice, whole=not only)
+    work.exact = frozenset(
+        path for path, before in sides.before.items() if (one := work.documents.get(path)) and one.text == before.text
     )
+    return work
 
 
 def _concerns(change: ItemChange, ident: str) -> bool:
     """Whether a change is of this item, or made another one refer to it: what it superseded returns when it goes."""
     if change.id == ident:
         return True
-    before = _named(change.before.item) if change.before else set()
-    return change.after is not None and ident in _named(change.after.item) - before
+    before = change.before.item.linked if change.before else ()
+    return change.after is not None and ident in change.after.item.linked and ident not in before
 
 
-def _named(item: Item) -> set[str]:
-    """Return the ids that an item refers to."""
-    return {item.superseded_by, item.merged_into, *(i for _, ids in item.links for i in ids)} - {""}
+class Undone:
+    """The memory with a run, or its change of one item, taken back, and the decisions by which it was, item by item.
 
-
-# ------------------------------------------------------------ what becomes of each item
-
-
-class _Work:
-    """The decisions, item by item: where each shall stand, which go, and which stay and why."""
+    `documents` holds every document by path; those that the run made and nobody filled are gone. The documents at
+    `exact` have the bytes again that they had before the run. `wanted` says where an item shall stand again, by its id,
+    `gone` which ids go, and `kept` why one stays as it is, as the end of a sentence that begins with the id.
+    """
 
     def __init__(
         self,
         sides: RunSides,
         now: Mapping[str, Document],
-        closed: frozenset[str],
-        there: Mapping[str, ItemPlace],
-        shown: Callable[[str], str],
+        closed: frozenset[str] = frozenset(),
+        shown: Callable[[str], str] = str,
     ) -> None:
-        self.sides, self.now, self.closed, self.there, self.shown = sides, now, closed, there, shown
+        self.sides, self.now, self.closed, self.shown = sides, now, closed, shown
+        self.there = item_places(now.values())
+        self.documents = dict(now)
+        self.exact: frozenset[str] = frozenset()
         self.wanted: dict[str, ItemPlace] = {}
-        self.removed: list[str] = []
+        self.gone: list[str] = []
         self.kept: dict[str, str] = {}
+
+    @property
+    def removed(self) -> list[Item]:
+        """The items that the run had added and that are gone now."""
+        return [self.there[ident].item for ident in self.gone]
+
+    @property
+    def restored(self) -> tuple[str, ...]:
+        """The ids that the run had taken away and that stand again."""
+        return tuple(ident for ident in self.wanted if ident not in self.there)
+
+    @property
+    def returned(self) -> tuple[str, ...]:
+        """The ids whose wording, status or place is again what it was."""
+        return tuple(ident for ident in self.wanted if ident in self.there)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was taken back."""
+        return bool(self.gone or self.wanted)
+
+    @property
+    def final(self) -> dict[str, ItemPlace]:
+        """Where each item stands now."""
+        return {ident: one for ident, one in {**self.there, **self.wanted}.items() if ident not in self.gone}
 
     def turn_back(self, change: ItemChange) -> None:
         """Decide what becomes of an item; what a person deleted since stays deleted."""
@@ -188,7 +179,7 @@ class _Work:
             if before is not None:
                 self._put_back(ident, before, after, now)
             elif (now.line, now.notes) == (after.line, after.notes):
-                self.removed.append(ident)
+                self.gone.append(ident)
             else:
                 self.kept[ident] = "was changed since, so it stays"
 
@@ -221,24 +212,18 @@ class _Work:
             for ident in stays:
                 del self.wanted[ident]
                 self.kept[ident] = f"stays as it is: {successors[ident]}, which replaced it, stays"
-            left = {i: one for i, one in {**self.there, **self.wanted}.items() if i not in self.removed}
-            referred = {named: ident for ident, one in left.items() for named in _named(one.item)}
-            needed = [ident for ident in self.removed if ident in referred]
+            referred = {named: ident for ident, one in self.final.items() for named in one.item.linked}
+            needed = [ident for ident in self.gone if ident in referred]
             for ident in needed:
-                self.removed.remove(ident)
+                self.gone.remove(ident)
                 self.kept[ident] = f"stays: {referred[ident]} refers to it"
             if not stays and not needed:
                 return
 
 
-# ------------------------------------------------------------ the documents
-
-
-def _rewritten(
-    sides: RunSides, now: Mapping[str, Document], final: Mapping[str, ItemPlace], twice: frozenset[str], *, whole: bool
-) -> dict[str, Document]:
-    """Return the documents in which every item stands as `final` says; those that nothing touches are the same."""
-    there = item_places(now.values())
+def _rewritten(work: Undone, twice: frozenset[str], *, whole: bool) -> dict[str, Document]:
+    """Return the documents in which every item stands as was decided; those that nothing touches are the same."""
+    sides, now, there, final = work.sides, work.now, work.there, work.final
     rows: dict[str, dict[str, ItemPlace]] = {}
     for ident, one in final.items():
         if ident not in twice:

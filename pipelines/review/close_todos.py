@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pipelines.review.judging.sentence import Sentence
-    from pipelines.review.questions import Telling
+    from pipelines.review.questions import Sources
     from pipelines.store.document import Document
     from pipelines.store.item import Item
     from pipelines.store.log import Entry
@@ -209,14 +209,14 @@ _TITLE: Final = 60
 
 
 def claimed(
-    documents: Mapping[str, Document], claims: Iterable[Item], telling: Telling, today: str
+    documents: Mapping[str, Document], claims: Iterable[Item], sources: Sources, today: str
 ) -> tuple[Mapping[str, Document], tuple[str, ...]]:
     """Return the documents with an entry in Review.md for each Todo that is open and said to be done, and their ids.
 
     Args:
         documents: every document by path.
         claims: the Todos as they would stand, each with the line that says so as its last evidence.
-        telling: how questions tell of places.
+        sources: how questions tell of places.
         today: the memory's day.
     """
     status = {placed.item.id: placed.item.status for one in documents.values() for placed in one.items}
@@ -226,7 +226,7 @@ def claimed(
         if status.get(item.id) is Status.OPEN and item.id not in waiting | asked.keys():
             asked[item.id] = item
             title = f"{DONE}: {plain(item.text, _TITLE)} ({item.id})"
-            why = f"A line says so{grounds(item, telling)}, and it is trusted less than who set the todo."
+            why = f"A line says so{grounds(item, sources)}, and it is trusted less than who set the todo."
             documents = with_entry(documents, DONE, today, title, why, CHOICES)
     return documents, tuple(asked)
 

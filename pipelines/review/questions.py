@@ -54,12 +54,12 @@ class Question:
     @property
     def waiting(self) -> Item:
         """The new item as it waits."""
-        told = waiting(self.item, self.home)
-        return replace(told, extra=(*told.extra, (AGAINST, self.rival.id))) if self.rival else told
+        item = waiting(self.item, self.home)
+        return replace(item, extra=(*item.extra, (AGAINST, self.rival.id))) if self.rival else item
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Sources:
     """How a question tells of places.
 
     Args:
@@ -72,24 +72,24 @@ class Telling:
 
 
 def asked(
-    documents: Mapping[str, Document], questions: Iterable[Question], telling: Telling, today: str
+    documents: Mapping[str, Document], questions: Iterable[Question], sources: Sources, today: str
 ) -> Mapping[str, Document]:
     """Return the documents with an entry in Review.md for each item that contradicts one, or that nobody vouches for.
 
     Args:
         documents: every document by path.
         questions: what is to be asked.
-        telling: how places are told of.
+        sources: how places are told of.
         today: the memory's day.
     """
     for one in questions:
-        rival, ground = one.rival, grounds(one.item, telling)
+        rival, ground = one.rival, grounds(one.item, sources)
         if rival is None:
             kind, choices = QUARANTINE, KEEP_OR_DROP
             why = f"It {one.why}. What was read{ground}. It is believed by nobody until you keep it."
         else:
             kind, choices = CONTRADICT, CHOICES
-            held = f"“{plain(rival.text)}”{grounds(rival, telling)}"
+            held = f"“{plain(rival.text)}”{grounds(rival, sources)}"
             old = f"What stands is {rival.id} of {rival.since or 'no day'}: {held}."
             new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”{ground}."
             why = f"{one.why[:1].upper()}{one.why[1:]}. {old} {new} Until you tick a box, the older one stands."
@@ -98,13 +98,13 @@ def asked(
     return documents
 
 
-def grounds(item: Item, telling: Telling) -> str:
+def grounds(item: Item, sources: Sources) -> str:
     """Return where an item's last evidence stands, with its words, as a part of a sentence."""
     if not item.evidence:
         return ", written by hand"
     last = item.evidence[-1]
-    words = plain(veil(without_pointer(telling.quote(last))))
-    return f" ({telling.shown(last.path)} line {last.start_line}{f': “{words}”' if words else ''})"
+    words = plain(veil(without_pointer(sources.quote(last))))
+    return f" ({sources.shown(last.path)} line {last.start_line}{f': “{words}”' if words else ''})"
 
 
 def plain(text: str, most: int = _QUOTE) -> str:

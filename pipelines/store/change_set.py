@@ -206,6 +206,11 @@ def _became_own(before: Item, after: Item) -> bool:
     return owned and bool(before.by or before.trust is not Trust.OWNER) and before.text == after.text
 
 
+def items_by_id(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]]:
+    """Return id → document path and item, of every item that has an id."""
+    return {p.item.id: (path, p.item) for path, document in documents.items() for p in document.items if p.item.id}
+
+
 def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Placed]:
     """Return where an item stands: its document's path, and its place in it.
 

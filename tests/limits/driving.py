@@ -26,10 +26,10 @@ def drive() -> None:
     """Call each once, with something that all its branches see."""
     _tables()
     _files()
-    dates.told_dates("tomorrow, next Friday, on 3 March 2026, the 15th, by the end of May, at noon", _DAY)
+    dates.known_dates("tomorrow, next Friday, on 3 March 2026, the 15th, by the end of May, at noon", _DAY)
     dates._place_in(dates._WEEKDAYS, "Friday")
-    dates.unproven_dates("on 3 March 2026 and 4 May", dates.told_dates("on Friday, 3 May", _DAY), _DAY)
-    figures.told_figures("5 GB and 3 days at noon")
+    dates.unproven_dates("on 3 March 2026 and 4 May", dates.known_dates("on Friday, 3 May", _DAY), _DAY)
+    figures.known_figures("5 GB and 3 days at noon")
     names._is_known("Kubernetes", frozenset(), "about Helm")
     catalog = filing.Catalog({"USER.md": Document("USER.md", "# User\n\n- **Name**: Ada Lovelace\n")})
     filing._describes_person("Ada likes tea.", catalog)

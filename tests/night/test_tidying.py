@@ -23,7 +23,7 @@ def test_what_is_under_its_cap_stays_so(memory: Memory, step: int) -> None:
     snapshot = read_snapshot(memory.root)
     for cap in range(4100, 4400, step):
         capped = settings.model_copy(update={"caps": settings.caps.model_copy(update={"document": cap})})
-        once = tidied(snapshot.documents, snapshot, capped, frozenset())
+        once = tidied(snapshot.documents, snapshot, capped)
         assert once.documents[path].size <= cap
-        again = tidied(once.documents, snapshot, capped, frozenset())
+        again = tidied(once.documents, snapshot, capped)
         assert (again.moved, again.documents) == ((), once.documents)

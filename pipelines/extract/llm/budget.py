@@ -218,9 +218,9 @@ class Ledger:
         calls: dict[str, Cost] = {}
         for row in (data or b"").decode(errors="replace").splitlines():
             with contextlib.suppress(ValueError, TypeError, KeyError):
-                told = json.loads(row)
-                if told["day"] == self._day:
-                    calls[str(told["call"])] = Cost(int(told["tokens"]), float(told["usd"]))
+                noted = json.loads(row)
+                if noted["day"] == self._day:
+                    calls[str(noted["call"])] = Cost(int(noted["tokens"]), float(noted["usd"]))
         self._is_stale = not calls
         return sum(calls.values(), Cost())
 

@@ -183,8 +183,8 @@ def _look(root: Path, path: str, describer: Describer) -> Looked:
         written = write_sidecar(root, path, seen)
     except BadFile as fault:
         return Looked(path, "skipped", f"cannot be given a description: {fault.sentence}")
-    told = "is described" if written else "was described by somebody else meanwhile"
-    return Looked(path, "described" if written else "skipped", told, usage.input_tokens, usage.output_tokens)
+    words = "is described" if written else "was described by somebody else meanwhile"
+    return Looked(path, "described" if written else "skipped", words, usage.input_tokens, usage.output_tokens)
 
 
 def _picture(root: Path, path: str, limits: Limits) -> Picture | str:

@@ -147,9 +147,9 @@ def _bare(schema: Any) -> Any:  # noqa: ANN401  JSON
 
 
 def _usage(reply: Any) -> Usage:  # noqa: ANN401  as above
-    told = reply.get("usage") if isinstance(reply, dict) else None
-    if not isinstance(told, dict):
+    usage = reply.get("usage") if isinstance(reply, dict) else None
+    if not isinstance(usage, dict):
         return Usage()
-    details = told.get("prompt_tokens_details")
+    details = usage.get("prompt_tokens_details")
     cached = as_count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    return Usage(as_count(told.get("prompt_tokens")), as_count(told.get("completion_tokens")), cached)
+    return Usage(as_count(usage.get("prompt_tokens")), as_count(usage.get("completion_tokens")), cached)

@@ -88,9 +88,9 @@ def within(seconds: float, work: Callable[[], Result]) -> Result:
     return result.result(seconds * _SLACK + _GRACE)
 
 
-def as_count(told: object) -> int:
+def as_count(found: object) -> int:
     """Return a number of tokens that a wire tells; 0 for whatever is none."""
-    return told if isinstance(told, int) and told > 0 else 0
+    return found if isinstance(found, int) and found > 0 else 0
 
 
 # ---------------------------------------- what an exception means
