@@ -167,17 +167,17 @@ class Dialogue:
             raise GitFailed(self._command, code, bytes(self._error))
 
     def close(self) -> None:
-        """End it, whatever it is at; doing so twice is the same as once."""
+        """End it, whatever it is at; doing so twice is the same as once.
+
+        It is killed: a `fast-import` that only loses its input leaves a report of a crash in the person's repository.
+        """
+        self._process.kill()
+        self._process.wait()
         self._close_input()
         self._ready.close()
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
-                pipe.close()  # with its outputs closed it has nobody left to tell
-        try:
-            self._process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+                pipe.close()
 
     def _close_input(self) -> None:
         if self._process.stdin is not None and not self._process.stdin.closed:

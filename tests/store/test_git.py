@@ -222,6 +222,15 @@ def test_the_environment_holds_no_key(git: Git, monkeypatch: pytest.MonkeyPatch,
     assert "canary" not in told.read_text()
 
 
+def test_a_commit_that_is_given_up_leaves_nothing_beside_the_repository(git: Git) -> None:
+    before = sorted(path.name for path in git.repository.git_dir.iterdir())
+    store = git.importing()
+    store.blob(b"half a commit")
+    del store
+    assert sorted(path.name for path in git.repository.git_dir.iterdir()) == before
+    assert commit_file(git, "MEMORY.md", "new")
+
+
 def test_many_packs_become_few_and_lose_nothing(git: Git) -> None:
     made = [commit_file(git, "MEMORY.md", f"day {day}\n" * 100) for day in range(20)]
     (git.root / "loose.txt").write_text("of the person's")
