@@ -38,6 +38,7 @@ _SETTINGS: Final = (
     "transfer.fsckObjects=true", "submodule.recurse=false", "protocol.allow=never",
     "protocol.https.allow=always", "protocol.http.allow=always", "protocol.ssh.allow=always",
     "protocol.file.allow=always", "core.fsync=all",
+    "fetch.unpackLimit=1",  # one pack: its folder is flushed before the branch names what was fetched
 )  # fmt: skip
 MOST_ANSWERED: Final = 1024 * 1024
 """What a remote may tell of its one branch; what that holds goes into the repository, not through us."""

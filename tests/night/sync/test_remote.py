@@ -103,3 +103,15 @@ def test_faults_of_the_user_s_remotes_are_all_named(tmp_path: Path) -> None:
     with pytest.raises(BadSettings) as fault:
         load_user_settings({"CURATE_CONFIG": str(config)})
     assert len(fault.value.faults) == 3
+
+
+def test_what_is_fetched_is_one_pack_whose_folder_is_flushed(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other, remote = shared(memory, tmp_path, monkeypatch)
+    append_log(other, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
+    other.curate("run", "--now", "2025-01-02T23:00")
+    before = git(one.root, "count-objects")
+    there = Remote(Git(one.root), str(remote), "main", 60).fetch()
+    assert git(one.root, "cat-file", "-t", str(there)).strip() == "commit"
+    assert git(one.root, "count-objects") == before, "nothing is loose, in a folder that is not flushed"
