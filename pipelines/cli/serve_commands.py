@@ -6,9 +6,9 @@ prints what a new session should start with.
 
 from __future__ import annotations
 
+import os
 import select
 import signal
-import socket
 import threading
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Final
@@ -87,24 +87,25 @@ def _listening(daemon: Daemon) -> Callable[[], None]:
     """Take in signals from now on, and return how to begin to act on them, in a thread of its own.
 
     A signal's handler may come while the scheduler holds a lock, so it does nothing: the signal's number waits in a
-    socket.
+    pipe, which stays open until the process ends. Without the thread no signal would end the daemon, so the daemon
+    ends with it, whatever happens.
     """
-    heard, told = socket.socketpair()
-    told.setblocking(False)  # noqa: FBT003  the socket's own signature
-    signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    heard, written = os.pipe()
+    os.set_blocking(written, False)
+    signal.set_wakeup_fd(written, warn_on_full_buffer=False)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda _number, _frame: None)
 
     def watch() -> None:
-        while True:
-            daemon.look()
-            number = heard.recv(1)[0] if select.select([heard], [], [], _LOOK_SECONDS)[0] else 0
-            if number in {signal.SIGTERM, signal.SIGINT}:
-                told.close()
-                daemon.stop()
-                return
-            if number == signal.SIGHUP:
-                daemon.reread()
+        number = 0
+        try:
+            while number not in {signal.SIGTERM, signal.SIGINT}:
+                daemon.look()
+                number = os.read(heard, 1)[0] if select.select([heard], [], [], _LOOK_SECONDS)[0] else 0
+                if number == signal.SIGHUP:
+                    daemon.reread()
+        finally:
+            daemon.stop()
 
     return threading.Thread(target=watch, daemon=True).start
 

@@ -119,8 +119,9 @@ class Daemon:
         """Read the settings again; where they have faults, the old ones stay."""
         try:
             self._settings = load_settings(self._root)
-        except BadSettings as fault:
-            self._world.log("settings-kept", level="warning", faults=len(fault.faults))
+        except CurateError as fault:
+            faults = len(fault.faults) if isinstance(fault, BadSettings) else 1
+            self._world.log("settings-kept", level="warning", faults=faults)
             return
         self._plan_jobs()
         night = self._settings.schedule.night

@@ -13,6 +13,7 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.conftest import Memory
 
@@ -58,6 +59,16 @@ def test_hangup_reads_the_settings_again(memory: Memory, started: Started) -> No
     assert "event=settings-read level=info night=05:05" in started.line()
 
 
+def test_settings_that_cannot_be_read_end_no_daemon(memory: Memory, started: Started, tmp_path: Path) -> None:
+    (memory.root / "curate.toml").rename(tmp_path / "aside.toml")
+    (memory.root / "curate.toml").symlink_to(tmp_path / "aside.toml")
+    started.process.send_signal(signal.SIGHUP)
+    assert "event=settings-kept level=warning faults=1" in started.line()
+    started.process.send_signal(signal.SIGTERM)
+    assert "event=stopped" in started.line()
+    assert started.process.wait(30) == 0
+
+
 def test_faults_of_the_schedule_are_all_named(memory: Memory) -> None:
     memory.write("curate.toml", 'timezone = "Mars/Olympus"\n[schedule]\nnight = "25:00"\nindex_minutes = -1\n')
     said = memory.curate("schedule", exits=1)
@@ -70,6 +81,7 @@ def test_faults_of_the_schedule_are_all_named(memory: Memory) -> None:
         ("[]", "a list without a time; write it like ['02:00', '14:00']"),
         ('["02:00", "24:30"]', "no time of day; write it like 04:00"),
         ('"0 2,14 * *"', "no line of cron's; write it like '0 2,14 * * *'"),
+        ('"0 2 30 2 *"', "a time that never comes"),
         ('"0 2 * * 1-5"', "programs number the days of the week differently; write them like mon-fri"),
     ],
 )
