@@ -6,6 +6,7 @@ What could spend money, name an endpoint or run a command lives in the user's ow
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from zoneinfo import ZoneInfo
@@ -47,9 +48,11 @@ def _nights(value: str | list[str]) -> str | list[str]:
     from apscheduler.triggers.cron import CronTrigger  # noqa: PLC0415  only a cron line needs it
 
     try:
-        CronTrigger.from_crontab(value)
+        trigger = CronTrigger.from_crontab(value, timezone=UTC)
     except ValueError:
         raise ValueError("no line of cron's; write it like '0 2,14 * * *'") from None
+    if trigger.get_next_fire_time(None, datetime.now(UTC)) is None:
+        raise ValueError("a time that never comes")
     if re.search(r"\d", value.split()[4]):  # to cron 1 is Monday, to APScheduler Tuesday
         raise ValueError("programs number the days of the week differently; write them like mon-fri")
     return value
