@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate
 from pipelines.extract.rules.labels import (
+    CONTENTS,
     introduces_example,
     is_bot,
-    is_contents,
     is_hedged,
     is_mended,
     is_near_miss,
@@ -52,6 +52,7 @@ class _Opened:
     is_list: bool = False
 
 
+@dataclass(slots=True)
 class LabelReader:
     """Reads a day's entries in order.
 
@@ -59,15 +60,14 @@ class LabelReader:
     refused, by their number.
     """
 
-    def __init__(self) -> None:
-        self.found: list[Candidate] = []
-        self.repeated: list[Candidate] = []
-        self.taken: set[int] = set()
-        self._opened: _Opened | None = None
-        self._headings: tuple[str, ...] | None = None
-        self._before = ""
-        self._entry: Entry
-        self._lines: Sequence[Line]
+    found: list[Candidate] = field(default_factory=list)
+    repeated: list[Candidate] = field(default_factory=list)
+    taken: set[int] = field(default_factory=set)
+    _opened: _Opened | None = None
+    _headings: tuple[str, ...] | None = None
+    _before: str = ""
+    _entry: Entry = field(init=False)
+    _lines: Sequence[Line] = field(init=False)
 
     def read(self, entry: Entry) -> list[Line]:
         """Find what the entry says outright; return its lines."""
@@ -78,20 +78,17 @@ class LabelReader:
             self._opened = None
         if shows_examples(entry.headings) or introduces_example(self._before):
             self._take(0, len(lines) - 1)
-        elif not self._read_labels():
-            self._read_section(first_of_section=first_of_section)
+        else:
+            index, any_label = 0, False  # where there is one, no section takes the entry as a whole
+            while index < len(lines):
+                spoken = lines[index].spoken
+                end = self._read_line(index, spoken) if spoken else None
+                any_label |= end is not None
+                index = index + 1 if end is None else end + 1
+            if not any_label:
+                self._read_section(first_of_section=first_of_section)
         self._before = lines[-1].raw[-200:]
         return lines
-
-    def _read_labels(self) -> bool:
-        """Read the labelled lines of an entry; return whether it had any, so that no section takes it as a whole."""
-        index, any_label = 0, False
-        while index < len(self._lines):
-            spoken = self._lines[index].spoken
-            end = self._read_line(index, spoken) if spoken else None
-            any_label |= end is not None
-            index = index + 1 if end is None else end + 1
-        return any_label
 
     def _read_line(self, index: int, spoken: Spoken) -> int | None:
         """Read a line that a label or a tick box begins; return where what it says ends, or None where it has none."""
@@ -107,13 +104,13 @@ class LabelReader:
             end = end_of(lines, index)
             self._add(index, end, ItemType.TODO, self._text(index, end), sure=True, reason="tick box", closed=ticked)
             return end
-        if not spoken.line[label.text_at :].strip(" *_"):
+        if not spoken.said[label.text_at :].strip(" *_"):
             return self._read_list(index, label)
-        end = index if label.marks and spoken.line.rstrip().endswith(label.marks) else end_of(lines, index)
+        end = index if label.marks and spoken.said.rstrip().endswith(label.marks) else end_of(lines, index)
         text = self._text(index, end, label.text_at, label.marks)
         text += f" ({fold(label.owner)})" if label.owner else ""
         mended = label.mending and is_mended(text, " ".join([*self._entry.headings, self._entry.text[:LONGEST_TEXT]]))
-        if is_contents(text) or mended:
+        if mended or CONTENTS.match(text):
             self._take(index, end)
         else:
             self._add(index, end, label.type, text, sure=label.sure, reason="label", closed=label.closed or ticked)
@@ -142,7 +139,7 @@ class LabelReader:
         """Read an entry without labels that stands under a heading, or after a label, which says what it is."""
         lines, opened, headings = self._lines, self._opened, self._entry.headings
         spoken = lines[0].spoken
-        if spoken is None or is_contents(spoken.marked.lstrip("*_ ")):
+        if spoken is None or CONTENTS.match(spoken.marked.lstrip("*_ ")):
             self._take(0, len(lines) - 1)
             return
         if opened:
@@ -167,7 +164,7 @@ class LabelReader:
     def _text(self, index: int, end: int, at: int | None = None, marks: str = "") -> str:
         """Return the words of some lines, of the first from a place on, or else from where its marks end."""
         first, *rest = (line.spoken for line in self._lines[index : end + 1])
-        words = "" if first is None else first.marked if at is None else first.line[at:]
+        words = "" if first is None else first.marked if at is None else first.said[at:]
         return clean(" ".join([words, *(spoken.said for spoken in rest if spoken)]), marks)
 
     def _take(self, index: int, end: int) -> None:

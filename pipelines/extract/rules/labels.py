@@ -24,7 +24,7 @@ class Label:
 
     Args:
         type: what it says the line is.
-        text_at: where the words after it begin.
+        text_at: where the words after it begin, in what is said.
         sure: whether it can mean nothing else here.
         marks: emphasis opened before the label and not closed with it, so closed behind the text.
         owner: a name in brackets behind the label, as in `TODO(bob):`, or empty.
@@ -112,44 +112,39 @@ _NEAR_MISS = re.compile(
 
 def read_label(spoken: Spoken) -> Label | None:
     """Return the label before the words of a peeled line, or None where none stands there."""
-    tags = _TAGS.match(spoken.line, spoken.said_at)
-    found = _LABEL.match(spoken.line, tags.end() if tags else spoken.said_at)
+    tags = _TAGS.match(spoken.said)
+    found = _LABEL.match(spoken.said, tags.end() if tags else 0)
     if not found:
         return None
     if found["alert"]:
         kind = ItemType.RULE if found["alert"].lower() == "important" else ItemType.RISK
-        return None if spoken.line[found.end() :].strip() else Label(kind, found.end(), sure=True)
+        return None if spoken.said[found.end() :].strip() else Label(kind, found.end(), sure=True)
     if found["command"]:
         kind = _MEANINGS[found["command"].lower()][0]
         return Label(kind, found.end(), sure=True)
-    return _of_word(found, spoken)
-
-
-def _of_word(found: re.Match[str], spoken: Spoken) -> Label | None:
     word, paren = found["word"], (found["paren"] or "").strip(" \t()[]")
-    kind, strictness = _MEANINGS[_canonical(word)]
+    name = _SHORTER.sub("", word.lower())
+    name = name if name == "consensus" else re.sub(r"[\s'-]", "", name).removesuffix("s")
+    kind, strictness = _MEANINGS[name]
     if _REFUSING.search(paren) or not _separated(found, spoken):
         return None
     if spoken.is_speech and (
         strictness in {_UNSPOKEN, _UNSURE} or (strictness == _IN_OWN_VOICE and not word.isupper())
     ):
         return None
-    closing = found["close1"] or found["close2"]
-    marked = bool(found["open"] or found["number"] or spoken.line[: spoken.said_at].lstrip().startswith("#"))
+    sure = strictness != _UNSURE
+    if strictness in {_SHOUTED, _CAPITAL}:
+        loud = word.isupper() if strictness == _SHOUTED else word[0].isupper()
+        sure = loud or bool(found["open"] or found["number"]) or spoken.heading
     return Label(
         type=kind,
         text_at=found.end(),
-        sure=_is_sure(word, strictness, marked=marked),
-        marks=found["open"] if not closing else "",
+        sure=sure,
+        marks="" if found["close1"] or found["close2"] else found["open"],
         owner="" if _PLACE_OR_DAY.fullmatch(paren) or _DONE.search(paren) else paren,
         closed=bool(_DONE.search(paren)),
-        mending=_canonical(word) in _MENDING and not word.isupper() and not found["number"],
+        mending=name in _MENDING and not word.isupper() and not found["number"],
     )
-
-
-def _canonical(word: str) -> str:
-    short = _SHORTER.sub("", word.lower())
-    return re.sub(r"[\s'-]", "", short).removesuffix("s") if short != "consensus" else short
 
 
 def _separated(found: re.Match[str], spoken: Spoken) -> bool:
@@ -160,7 +155,7 @@ def _separated(found: re.Match[str], spoken: Spoken) -> bool:
         return True
     if found["dash"]:
         return loud or word[0].isupper()
-    rest = spoken.line[found.end() : found.end() + 200]
+    rest = spoken.said[found.end() : found.end() + 200]
     if not rest.strip(" *_"):
         return False
     if found["open"] and found["close1"]:
@@ -174,15 +169,9 @@ def _separated(found: re.Match[str], spoken: Spoken) -> bool:
     )
 
 
-def _is_sure(word: str, strictness: int, *, marked: bool) -> bool:
-    if strictness == _SHOUTED:
-        return word.isupper() or marked
-    return strictness != _UNSURE and (strictness != _CAPITAL or word[0].isupper() or marked)
-
-
 def is_near_miss(spoken: Spoken) -> bool:
     """Return whether the line is marked as something not decided: a proposal, a straw poll, a failed resolution."""
-    return _NEAR_MISS.match(spoken.line, spoken.said_at) is not None
+    return _NEAR_MISS.match(spoken.said) is not None
 
 
 # ---------------------------------------- headings that say what every list item under them is
@@ -370,7 +359,8 @@ _BOT = re.compile(
     r"irccloud|circleci|sentry|notifications?|[\w.-]*(?<!tal)(?<!ab)bot[\d_^`|]*|[\w.-]+-(?:bot|app|ci)",
     re.IGNORECASE,
 )
-_CONTENTS = re.compile(r"\[[^\]\n]{1,400}\]\(#[^()\s]{0,200}\)")
+CONTENTS: Final = re.compile(r"\[[^\]\n]{1,400}\]\(#[^()\s]{0,200}\)")
+"""How an entry of a table of contents begins: with a link within the page."""
 _EXAMPLE = re.compile(
     r"\b(?:e\.g\.|examples?|for instance|like (?:this|so)|such as|format|template|syntax|looks? like|written as|"
     r"as follows when|"
@@ -382,11 +372,6 @@ _EXAMPLE = re.compile(
 def is_bot(name: str) -> bool:
     """Return whether a speaker is a program: what it echoes is evidence of nothing."""
     return _BOT.fullmatch(name.strip("@+ ")) is not None
-
-
-def is_contents(text: str) -> bool:
-    """Return whether a list item is an entry of a table of contents: it begins with a link within the page."""
-    return text.startswith("[") and _CONTENTS.match(text) is not None
 
 
 def introduces_example(line: str) -> bool:

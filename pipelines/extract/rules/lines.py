@@ -29,9 +29,11 @@ class Spoken:
 
     Args:
         line: the whole line.
-        mark_at: where the words begin, a named speaker included.
-        said_at: where the words begin, after the speaker.
+        marked: its words, with the speaker's name before them where it has one.
+        said: the words after the speaker.
+        is_speech: whether somebody is quoted here, rather than the log speaking for itself.
         speaker: who speaks, as the log names them, or empty.
+        heading: whether it begins with the mark of a heading.
         bullet: whether it is a list item.
         box: the content of its tick box (a blank, `x`), or empty where it has none.
         quoted: whether a quote mark stands before it.
@@ -41,30 +43,17 @@ class Spoken:
     """
 
     line: str
-    mark_at: int
-    said_at: int
-    speaker: str = ""
-    bullet: bool = False
-    box: str = ""
-    quoted: bool = False
-    chat: bool = False
-    dots: bool = False
-    timed: bool = False
-
-    @property
-    def is_speech(self) -> bool:
-        """Whether somebody is quoted here, rather than the log speaking for itself."""
-        return self.chat or self.dots or bool(self.speaker)
-
-    @property
-    def said(self) -> str:
-        """The words after the speaker."""
-        return self.line[self.said_at :]
-
-    @property
-    def marked(self) -> str:
-        """The words with the speaker's name before them, if the line has one."""
-        return self.line[self.mark_at :]
+    marked: str
+    said: str
+    is_speech: bool
+    speaker: str
+    heading: bool
+    bullet: bool
+    box: str
+    quoted: bool
+    chat: bool
+    dots: bool
+    timed: bool
 
 
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?Z?(?:[ ]?[aApP]\.?[mM]\b\.?)?"
@@ -125,16 +114,20 @@ def peel(line: str) -> Spoken:
             seen[kind] = kind
         if kind == "nick":
             mark_at = at
+    speaker, dots = seen.get("speaker", ""), "dots" in seen
+    chat = "nick" in seen or ("stamp" in seen and next(iter(seen)) != "bullet")
     return Spoken(
         line=line,
-        mark_at=mark_at,
-        said_at=at,
-        speaker=seen.get("speaker", ""),
+        marked=line[mark_at:],
+        said=line[at:],
+        is_speech=chat or dots or bool(speaker),
+        speaker=speaker,
+        heading="heading" in seen,
         bullet="bullet" in seen,
         box=seen.get("bullet", ""),
         quoted="quote" in seen,
-        chat="nick" in seen or ("stamp" in seen and next(iter(seen)) != "bullet"),
-        dots="dots" in seen,
+        chat=chat,
+        dots=dots,
         timed="stamp" in seen or "clock" in seen,
     )
 
@@ -180,18 +173,13 @@ def read_lines(entry: Entry) -> list[Line]:
     raw = entry.text.split("\n")
     seen = _without_comments(entry.text).split("\n") if "<!--" in entry.text else raw
     code = fenced(raw) if "```" in entry.text or "~~~" in entry.text else frozenset()
-    indented = is_indented_code(raw[0])
+    prefix = raw[0][: len(raw[0]) - len(raw[0].lstrip(" \t"))]
+    indented = len(prefix.expandtabs(_CODE_INDENT)) >= _CODE_INDENT  # Markdown shows such a paragraph as code
     return [
         Line(entry.start_line + index, raw[index], None if hidden else peel(text[:_LONGEST]))
         for index, text in enumerate(seen)
         for hidden in (indented or index in code or not text.strip(),)
     ]
-
-
-def is_indented_code(line: str) -> bool:
-    """Return whether a line that begins a paragraph is indented so far that Markdown shows it as code."""
-    prefix = line[: len(line) - len(line.lstrip(" \t"))]
-    return len(prefix.expandtabs(_CODE_INDENT)) >= _CODE_INDENT
 
 
 def _without_comments(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, Extraction
 from pipelines.extract.rules.label_reader import NAME, LabelReader, end_of
 from pipelines.extract.rules.labels import is_bot, is_near_miss, is_procedural
-from pipelines.extract.rules.lines import clean, overlap, same_key, sentences, without_filler, words
+from pipelines.extract.rules.lines import clean, overlap, sentences, without_filler, words
 from pipelines.store.item import Confidence, ItemType
 
 if TYPE_CHECKING:
@@ -35,10 +35,7 @@ _SHARE: Final = 3
 class RulesExtractor:
     """Reads typed lines, the labels of meetings and code, and cue phrases. It asks nobody and never fails."""
 
-    @property
-    def name(self) -> str:
-        """Who it is, with its version."""
-        return NAME
+    name: str = NAME
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         """Return the day's candidates in log order: what a label says with confidence high, the rest with medium."""
@@ -49,23 +46,15 @@ class RulesExtractor:
         speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in read)
         if speaking < _FEW or speaking * _SHARE < len(read):
             suggested += [one for entry, lines in read for one in _suggested(entry, lines, reader.taken)]
-        labelled = _once([*_surest_first(reader.found), *_surest_first(reader.repeated)])
-        sure = [one for one in labelled if one.confidence is Confidence.HIGH]
-        unsure = [one for one in labelled if one.confidence is not Confidence.HIGH]
+        labelled: dict[tuple[str, ...], Candidate] = {}  # what is said more than once in a day, where it is surest
+        for found in (reader.found, reader.repeated):
+            for one in sorted(found, key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line)):
+                labelled.setdefault((one.type, *words(one.text)), one)
+        said = sorted(labelled.values(), key=lambda one: one.start_line)
+        sure = [one for one in said if one.confidence is Confidence.HIGH]
+        unsure = [one for one in said if one.confidence is not Confidence.HIGH]
         kept = [*sure, *_best([*unsure, *suggested], sure)]
         return Extraction(tuple(sorted(kept, key=lambda one: one.start_line)))
-
-
-def _surest_first(found: Iterable[Candidate]) -> list[Candidate]:
-    return sorted(found, key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line))
-
-
-def _once(found: Iterable[Candidate]) -> list[Candidate]:
-    """Keep the first of what is said more than once in a day, in log order."""
-    first: dict[tuple[str, str], Candidate] = {}
-    for one in found:
-        first.setdefault((one.type, same_key(one.text)), one)
-    return sorted(first.values(), key=lambda one: one.start_line)
 
 
 def _best(suggested: Iterable[Candidate], labelled: Iterable[Candidate]) -> list[Candidate]:
@@ -152,10 +141,7 @@ class Cue:
     pattern: re.Pattern[str]
 
 
-def _cue(family: str, kind: ItemType, stems: str, pattern: str) -> Cue:
-    return Cue(family, kind, tuple(stems.split("|")), re.compile(pattern, re.IGNORECASE | re.VERBOSE))
-
-
+_FLAGS: Final = re.IGNORECASE | re.VERBOSE
 _HOUR: Final = r"\d{1,2}(?:[:.]\d\d)?(?:[ ]?[ap]\.?m\b\.?)?"
 _DAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun"
 _NO_NAME: Final = r"(?:s?he|it|they|wh(?:at|o)\w*|that|this|if|when\w*|while|because|since|although|\w+one|\w+body)\b"
@@ -177,28 +163,24 @@ _VERBS: Final = "|".join(
     verify version wait wash wear work wrap write""".split()
 )
 CUES: Final = (
-    _cue(
-        "decision", ItemType.DECISION, "decided|agreed|chose|going with",
+    Cue("decision", ItemType.DECISION, ("decided", "agreed", "chose", "going with"), re.compile(
         r"""\b(?:we|i)(?:['’]ve|[ ]have|[ ]had)?(?:[ ](?:just|all|finally|now|also|both|then))?
             [ ](?:decided|agreed|chose)[ ](?:to|on|that|not|against)\b(?=.*\w)(?![ ](?:whether|how|what|if)\b)
-          | (?:^|\b(?:we|i)(?:['’]re|['’]m|[ ]are|[ ]am)[ ](?:now[ ])?)going[ ]with\b(?=.*\w)""",
-    ),
-    _cue(
-        "rule", ItemType.RULE, "from now on|always|never",
+          | (?:^|\b(?:we|i)(?:['’]re|['’]m|[ ]are|[ ]am)[ ](?:now[ ])?)going[ ]with\b(?=.*\w)""", _FLAGS,
+    )),
+    Cue("rule", ItemType.RULE, ("from now on", "always", "never"), re.compile(
         rf"""\bfrom[ ]now[ ]on\b
-          | ^(?:please[ ])?(?:always|never)[ ](?:{_VERBS})\b""",
-    ),
-    _cue(
-        "habit", ItemType.FACT, "prefers|wants|works",
+          | ^(?:please[ ])?(?:always|never)[ ](?:{_VERBS})\b""", _FLAGS,
+    )),
+    Cue("habit", ItemType.FACT, ("prefers", "wants", "works"), re.compile(
         rf"""^{_NAME}[ ](?:(?:also|really)[ ])?
              (?:prefers|wants
-               |works[ ](?:from[ ])?(?:{_HOUR}|{_DAY})[ ]?(?:[-–]|to|until)[ ]?(?:{_HOUR}|{_DAY}))(?!\w)""",
-    ),
-    _cue(
-        "reminder", ItemType.TODO, "remember to|forget to",
+               |works[ ](?:from[ ])?(?:{_HOUR}|{_DAY})[ ]?(?:[-–]|to|until)[ ]?(?:{_HOUR}|{_DAY}))(?!\w)""", _FLAGS,
+    )),
+    Cue("reminder", ItemType.TODO, ("remember to", "forget to"), re.compile(
         r"""^(?:(?:please|must|need[ ]to|we[ ]must|i[ ]must)[ ])?
-            (?:remember|don['’]t[ ]forget|do[ ]not[ ]forget)[ ]to\b""",
-    ),
+            (?:remember|don['’]t[ ]forget|do[ ]not[ ]forget)[ ]to\b""", _FLAGS,
+    )),
 )  # fmt: skip
 STEMS: Final = tuple(stem for cue in CUES for stem in cue.stems)
 
