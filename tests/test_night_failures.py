@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.extract.choose_models import calls_at_once, choose_extractor
+from pipelines.extract.choose_models import choose_extractor
+from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.night.plan import Night
 from pipelines.night.progress import Watch
@@ -113,8 +114,9 @@ class Nights:
         table: Any = {self.provider: ProviderSettings(self._model, KEY, self.wire.url)}
         user = UserSettings((self.provider,), **table)
         reader = choose_extractor(user, Replies(self.memory.root / REPLIES, when), Still().retry)
+        assert isinstance(reader, ModelExtractor)
         settings = load_settings(self.memory.root)
-        return curate_night(Night(self.memory.root, settings, reader, when, "", calls_at_once(user)), Watch())
+        return curate_night(Night(self.memory.root, settings, reader, when, "", reader.at_once), Watch())
 
     def texts(self) -> list[str]:
         documents = read_documents(self.memory.root).values()

@@ -87,7 +87,7 @@ def curate_run(
 
 
 def _night(root: Path, settings: Settings, when: datetime, again: str, user: UserSettings) -> tuple[Night, Replies]:
-    from pipelines.extract.choose_models import asks_models, calls_at_once, choose_extractor, local_embedder  # noqa: PLC0415  as above
+    from pipelines.extract.choose_models import choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
@@ -98,23 +98,20 @@ def _night(root: Path, settings: Settings, when: datetime, again: str, user: Use
     retry = RetryPolicy(sleep=budget.pause) if budget else None
     local = cache(local_embedder)
     extractor = choose_extractor(user, replies, retry, budget)
-    with_models = asks_models(user)
     night = Night(
         root,
         settings,
         extractor,
         when,
         again,
-        calls_at_once(user),
-        with_models,
-        local,
-        Vectors(local, kept_in(root)),
+        embedder=local,
+        vectors=Vectors(local, kept_in(root)),
         rules_from=user.rules_from,
     )
-    if with_models:
+    if isinstance(extractor, ModelExtractor):
         from pipelines.extract.llm.model_reviewer import reviewer_of  # noqa: PLC0415  the rules need none
 
-        night = replace(night, reviewer=reviewer_of(extractor))
+        night = replace(night, at_once=extractor.at_once, rereads=True, reviewer=reviewer_of(extractor))
     if user.push.remote_of(root):
         from pipelines.night.sync import Sharing  # noqa: PLC0415  as above
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Extractor
     from pipelines.extract.llm.budget import Budget
     from pipelines.extract.llm.call import Model
-    from pipelines.extract.llm.fallback import Chain, RetryPolicy
+    from pipelines.extract.llm.fallback import RetryPolicy
     from pipelines.extract.llm.provider import ProviderModel
     from pipelines.extract.llm.replies import Replies
     from pipelines.provider_settings import ProviderSettings
@@ -48,48 +48,24 @@ def choose_extractor(
         retry: how a model is asked again.
         budget: what is left of the night, or None for no end.
     """
-    chain = choose_chain(user, replies, retry, budget)
-    if chain is None:
-        return _rules()
-    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
-
-    last = _rules() if "rules" in user.providers else None
-    return ModelExtractor(chain, last, at_once=calls_at_once(user), prices=user.prices)
-
-
-def _rules() -> Extractor:
     from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  compiles its patterns
 
-    return RulesExtractor()
-
-
-def asks_models(user: UserSettings) -> bool:
-    """Whether a language model is asked, before the rules are."""
-    return bool(_models(user))
-
-
-def calls_at_once(user: UserSettings) -> int:
-    """Return how many calls any of the providers takes at the same time; 1 where none is asked."""
-    return max((most for _, most in _models(user)), default=1)
-
-
-def choose_chain(
-    user: UserSettings, replies: Replies | None = None, retry: RetryPolicy | None = None, budget: Budget | None = None
-) -> Chain | None:
-    """Return the language models among the user's providers, in order, or None where there is none before the rules."""
     models = _models(user)
     if not models:
-        return None
+        return RulesExtractor()
     from pipelines.extract.llm.budget import BudgetedModel  # noqa: PLC0415  the rules need none
     from pipelines.extract.llm.concurrency import ThrottledModel  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  as above
+    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
     from pipelines.provider_settings import price_of  # noqa: PLC0415  as above
 
     def limited(model: Model, most: int) -> Model:
         price = price_of(model.name, user.prices) if budget else None
         return ThrottledModel(BudgetedModel(model, budget, price) if budget else model, most)
 
-    return Chain([limited(*one) for one in models], replies, retry)
+    chain = Chain([limited(*one) for one in models], replies, retry)
+    last = RulesExtractor() if "rules" in user.providers else None
+    return ModelExtractor(chain, last, at_once=max(most for _, most in models), prices=user.prices)
 
 
 def _models(user: UserSettings) -> list[tuple[Model, int]]:

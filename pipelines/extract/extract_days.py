@@ -5,6 +5,7 @@ Only uncurated entries are read, however many nights were missed, so the cost of
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import partial
@@ -121,32 +122,25 @@ def days_to_read(
             elif record.digest:
                 known |= read_before(path, record.digest) or set()
             known |= record.entries
-        fresh = _unread(entries, known)
-        again = _unread((entry for entry in entries if entry.key in due), {entry.key for entry in fresh})
-        found.append(DayToRead(path, day, file, entries, fresh, again))
+        fresh: dict[str, Entry] = {}  # what stands in a log twice is read once
+        again: dict[str, Entry] = {}
+        for entry in entries:
+            if entry.key not in known:
+                fresh.setdefault(entry.key, entry)
+            elif entry.key in due:
+                again.setdefault(entry.key, entry)
+        found.append(DayToRead(path, day, file, entries, tuple(fresh.values()), tuple(again.values())))
     return found
 
 
 def due_again(records: Iterable[LogProgress], today: str) -> frozenset[str]:
     """Return the hashes of the entries that only the rules read, and that a model is to be asked about still."""
-    return frozenset(key for record in records if _is_due(record, today) for key in record.by_rules)
-
-
-def _is_due(record: LogProgress, today: str) -> bool:
-    try:
-        return date.fromisoformat(today) <= date.fromisoformat(record.night) + timedelta(days=REREAD_NIGHTS)
-    except (ValueError, OverflowError):
-        return False  # no mark, or one that somebody changed
-
-
-def _unread(entries: Iterable[Entry], known: set[str]) -> tuple[Entry, ...]:
-    seen = set(known)
-    fresh = []
-    for entry in entries:
-        if entry.key not in seen:
-            seen.add(entry.key)
-            fresh.append(entry)
-    return tuple(fresh)
+    due = frozenset[str]()
+    for record in records:
+        with contextlib.suppress(ValueError, OverflowError):  # no mark, or one that somebody changed
+            if date.fromisoformat(today) <= date.fromisoformat(record.night) + timedelta(days=REREAD_NIGHTS):
+                due |= record.by_rules
+    return due
 
 
 def extract(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import BadSettings, UsageFault
-from pipelines.extract.choose_models import choose_chain, choose_extractor
+from pipelines.extract.choose_models import choose_extractor
+from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.rules import RulesExtractor
 from pipelines.search.embed import embedder_settings
 from pipelines.user_settings import UserSettings, load_user_settings
@@ -160,8 +161,8 @@ def test_a_named_file_that_is_missing_is_said(tmp_path: Path) -> None:
 
 
 def chain(user: UserSettings) -> list[str]:
-    chosen = choose_chain(user)
-    return [model.name for model in chosen.models] if chosen else []
+    chosen = choose_extractor(user)
+    return [model.name for model in chosen.chain.models] if isinstance(chosen, ModelExtractor) else []
 
 
 def test_the_providers_are_a_chain_that_ends_with_the_rules(config: Path) -> None:
