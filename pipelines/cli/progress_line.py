@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from pipelines.night.progress import Watch
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from collections.abc import Iterator
+
+    from rich.progress import TaskID
 
 
-def watch_for_people() -> Watch:
-    """Return a watch that draws bars where a person looks at standard error, and is silent elsewhere."""
-    return Bars() if sys.stderr.isatty() else Watch()
+@contextlib.contextmanager
+def watch_for_people() -> Iterator[Watch]:
+    """Give a watch that draws bars where a person looks at standard error, and is silent elsewhere."""
+    if not sys.stderr.isatty():
+        yield Watch()
+        return
+    bars = Bars()
+    with bars.progress:
+        yield bars
 
 
 class Bars(Watch):
@@ -24,7 +33,7 @@ class Bars(Watch):
         from rich.console import Console  # noqa: PLC0415  50 ms that cron need not pay
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
-        self._progress: Progress = Progress(
+        self.progress = Progress(
             TextColumn("{task.description:>8}"),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
@@ -33,26 +42,22 @@ class Bars(Watch):
         )
         self._task: TaskID | None = None
 
-    def __enter__(self) -> Self:
-        """Begin drawing."""
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave the bars as they stand."""
-        self._progress.stop()
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Draw a bar for the stage, and fill it at the end."""
+        self.begin(name)
+        try:
+            with super().stage(name):
+                yield
+        finally:
+            task = self.progress.tasks[-1]
+            self.progress.update(task.id, completed=task.total or 1)
 
     def begin(self, name: str) -> None:
-        """Draw a bar for the stage."""
-        self._task = self._progress.add_task(name, total=1)
+        """Draw a bar."""
+        self._task = self.progress.add_task(name, total=1)
 
     def advance(self, done: int, total: int) -> None:
         """Move the current bar."""
         if self._task is not None:
-            self._progress.update(self._task, completed=done, total=total)
-
-    def end(self, name: str) -> None:  # noqa: ARG002  the bar of the stage is the current one
-        """Fill the current bar."""
-        if self._task is not None:
-            task = self._progress.tasks[-1]
-            self._progress.update(self._task, completed=task.total or 1)
+            self.progress.update(self._task, completed=done, total=total)

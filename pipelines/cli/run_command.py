@@ -20,7 +20,7 @@ from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, esti
 from pipelines.extract.llm.model_reviewer import MOST_POSED
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.progress import Watch
-from pipelines.night.unattended import Pings, curate_unattended, in_journal
+from pipelines.night.unattended import curate_unattended, in_journal
 from pipelines.queries.startup.cache import load_cached
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
@@ -76,7 +76,7 @@ def curate_run(
     if dry_run:
         return _rehearse(night, as_json=as_json)
     with watch_for_people() as watch:
-        report = curate_unattended(night, watch, Pings(user.ping))
+        report = curate_unattended(night, watch, user.ping)
     load_cached(str(root), time.time())  # for the next session's start
     if as_json:
         say_json(report.to_json())

@@ -12,7 +12,7 @@ ticked in the file are applied by the next run; what `curate review` is told is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
@@ -97,7 +97,7 @@ def answer(
         today: the memory's day.
         theirs: documents that are a person's own files: only lines of items change in them.
     """
-    work = Answered(documents, today, theirs)
+    work = Answered(dict(documents), today, theirs)
     done = []
     for entry, choice, items in answers:
         if entry.kind in _WHOLE and items:  # whoever put them there would lose them with the question
@@ -118,6 +118,7 @@ def choices_of(kind: str) -> tuple[str, ...]:
     return tuple(_WHOLE.get(kind, ()) or _ITEM.get(kind, ()))
 
 
+@dataclass(slots=True)
 class Answered:
     """The memory while answers are applied to it, and after.
 
@@ -126,11 +127,12 @@ class Answered:
     that came too late.
     """
 
-    def __init__(self, documents: Mapping[str, Document], today: str, theirs: Collection[str]) -> None:
-        self.documents, self.today, self.theirs = dict(documents), today, theirs
-        self.retracted: list[Tombstone] = []
-        self.restored: list[str] = []
-        self.notes: list[str] = []
+    documents: dict[str, Document]
+    today: str
+    theirs: Collection[str]
+    retracted: list[Tombstone] = field(default_factory=list)
+    restored: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def file(self, item: Item) -> Item:
         """Put a waiting item into its home, or into Areas/general where that is no place for one; return it so."""

@@ -107,15 +107,14 @@ def prune(
     after, caps = dict(documents), settings.caps
     rank = partial(priority, newest=newest_day(documents.values()), weights=settings.priority)
     moved: list[Moved] = []
-    general = free_path(GENERAL, closed)
+    loaded = {USER: caps.user} if USER in after else {}
     if BRIEFING in after:
-        bare = without_pointers(after[BRIEFING])
+        after[BRIEFING] = bare = without_pointers(after[BRIEFING])
         pointers = with_pointers(bare, pointer_rows(after, link)).size - bare.size
-        after[BRIEFING], out = _shrunk(bare, caps.briefing - min(pointers, caps.briefing // POINTER_SHARE), rank)
-        _move(after, out, BRIEFING, general, moved)
-    if USER in after:
-        after[USER], out = _shrunk(after[USER], caps.user, rank)
-        _move(after, out, USER, general, moved)
+        loaded = {BRIEFING: caps.briefing - min(pointers, caps.briefing // POINTER_SHARE), **loaded}
+    for path, cap in loaded.items():
+        if after[path].size > cap:
+            _shrink(after, path, cap, rank, closed, moved)
     for path in sorted(after):
         if after[path].kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE} and after[path].size > caps.document:
             _overflow(after, path, caps.document, rank, closed, moved)
@@ -129,16 +128,20 @@ def prune(
     return Pruned(after, tuple(moved))
 
 
-def _shrunk(document: Document, cap: int, rank: Rank) -> tuple[Document, list[Block]]:
-    """Return the document under `cap` bytes, and the items that left it, lowest priority first.
+def _shrink(
+    documents: dict[str, Document], path: str, cap: int, rank: Rank, closed: frozenset[str], moved: list[Moved]
+) -> None:
+    """Move items out of what every session loads until it is under `cap` bytes, lowest priority first.
 
     Only what runs extracted leaves; what is pinned leaves last, where the cap itself forces it. Where people's own text
     exceeds the cap alone, all of that leaves.
     """
+    document = documents[path]
     candidates = [placed for placed in document.items if placed.item.id and placed.item.by]
     candidates.sort(key=lambda placed: (rank(placed.item), placed.item.since, placed.item.id))
-    out = [block_of(document, placed) for placed in _first_until_under(cap, document, candidates)]
-    return edited(document, remove=[block.item.id for block in out]) if out else document, out
+    if out := [block_of(document, placed) for placed in _first_until_under(cap, document, candidates)]:
+        documents[path] = edited(document, remove=[block.item.id for block in out])
+        _move(documents, out, path, free_path(GENERAL, closed), moved)
 
 
 def _first_until_under(cap: int, document: Document, candidates: Iterable[Placed]) -> list[Placed]:
@@ -153,20 +156,13 @@ def _first_until_under(cap: int, document: Document, candidates: Iterable[Placed
 
 
 def _move(documents: dict[str, Document], blocks: list[Block], source: str, target: str, moved: list[Moved]) -> None:
-    if not blocks:
-        return
     home = documents.get(target) or new_document(target, "", max(block.item.since for block in blocks))
     documents[target] = edited(home, add=blocks)
     moved += [Moved(block.item.id, source, target) for block in blocks]
 
 
 def _overflow(
-    documents: dict[str, Document],
-    path: str,
-    cap: int,
-    rank: Rank,
-    closed: frozenset[str],
-    moved: list[Moved],
+    documents: dict[str, Document], path: str, cap: int, rank: Rank, closed: frozenset[str], moved: list[Moved]
 ) -> None:
     """Move items out of a document until it is under `cap`: closed ones first, oldest first, then by priority."""
 
@@ -328,9 +324,8 @@ def _people(documents: Mapping[str, Document], link: Callable[[str], str]) -> li
     for path, document in sorted(documents.items()):
         if document.kind is Kind.ARCHIVE:
             continue
-        found = _people_in(document)
-        named.update(found)
-        for name in found:
+        for name in _people_in(document):
+            named[name] += 1
             places.setdefault(name, path)
     whole = [name for name in named if " " in name]
     for name in [name for name in named if " " not in name]:

@@ -107,28 +107,20 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
 
 def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog) -> str:
     """Return the path of the document for an item that names none: by its words, then by what it is about."""
-    if path := _by_words(text, catalog):
-        return path
+    words = content_words(text)
+    if titled := [path for path, title in catalog.title_words.items() if title <= words]:
+        return max(titled, key=lambda path: (len(catalog.title_words[path]), path))
+    votes = Counter(catalog.distinctive_words[word] for word in words if word in catalog.distinctive_words)
+    most = max(votes.values(), default=0)
+    first = [path for path, count in votes.items() if count == most]
+    if len(first) == 1 and most >= SHARED_WORDS and most * 3 >= len(words):  # one stands out
+        return first[0]
     if kind in {ItemType.FACT, ItemType.RULE}:
         if _describes_person(text, catalog) and USER not in catalog.closed:
             return USER
         if confidence in {Confidence.HIGH, Confidence.MEDIUM} and BRIEFING not in catalog.closed:
             return BRIEFING
     return GENERAL
-
-
-def _by_words(text: str, catalog: Catalog) -> str:
-    """Return the document that the text shares its words with, where exactly one stands out."""
-    words = content_words(text)
-    titled = [path for path, title in catalog.title_words.items() if title <= words]
-    if titled:
-        return max(titled, key=lambda path: (len(catalog.title_words[path]), path))
-    votes = Counter(catalog.distinctive_words[word] for word in words if word in catalog.distinctive_words)
-    ranked = sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))
-    if not ranked or ranked[0][1] < SHARED_WORDS:
-        return ""
-    stands_out = len(ranked) == 1 or ranked[0][1] > ranked[1][1]
-    return ranked[0][0] if stands_out and ranked[0][1] * 3 >= len(words) else ""
 
 
 def _describes_person(text: str, catalog: Catalog) -> bool:

@@ -5,7 +5,7 @@ What takes the place of an item stands in its document, and the older one moves 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pipelines.review.review import Verdict
 
 
+@dataclass(slots=True)
 class Promoted:
     """The items as the verdicts change them, one after the other, and the documents with them.
 
@@ -38,39 +39,38 @@ class Promoted:
     would stand; all are kept by id.
     """
 
-    def __init__(self, catalog: Catalog) -> None:
-        self.catalog = catalog
-        self.places = items_by_id(catalog.documents)
-        self.taken = set(self.places)
-        self.added: dict[str, tuple[str, Item]] = {}
-        self.changed: dict[str, Item] = {}
-        self.confirmed: dict[str, None] = {}
-        self.titles: dict[str, str] = {}
-        self.created: dict[Candidate, str] = {}
-        self.became: dict[Candidate, str] = {}
-        self.newest: dict[tuple[ItemType, str], str] = {}
-        self.superseded: dict[str, str] = {}
-        self.asked: dict[str, tuple[str, Item, str, str]] = {}
-        self.claims: dict[str, Item] = {}
-        self.questions: list[Question] = []
-        self.documents = dict(catalog.documents)
-        self.made: list[str] = []
+    catalog: Catalog
+    documents: dict[str, Document]
+    places: Mapping[str, tuple[str, Item]]
+    taken: set[str]
+    added: dict[str, tuple[str, Item]] = field(default_factory=dict)
+    changed: dict[str, Item] = field(default_factory=dict)
+    confirmed: dict[str, None] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    created: dict[Candidate, str] = field(default_factory=dict)
+    became: dict[Candidate, str] = field(default_factory=dict)
+    newest: dict[tuple[ItemType, str], str] = field(default_factory=dict)
+    superseded: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, tuple[str, Item, str, str]] = field(default_factory=dict)
+    claims: dict[str, Item] = field(default_factory=dict)
+    questions: list[Question] = field(default_factory=list)
+    made: list[str] = field(default_factory=list)
 
     def take(self, verdict: Verdict) -> None:
         """Do what a verdict says."""
-        candidate = verdict.candidate
-        meant = verdict.known or self.created.get(verdict.earlier or candidate, "")
-        if verdict.kind is VerdictKind.ADD:
-            self._add(candidate, self._home(verdict))
-        elif verdict.kind is VerdictKind.SUPERSEDE and self.item(meant):
-            self._supersede(candidate, meant)
-        elif verdict.kind is VerdictKind.CONTRADICT and self.item(meant):
-            self._ask(verdict, meant)
-        elif verdict.kind is VerdictKind.QUARANTINE:
-            self._ask(verdict, "")
-        elif verdict.kind is VerdictKind.DUPLICATE:
-            key = (candidate.type, folded(candidate.text))
-            self._confirm(candidate, meant or self.newest.get(key, ""))
+        kind, one = verdict.kind, verdict.candidate
+        meant = verdict.known or self.created.get(verdict.earlier or one, "")
+        if kind is VerdictKind.DUPLICATE:
+            self._confirm(one, meant or self.newest.get((one.type, folded(one.text)), ""))
+        elif kind is VerdictKind.SUPERSEDE and self.item(meant):
+            self._supersede(one, meant)
+        elif kind in {VerdictKind.ADD, VerdictKind.QUARANTINE} or (kind is VerdictKind.CONTRADICT and self.item(meant)):
+            path = verdict.document or home_of(one.type, one.text, one.confidence, self.catalog)
+            if kind is VerdictKind.ADD:
+                self._add(one, path)
+            else:
+                item = self._create(one, path)
+                self.asked[item.id] = (path, item, meant if kind is VerdictKind.CONTRADICT else "", verdict.reason)
 
     def item(self, ident: str) -> Item | None:
         """Return an item as it stands now."""
@@ -88,10 +88,6 @@ class Promoted:
             self.asked[item.id] = (self.asked[item.id][0], item, *self.asked[item.id][2:])
         else:
             self.changed[item.id] = item
-
-    def _home(self, verdict: Verdict) -> str:
-        one = verdict.candidate
-        return verdict.document or home_of(one.type, one.text, one.confidence, self.catalog)
 
     def _create(self, candidate: Candidate, path: str) -> Item:
         todo = candidate.type is ItemType.TODO
@@ -138,11 +134,6 @@ class Promoted:
             self.put(succeeded(before, item.id, candidate.entry.day))
         self.superseded[old] = item.id
 
-    def _ask(self, verdict: Verdict, rival: str) -> None:
-        path = self._home(verdict)
-        item = self._create(verdict.candidate, path)
-        self.asked[item.id] = (path, item, rival, verdict.reason)
-
 
 def promote(verdicts: Iterable[Verdict], catalog: Catalog, ties: Iterable[Tie] = ()) -> Promoted:
     """Add, confirm and supersede items in their documents, each once; a project that is named and not there is made.
@@ -154,7 +145,8 @@ def promote(verdicts: Iterable[Verdict], catalog: Catalog, ties: Iterable[Tie] =
         catalog: the documents.
         ties: links of the candidates that their words tell.
     """
-    work = Promoted(catalog)
+    places = items_by_id(catalog.documents)
+    work = Promoted(catalog, dict(catalog.documents), places, set(places))
     for verdict in verdicts:
         work.take(verdict)
     for one in ties:
@@ -167,7 +159,8 @@ def promote(verdicts: Iterable[Verdict], catalog: Catalog, ties: Iterable[Tie] =
         if item and (after := following(item, work.superseded)) != item:
             work.put(after)
     changed = {i: (work.places[i][0], item) for i, item in work.changed.items() if item != work.places[i][1]}
-    work.made = _write(work.documents, work.added, changed, work.titles)
+    _write(work.documents, work.added, changed, work.titles)
+    work.made = [path for path in work.documents if path not in catalog.documents]
     for home, item, named, why in work.asked.values():
         rival = work.item(last_of(named, work.superseded)) if named else None
         work.questions += [Question(item, home, why, rival)] if rival or not named else []
@@ -180,31 +173,27 @@ def _write(
     added: Mapping[str, tuple[str, Item]],
     changed: Mapping[str, tuple[str, Item]],
     titles: Mapping[str, str],
-) -> list[str]:
-    """Put items into `documents`, making those that are missing, and return the paths that were made."""
-    made: list[str] = []
+) -> None:
+    """Put items into `documents`, making those that are missing."""
     histories: dict[str, list[Block]] = {}
-
-    def home(path: str, days: Iterable[str]) -> Document:
-        if path in documents:
-            return documents[path]
-        made.append(path)
-        return new_document(path, titles.get(path, ""), min(days, default=""))
-
     for path in sorted({path for path, _ in (*added.values(), *changed.values())}):
-        document = home(path, (item.since for place, item in added.values() if place == path))
+        young = [Block(item) for place, item in added.values() if place == path]
+        kept = [block for block in young if block.item.status is not Status.SUPERSEDED]
+        gone = [block for block in young if block.item.status is Status.SUPERSEDED]
         mine = {ident: item for ident, (place, item) in changed.items() if place == path}
         ended = {ident: item for ident, item in mine.items() if item.status is Status.SUPERSEDED}
-        document, gone = leaving(document, ended)
-        young = [Block(item) for place, item in added.values() if place == path]
-        gone += [block for block in young if block.item.status is Status.SUPERSEDED]
-        histories.setdefault(history_of(path), []).extend(gone)
-        kept = [block for block in young if block.item.status is not Status.SUPERSEDED]
+        document = documents.get(path) or new_document(path, titles.get(path, ""), min(one.item.since for one in young))
+        if ended:
+            document, left = leaving(document, ended)
+            gone = [*left, *gone]
         documents[path] = edited(document, add=kept, replace={i: item for i, item in mine.items() if i not in ended})
+        if gone:
+            histories.setdefault(history_of(path), []).extend(gone)
     for path, blocks in histories.items():
-        if blocks:
-            documents[path] = edited(home(path, (block.item.since for block in blocks)), add=blocks)
-    return made
+        document = documents.get(path) or new_document(
+            path, titles.get(path, ""), min(block.item.since for block in blocks)
+        )
+        documents[path] = edited(document, add=blocks)
 
 
 def new_document(path: str, title: str, day: str) -> Document:

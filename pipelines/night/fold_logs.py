@@ -127,27 +127,19 @@ def clean_logs(
     Returns:
         The logs and the partial logs; path → secrets that were taken out; paths of logs that held something private.
     """
+    cleaned: dict[str, bytes] = {}
     redacted: dict[str, Sequence[Found]] = {}
     hidden: list[str] = []
-
-    def cleaned(path: str, data: bytes) -> bytes:
+    for path, data in (*logs.items(), *partials.items()):
+        records = progress.get(path)
+        cleaned[path] = data
+        if records and file_hash(data) in {record.file for record in records}:
+            continue
         text = data.decode()
         shown = log_without_private(text)
         if shown != text:
             hidden.append(path)
-            data = shown.encode()
-        clean, found = redactor.redact_bytes(data)
+        cleaned[path], found = redactor.redact_bytes(shown.encode())
         if found:
             redacted[path] = found
-        return clean
-
-    read = {path: {record.file for record in records} for path, records in progress.items()}
-    return (
-        {
-            path: data if path in read and file_hash(data) in read[path] else cleaned(path, data)
-            for path, data in logs.items()
-        },
-        {path: cleaned(path, data) for path, data in partials.items()},
-        redacted,
-        hidden,
-    )
+    return {path: cleaned[path] for path in logs}, {path: cleaned[path] for path in partials}, redacted, hidden

@@ -349,7 +349,7 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
         notes += [f"{snapshot.shown(path)} {why}." for path in decided.private]
     else:
         purge = "; git holds it still, and `curate check --secrets --history` says how to purge that"
-        held_by_git = _with_secret_in_git(git, decided.redacted)
+        held_by_git = _with_secret_in_git(git, decided.redacted) if decided.redacted else set[str]()
         notes += [
             f"{path}: {format_found(found)} redacted{purge if path in held_by_git else ''}."
             for path, found in sorted(decided.redacted.items())
@@ -376,7 +376,7 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
 def _with_secret_in_git(git: Git, paths: Collection[str]) -> set[str]:
     """Return the logs of which the last commit holds a version with a secret in it."""
     found: set[str] = set()
-    if not paths or (head := git.head()) is None:
+    if (head := git.head()) is None:
         return found
     for path in paths:
         with contextlib.suppress(TooMuchFromGit):  # `curate check --secrets --history` looks by no log's size

@@ -4,41 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+@dataclass
 class Watch:
-    """Takes the time of each stage and shows nothing; a command for people shows more (`commands.progress`)."""
+    """Takes the seconds of each stage and shows nothing; a command for people shows more (`cli.progress_line`)."""
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    def __enter__(self) -> Self:
-        """Begin watching a run."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End watching it."""
+    seconds: dict[str, float] = field(default_factory=dict)
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Be told that a stage runs inside the block; a stage that runs twice adds up."""
         begun = time.perf_counter()
-        self.begin(name)
         try:
             yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
-            self.end(name)
 
     def begin(self, name: str) -> None:
-        """Be told that a stage begins."""
+        """Be told that work begins of which the end is not told."""
 
     def advance(self, done: int, total: int) -> None:
         """Be told how far the current stage is."""
-
-    def end(self, name: str) -> None:
-        """Be told that a stage is over."""

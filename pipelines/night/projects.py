@@ -154,9 +154,9 @@ def propose_archives(
 def _is_over(document: Document, logs: Mapping[str, bytes], since: str) -> bool:
     """Whether all todos of a project are done, and nothing was said of it from a day on."""
     todos = [p.item.status for p in document.items if p.item.type is ItemType.TODO]
-    last = _last_day(document)
     if Status.OPEN in todos or Status.DONE not in todos or document.front.get("status").casefold() in CLOSED_STATUS:
         return False
+    last = _last_day(document)
     if not last or last >= since or document.front.get(KEPT) >= last:
         return False
     names = {folded(document.title), slug(document.title), document.id.rpartition("/")[2]} - {""}

@@ -107,7 +107,7 @@ def reconcile(
         if new:
             after[path] = commented(document, new)
     gone = {ident: where for ident, where in before.items() if ident not in keepers}
-    asked = _too_many(gone, baseline.changed)
+    asked = _too_many(gone, baseline.changed) if gone else frozenset[str]()
     stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
     for path in sorted({gone[ident][0] for ident in asked}):
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]

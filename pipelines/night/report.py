@@ -128,14 +128,10 @@ class RunReport:
 
     def to_json(self) -> dict[str, object]:
         """Return the report as `--json` prints it."""
-        as_it_is = {name: getattr(self, name) for name in _PRINTED if name not in {"model", "exit_code"}}
-        return dict.fromkeys(_PRINTED) | as_it_is | {"model": self._model(), "exit_code": self.exit_code}
-
-    def _model(self) -> dict[str, object]:
         tally, usage, failures = self.tally, self.tally.usage, dict[str, dict[str, int]]()
         for (provider, kind), count in sorted(tally.failures.items()):
             failures.setdefault(provider, {})[str(kind)] = count
-        return {
+        model = {
             "extractor": self.extractor,
             "calls": tally.calls,
             "input_tokens": usage.input_tokens,
@@ -156,6 +152,7 @@ class RunReport:
             "reread_days": self.reread,
             "replies": tally.replies,
         }
+        return {name: model if name == "model" else getattr(self, name) for name in _PRINTED}
 
     def summary(self) -> str:
         """Return the run in one line: what cron mails, and the first line of the commit."""
@@ -172,13 +169,18 @@ class RunReport:
         return f"Curated up to {self.day}: {', '.join(parts)}"
 
 
-def save_report(root: Path, report: RunReport) -> None:
-    """Keep the report under `.curate/runs/`, for `curate status` and `curate runs`; the oldest age out.
+def save_report(root: Path, report: Mapping[str, object]) -> None:
+    """Keep a run's report under `.curate/runs/`, for `curate status` and `curate runs`; the oldest age out.
 
     Raises:
         NotWritable: the disk refused.
     """
-    _save(root, report.run, report.to_json())
+    with private(root), writing(_RUNS), making(root, _RUNS) as folder:
+        file = f"{report['run']}.json"
+        write_synced(folder, file, json.dumps(report, indent=1).encode(), 0o600)
+        for old in [name for name in reversed(folder.names()) if name.endswith(".json")][KEPT:]:
+            if old != file:
+                folder.unlink(old)
 
 
 def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> None:
@@ -207,16 +209,7 @@ def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> N
         "exit_code": ending_code(error),
     }
     with contextlib.suppress(CurateError, OSError):
-        _save(root, run, record)
-
-
-def _save(root: Path, run: str, record: Mapping[str, object]) -> None:
-    with private(root), writing(_RUNS), making(root, _RUNS) as folder:
-        file = f"{run}.json"
-        write_synced(folder, file, json.dumps(record, indent=1).encode(), 0o600)
-        for old in [name for name in reversed(folder.names()) if name.endswith(".json")][KEPT:]:
-            if old != file:
-                folder.unlink(old)
+        save_report(root, record)
 
 
 def read_reports(root: Path) -> dict[str, dict[str, object]]:

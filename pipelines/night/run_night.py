@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ChangedUnderRun, ModelFailed
@@ -22,8 +22,6 @@ from pipelines.templating import render
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
     from pipelines.night.plan import Night
     from pipelines.night.progress import Watch
@@ -47,7 +45,11 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
     """
     git = Git(night.root)
     git.check()
-    with _seldom_collected(), run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"):
+    with contextlib.ExitStack() as held:
+        # Garbage is looked for seldom: what a night makes is very much, small, and alive to its end.
+        held.callback(gc.set_threshold, *gc.get_threshold())
+        gc.set_threshold(_ALLOCATIONS, 50, 50)
+        held.enter_context(run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"))
         recovered = recover(night.root, git) is not None
         if night.sharing:
             night.sharing.pull(git)
@@ -64,22 +66,11 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
         return report
 
 
-@contextlib.contextmanager
-def _seldom_collected() -> Iterator[None]:
-    """Let the collector of garbage look seldom: what a night makes is very much, small, and alive to its end."""
-    before = gc.get_threshold()
-    gc.set_threshold(_ALLOCATIONS, 50, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
 def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:
     make_missing_folders(night.root)
     found = find_edits(night.root, git)
     edits = _commit_edits(night, git, run, found)
-    report = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
+    report = _write(replace(night, extractor=Remembering(night.extractor.name, night.extractor)), git, run, watch)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
     warnings += still_held(night.root, found[1], report.warnings)
@@ -93,7 +84,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         edits_commit=edits,
         seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
     )
-    save_report(night.root, report)
+    save_report(night.root, report.to_json())
     return report
 
 
@@ -139,16 +130,16 @@ def _given(night: Night, meaning: str) -> dict[str, object]:
     return given | ({"rules_from": night.rules_from} if night.rules_from != "self" else {})
 
 
+@dataclass(frozen=True, slots=True)
 class Remembering:
     """An extractor that is asked about the same entries once: planning anew asks no model twice.
 
     Kept replies alone would not do: a document that was made or renamed under the run changes the question.
     """
 
-    def __init__(self, inner: Extractor) -> None:
-        self.name = inner.name
-        self._inner = inner
-        self._answers: dict[ExtractionRequest, Extraction | ModelFailed] = {}
+    name: str
+    inner: Extractor
+    _answers: dict[ExtractionRequest, Extraction | ModelFailed] = field(default_factory=dict)
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         """Return the answer to a request, from memory and at no cost where it was asked before.
@@ -163,7 +154,7 @@ class Remembering:
         if known is not None:
             return replace(known, tally=Tally(replies=known.tally.replies))
         try:
-            self._answers[asked] = answer = self._inner.extract(request)
+            self._answers[asked] = answer = self.inner.extract(request)
         except ModelFailed as fault:
             self._answers[asked] = fault
             raise

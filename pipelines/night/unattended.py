@@ -45,17 +45,22 @@ class AlreadyReported(CurateError):
         self.exit_code = exit_code
 
 
-def curate_unattended(night: Night, watch: Watch, pings: Pings) -> RunReport:
-    """Run one night, pinging at its beginning and its end; under systemd, log it.
+def curate_unattended(night: Night, watch: Watch, monitor: str) -> RunReport:
+    """Run one night, pinging a monitor at its beginning and its end; under systemd, log it.
 
     A ping that nobody took is a warning in the report, and changes neither the night nor its exit code.
+
+    Args:
+        night: the night.
+        watch: who is told how far it is.
+        monitor: the address, which is as good as a key and appears in no message; empty for no pings.
 
     Raises:
         AlreadyReported: under systemd, whatever of these ended the night; the journal has its kind.
         LockHeld: another run works on the memory, and pings for itself.
         CurateError: as `curate_night` raises.
     """
-    pings.begin()
+    start = _Ping(_with_path(monitor, "/start")) if monitor else None
     began = time.monotonic()
     logs = in_journal(os.environ)
     with _logged(began) if logs else contextlib.nullcontext():
@@ -64,12 +69,13 @@ def curate_unattended(night: Night, watch: Watch, pings: Pings) -> RunReport:
         except LockHeld:
             raise
         except BaseException:
-            pings.end(well=False)
+            if start:
+                _ping_at_end(monitor, start, well=False)
             raise
-        if faults := pings.end(well=not report.exit_code):
+        if start and (faults := _ping_at_end(monitor, start, well=not report.exit_code)):
             report = replace(report, warnings=(*report.warnings, *faults))
             with contextlib.suppress(CurateError):  # the report is there already, without the pings
-                save_report(night.root, report)
+                save_report(night.root, report.to_json())
     if logs:
         write(ended(report, time.monotonic() - began))
     return report
@@ -160,62 +166,40 @@ SECONDS: Final = 3.0
 """How long a ping has, from the address's name to its answer."""
 
 
-class Pings:
-    """The pings of one run.
-
-    Args:
-        url: the address, which is as good as a key and appears in no message; empty for no pings.
-        seconds: how long each has.
-    """
-
-    def __init__(self, url: str, seconds: float = SECONDS) -> None:
-        self._url, self._seconds = url, seconds
-        self._start: _Ping | None = None
-
-    def begin(self) -> None:
-        """Say that a run begins; it goes on at once."""
-        self._start = _Ping(_with_path(self._url, "/start")) if self._url else None
-
-    def end(self, *, well: bool) -> list[str]:
-        """Say that it ended, and return a sentence for each ping that nobody took; after twice the time at the most."""
-        if not self._url:
-            return []
-        faults = [f"The ping at the beginning of the run {self._start.wait(self._seconds)}."] if self._start else []
-        last = _Ping(self._url if well else _with_path(self._url, "/fail"))
-        faults.append(f"The ping at the end of the run {last.wait(self._seconds)}.")
-        return [fault for fault in faults if not fault.endswith(f" {_TAKEN}.")]
-
-
-_TAKEN: Final = "was taken"
+def _ping_at_end(url: str, start: _Ping, *, well: bool) -> list[str]:
+    """Say that a run ended, and return a sentence for each ping that nobody took; after twice the time at the most."""
+    start.thread.join(SECONDS)
+    last = _Ping(url if well else _with_path(url, "/fail"))
+    last.thread.join(SECONDS)
+    pings = (("beginning", start.fault), ("end", last.fault))
+    return [f"The ping at the {when} of the run {fault}." for when, fault in pings if fault]
 
 
 class _Ping:
-    """A request under way, in a thread that no run and no end of a run waits for."""
+    """A request under way, in a thread that no run and no end of a run waits for.
+
+    `fault` is the end of a sentence that begins with the ping; it is empty once somebody took it.
+    """
 
     def __init__(self, url: str) -> None:
-        self._why = "got no answer in time"
+        self.fault = "got no answer in time"
         self._url = url
-        self._thread = threading.Thread(target=self._send, name="ping", daemon=True)
-        self._thread.start()
-
-    def wait(self, seconds: float) -> str:
-        """Return how it went, the end of a sentence that begins with the ping."""
-        self._thread.join(seconds)
-        return self._why
+        self.thread = threading.Thread(target=self._send, name="ping", daemon=True)
+        self.thread.start()
 
     def _send(self) -> None:
         try:
             request = urllib.request.Request(self._url, headers={"User-Agent": "memcurate"})  # noqa: S310  http(s) alone
             with opened(request, SECONDS):
-                self._why = _TAKEN
+                self.fault = ""
         except urllib.error.HTTPError as refusal:
-            self._why = f"was answered with status {refusal.code}"
+            self.fault = f"was answered with status {refusal.code}"
             refusal.close()
         except TimeoutError:
             return
         except Exception as fault:  # noqa: BLE001  whatever an address on the net makes of it, the night goes on
-            timed_out = isinstance(getattr(fault, "reason", None), TimeoutError)
-            self._why = self._why if timed_out else "could not be sent: its address could not be reached"
+            if not isinstance(getattr(fault, "reason", None), TimeoutError):
+                self.fault = "could not be sent: its address could not be reached"
 
 
 def _with_path(url: str, more: str) -> str:

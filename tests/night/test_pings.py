@@ -117,7 +117,6 @@ def test_a_monitor_that_hangs_holds_nothing_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pings, "SECONDS", 0.2)
-    monkeypatch.setattr(pings.Pings.__init__, "__defaults__", (0.2,))
     monitor.hangs = True
     began = time.monotonic()
     told = pinging(f"{monitor.url}/{UUID}")
