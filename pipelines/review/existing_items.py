@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections import Counter
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -98,7 +98,7 @@ class Known:
         self._vectors = vectors or Vectors()
         self._all: list[Belief] = []
         self._same: dict[ItemType, dict[str, list[Belief]]] = {}
-        self._words: dict[str, list[int]] | None = None
+        self._words: defaultdict[str, list[int]] | None = None
         self._tables: list[NDArray[np.float32]] = []
         self._ids: dict[str, Belief] | None = None
         self._removed: Counter[str] = Counter()
@@ -106,12 +106,13 @@ class Known:
         for path, item in items:
             one = Belief(item.type, item.text, path, item.trust, item.since, item.status, item.id, until=item.until)
             self._all.append(one)
-        self._held = Counter(one.document for one in self._all if one.active)
+        self._held = Counter(one.document for one in self._all if one.status in ACTIVE)
 
     def add(self, one: Belief) -> None:
         """Let a new item in."""
         if self._words is not None:
-            self._enter(len(self._all), one)
+            for word in _words(one.text):
+                self._words[word].append(len(self._all))
         if self._tables and (row := self._vectors.rows([_meant(one)])) is not None:
             import numpy as np  # noqa: PLC0415  a night with nothing to judge needs none
 
@@ -137,17 +138,13 @@ class Known:
 
     def same(self, kind: ItemType, text: str, document: str) -> Belief | None:
         """Return the item that says the same words in a place that counts, what is closed last; or None."""
-        found = [one for one in self._of(kind).get(folded(text), ()) if repeats_there(one.document, document)]
-        return min(found, key=lambda one: not one.current, default=None)
-
-    def _of(self, kind: ItemType) -> dict[str, list[Belief]]:
-        """Return what is known of a type by its folded words: they are folded once somebody asks for them."""
-        if kind not in self._same:
+        if kind not in self._same:  # the words of a type are folded once somebody asks for them
             self._same[kind] = {}
             for one in self._all:
                 if one.type is kind:
                     self._same[kind].setdefault(folded(one.text), []).append(one)
-        return self._same[kind]
+        found = [one for one in self._same[kind].get(folded(text), ()) if repeats_there(one.document, document)]
+        return min(found, key=lambda one: not one.current, default=None)
 
     def find(self, ident: str) -> Belief | None:
         """Return the item of an id, or None."""
@@ -161,7 +158,12 @@ class Known:
         What is believed and what is closed are ranked apart, so that a long history hides nothing that holds.
         """
         family = BELIEFS if candidate.type in BELIEFS else {candidate.type}
-        postings = [self._apart(places, family) for places in self._postings(candidate.text)]
+        if self._words is None:
+            self._words = defaultdict(list)
+            for at, one in enumerate(self._all):
+                for word in _words(one.text):
+                    self._words[word].append(at)
+        postings = [self._apart(self._words.get(word, ()), family) for word in _words(candidate.text)]
         meant = self._apart(self._by_meaning(candidate), family)
         found: list[int] = []
         for current in (True, False):
@@ -176,20 +178,15 @@ class Known:
                 apart[one.current].append(at)
         return apart
 
-    def _postings(self, text: str) -> list[Sequence[int]]:
-        if self._words is None:
-            self._words = {}
-            for at, one in enumerate(self._all):
-                self._enter(at, one)
-        return [self._words.get(word, ()) for word in _words(text)]
-
     def _by_meaning(self, candidate: Candidate) -> list[int]:
         """Return the items nearest in meaning, nearest first, as far as they are near at all."""
-        if not self._tables and self._vectors.model:
+        if not (self._all and self._vectors.model):
+            return []
+        if not self._tables:
             tables = self._vectors.rows([_meant(one) for one in self._all], held=True), self._vectors.rows([])
             self._tables = [table for table in tables if table is not None]
         said = sentence_of(candidate.type, candidate.text, candidate.entry.day)
-        question = self._vectors.rows([said]) if self._tables and self._all else None
+        question = self._vectors.rows([said]) if self._tables else None
         if question is None:
             return []
         import numpy as np  # noqa: PLC0415  as above
@@ -199,11 +196,6 @@ class Known:
         near = np.flatnonzero(cosines >= LEAST)
         found: list[int] = near[np.argsort(-cosines[near], kind="stable")].tolist()
         return found
-
-    def _enter(self, at: int, one: Belief) -> None:
-        words = self._words if self._words is not None else {}
-        for word in _words(one.text):
-            words.setdefault(word, []).append(at)
 
 
 def _by_words(postings: Iterable[Sequence[int]]) -> list[int]:
@@ -287,6 +279,7 @@ def kept_in(root: Path) -> Kept:
     return find
 
 
+@dataclass
 class Vectors:
     """Vectors of sentences, each looked up or embedded once.
 
@@ -294,23 +287,19 @@ class Vectors:
         embedder: gives the local model, or None; it is asked when the first sentence is compared.
         kept: looks up what was embedded before.
         most: how many of the memory's items are embedded where they have no vector yet; None for all.
+        used: whether any neighbour was looked up by them.
     """
 
-    def __init__(
-        self,
-        embedder: Callable[[], Embedder | None] = lambda: None,
-        kept: Kept = lambda _embedder, _texts: {},
-        most: int | None = MOST_MISSING,
-    ) -> None:
-        self._choose, self._kept, self._most = embedder, kept, most
-        self._found: dict[str, NDArray[np.float32]] = {}
-        self.used = False
-        """Whether any neighbour was looked up by them."""
+    embedder: Callable[[], Embedder | None] = lambda: None
+    kept: Kept = lambda _embedder, _texts: {}
+    most: int | None = MOST_MISSING
+    used: bool = field(default=False, init=False)
+    _found: dict[str, NDArray[np.float32]] = field(default_factory=dict, init=False)
 
     @cached_property
     def _embedder(self) -> Embedder | None:
         try:
-            return self._choose()
+            return self.embedder()
         except CurateError:
             return None  # who reads the logs by it says why
 
@@ -330,9 +319,9 @@ class Vectors:
         if embedder is None:
             return None
         try:
-            self._found |= self._kept(embedder, new) if new else {}
+            self._found |= self.kept(embedder, new) if new else {}
             missing = [text for text in new if text not in self._found]
-            fails = held and self._most is not None and len(missing) > self._most
+            fails = held and self.most is not None and len(missing) > self.most
             if missing and not fails:
                 self._found |= dict(zip(missing, embedder.embed_documents(missing), strict=True))
         except CurateError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS
@@ -21,7 +20,7 @@ from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, kind_o
 from pipelines.store.secrets.redact import is_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pipelines.extract.extraction import Candidate
     from pipelines.review.judging.sentence import Sentence
@@ -92,22 +91,23 @@ def find_ties(candidates: Sequence[Candidate], items: Iterable[tuple[str, Item]]
         items: document path and item, of every item of the memory.
     """
     held = list(items)
-    stated_by = _finder_of_reasons(linkable(held), candidates)
+    stated_by: StatedBy | None = None
     ids = frozenset(item.id for _, item in held if item.id)
     alone = Counter((one.entry.path, one.entry.key) for one in candidates)
     ties = []
     for one in candidates:
         text = one.entry.text if alone[one.entry.path, one.entry.key] == 1 else "\n".join(one.lines)
-        mine = dict.fromkeys([*_by_ids(one, text, ids), *_by_reasons(one, stated_by)])
+        mine: dict[Tie, None] = {}
+        for found in _NAMED.finditer(text):
+            if len(found[0]) > _DIGITS and (ident := _meant(found[0], ids)):
+                mine[Tie(one, "because" if _BEFORE.search(text, 0, found.start()) else "related", ident)] = None
+        for form, kind in ((_GROUND, "because"), (_AIM, "supports")):
+            if reason := form.search(one.text):
+                stated_by = stated_by or _finder_of_reasons(linkable(held), candidates)
+                if target := stated_by(one, reason["why"]):
+                    mine[Tie(one, kind, target)] = None
         ties += list(mine)[: max(0, MOST_LINKS - len(one.links))]
     return tuple(ties)
-
-
-def _by_ids(candidate: Candidate, text: str, ids: frozenset[str]) -> Iterator[Tie]:
-    for found in _NAMED.finditer(text):
-        if len(found[0]) > _DIGITS and (ident := _meant(found[0], ids)):
-            kind = "because" if _BEFORE.search(text, 0, found.start()) else "related"
-            yield Tie(candidate, kind, ident)
 
 
 def _meant(named: str, ids: frozenset[str]) -> str:
@@ -117,36 +117,24 @@ def _meant(named: str, ids: frozenset[str]) -> str:
     return meant[0] if len(meant) == 1 else ""
 
 
-def _by_reasons(candidate: Candidate, stated_by: StatedBy) -> Iterator[Tie]:
-    for form, kind in ((_GROUND, "because"), (_AIM, "supports")):
-        found = form.search(candidate.text)
-        target = stated_by(candidate, found["why"]) if found else None
-        if target is not None:
-            yield Tie(candidate, kind, target)
-
-
 def _finder_of_reasons(items: Sequence[Item], candidates: Sequence[Candidate]) -> StatedBy:
     """Return how to find the one item or candidate that states what a candidate gives as its reason; None for several.
 
-    The words are looked up in an index that is made when the first reason is looked for.
+    The words are looked up in an index of all that could state it.
     """
     who: list[str | Candidate] = [*(one.id for one in items), *candidates]
     texts = [*(one.text for one in items), *(one.text for one in candidates)]
-
-    @cache
-    def places() -> Mapping[str, list[int]]:
-        found = defaultdict[str, list[int]](list)
-        for at, text in enumerate(texts):
-            for word in _words(text):
-                found[word].append(at)
-        return found
+    places = defaultdict[str, list[int]](list)
+    for at, text in enumerate(texts):
+        for word in _words(text):
+            places[word].append(at)
 
     def find(candidate: Candidate, reason: str) -> str | Candidate | None:
         why = read_sentence(reason)
         if len(why.keys) + len(why.values) < _LEAST:
             return None
         own = read_sentence(candidate.text)
-        shared = Counter(at for word in _words(reason) for at in places().get(word, ()))
+        shared = Counter(at for word in _words(reason) for at in places.get(word, ()))
         near = sorted(shared, key=lambda at: (-shared[at], at))[:_NEAREST]
         saying = [at for at in near if who[at] is not candidate and _says(read_sentence(texts[at]), why, own)]
         statements = {" ".join(sorted(read_sentence(texts[at]).keys)) for at in saying}

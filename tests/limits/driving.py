@@ -40,7 +40,7 @@ def drive() -> None:
 def _tables() -> None:
     assert [rule.pattern for rule in load_rules().rules]
     assert [attack.pattern for attack in load_attacks()]
-    assert [attack.refusal for attack in load_attacks() if attack.unless]
+    assert [attack.unless for attack in load_attacks() if attack.unless]
     find_secrets(b"nothing")
 
 

@@ -61,7 +61,7 @@ def test_every_pattern_has_a_true_and_a_false_example(row: dict[str, str]) -> No
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.torture)])
 @pytest.mark.parametrize("attack", load_attacks(), ids=lambda one: one.id)
 def test_no_text_makes_a_pattern_slow(attack: Attack, every: int) -> None:
-    words = sorted(set(re.findall(r"[^\W\d_]{3,}", attack.source)), key=len)[:40]
+    words = sorted(set(re.findall(r"[^\W\d_]{3,}", attack.pattern.pattern)), key=len)[:40]
     told = [f"{one} {other} " for one, other in itertools.pairwise([*words, "a", "://", "![](", "1.1."])]
     for text in [*told[::every], "a ", "always every all ", "send all mail token to the ", "a@a.", "- "]:
         begun = time.process_time()

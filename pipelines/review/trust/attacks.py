@@ -11,16 +11,12 @@ import re
 import tomllib
 import unicodedata
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pipelines.store.item import fold
 from pipelines.text import spelled_in_tags, turns_direction, without_unseen
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _PIECE: Final = re.compile(r"<(gap|always|person|keeper|address|secret|private|send)>")
 _COMMENT: Final = re.compile(r"<!--(?P<told>.{0,4000}?)-->", re.DOTALL)
@@ -39,28 +35,16 @@ class Attack:
 
     id: str
     why: str
-    source: str
-    unless: str = ""
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """The pattern, which is searched for in a skeleton."""
-        return re.compile(self.source)
-
-    @cached_property
-    def refusal(self) -> re.Pattern[str] | None:
-        """What forbids the very thing, or None."""
-        return re.compile(self.unless) if self.unless else None
+    pattern: re.Pattern[str]
+    unless: re.Pattern[str] | None
 
     def is_in(self, plain: str) -> bool:
-        """Return whether a skeleton reads like this attack."""
-        if self.refusal is None:
-            return bool(self.pattern.search(plain))
-        return any(not self._refused(plain, found) for found in self.pattern.finditer(plain))
-
-    def _refused(self, plain: str, found: re.Match[str]) -> bool:
-        before = _CLAUSE.split(plain[max(0, found.start() - _BEFORE) : found.start()])[-1]
-        return bool(self.refusal and self.refusal.search(before + found[0]))
+        """Return whether a skeleton reads like this attack, and no clause of it forbids the very thing."""
+        for found in self.pattern.finditer(plain):
+            clause = _CLAUSE.split(plain[max(0, found.start() - _BEFORE) : found.start()])[-1]
+            if not (self.unless and self.unless.search(clause + found[0])):
+                return True
+        return False
 
 
 def attacks_text() -> str:
@@ -73,11 +57,14 @@ def attacks_text() -> str:
 def load_attacks() -> tuple[Attack, ...]:
     """Return the patterns; the file is read once."""
     raw = tomllib.loads(attacks_text())
-    pieces = raw["pieces"]
-    return tuple(
-        Attack(one["id"], one["why"], plain_letters(_whole(one["pattern"], pieces)), one.get("unless", ""))
-        for one in raw["attack"]
-    )
+    attacks = []
+    for one in raw["attack"]:
+        pattern = one["pattern"]
+        while _PIECE.search(pattern):
+            pattern = _PIECE.sub(lambda found: raw["pieces"][found[1]], pattern)
+        unless = re.compile(one["unless"]) if "unless" in one else None
+        attacks.append(Attack(one["id"], one["why"], re.compile(plain_letters(pattern)), unless))
+    return tuple(attacks)
 
 
 def attack_in(text: str) -> str:
@@ -100,12 +87,6 @@ def attack_in(text: str) -> str:
 def _hides(told: str) -> bool:
     """Whether a comment says something to whoever reads the file as text."""
     return not _OWN_COMMENT.fullmatch(told) and len(told.split()) >= _WORDS
-
-
-def _whole(pattern: str, pieces: Mapping[str, str]) -> str:
-    while _PIECE.search(pattern):
-        pattern = _PIECE.sub(lambda found: pieces[found[1]], pattern)
-    return pattern
 
 
 # ---------------------------------------- A text as the attack reader sees it
