@@ -112,10 +112,10 @@ def _night(root: Path, settings: Settings, when: datetime, again: str, user: Use
         from pipelines.extract.llm.model_reviewer import reviewer_of  # noqa: PLC0415  the rules need none
 
         night = replace(night, at_once=extractor.at_once, rereads=True, reviewer=reviewer_of(extractor))
-    if user.push.remote_of(root):
+    if remote := user.push.remote_of(root):
         from pipelines.night.sync import Sharing  # noqa: PLC0415  as above
 
-        night = replace(night, sharing=Sharing(settings, user.push, root, when))
+        night = replace(night, sharing=Sharing(settings, user.push, remote, when))
     return night, replies
 
 

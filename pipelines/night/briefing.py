@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
+from itertools import count
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -180,7 +181,16 @@ def _overflow(
     for placed in sorted(out, key=lambda p: p.line):
         block = block_of(document, placed)
         block = Block(archived(block.item), block.notes)
-        archives.setdefault(_archive_for(documents, path, block, cap, closed, room), []).append(block)
+        need = len(render_item(block.item).encode()) + 1 + sum(len(note.encode()) for note in block.notes)
+        year = block.item.since[:4] or "undated"
+        for number in count(1):  # the archive of its year, or the first numbered part of that which has room
+            target = f"Archives/{document.id.rpartition('/')[2]}-{year}{f'-{number}' if number > 1 else ''}.md"
+            size = documents[target].size if target in documents else 0
+            left = room.setdefault(target, cap - 512 - size)
+            if target not in closed and (left >= need or (not size and target not in archives)):
+                break
+        room[target] -= need
+        archives.setdefault(target, []).append(block)
     for target, blocks in archives.items():
         _move(documents, blocks, path, target, moved)
 
@@ -188,28 +198,6 @@ def _overflow(
 def archived(item: Item) -> Item:
     """Return the item as it stands in an archive: what was believed is archived, what was closed stays as it was."""
     return replace(item, status=Status.ARCHIVED) if item.active else item
-
-
-def _archive_for(
-    documents: Mapping[str, Document],
-    path: str,
-    block: Block,
-    cap: int,
-    closed: frozenset[str],
-    room: dict[str, int],
-) -> str:
-    """Return the archive of the item's year, or the first numbered part of it that has room under `cap`."""
-    name = path.removesuffix(".md").rpartition("/")[2]
-    stem, number = f"Archives/{name}-{block.item.since[:4] or 'undated'}", 1
-    need = len(render_item(block.item).encode()) + 1 + sum(len(note.encode()) for note in block.notes)
-    while True:
-        target = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"
-        if target not in room:
-            room[target] = cap - 512 - (documents[target].size if target in documents else 0)
-        if target not in closed and (room[target] >= need or (target not in documents and room[target] == cap - 512)):
-            room[target] -= need
-            return target
-        number += 1
 
 
 def free_path(path: str, taken: Collection[str]) -> str:
@@ -324,8 +312,18 @@ def _people(documents: Mapping[str, Document], link: Callable[[str], str]) -> li
     for path, document in sorted(documents.items()):
         if document.kind is Kind.ARCHIVE:
             continue
-        for name in _people_in(document):
-            named[name] += 1
+        found, titles = list[str](), document.headings
+        for number, heading in enumerate(titles):
+            if heading.title.casefold() == "contacts":
+                stop = titles[number + 1].line if number + 1 < len(titles) else len(document.lines)
+                rows = [line[2:] for line in document.lines[heading.line + 1 : stop] if line[:2] in {"- ", "* "}]
+                names = (re.split(r"[,:(<–—]", row)[0].strip(" *_\r\n") for row in rows)
+                found += filter(None, names)
+        facts = (p.item for p in document.items if p.item.active and p.item.type in {ItemType.FACT, ItemType.TODO})
+        told = (match["name"] for item in facts if (match := _PERSON.match(item.text)))
+        found += [name for name in told if name.split(" ")[0] not in _NOT_PEOPLE and not name.isupper()]
+        named.update(found)
+        for name in found:
             places.setdefault(name, path)
     whole = [name for name in named if " " in name]
     for name in [name for name in named if " " not in name]:
@@ -334,23 +332,6 @@ def _people(documents: Mapping[str, Document], link: Callable[[str], str]) -> li
             named[same[0]] += named.pop(name)
     ranked = sorted(named.items(), key=lambda row: (-row[1], row[0]))
     return [f"- {name}: {link(places[name])}" for name, _ in ranked]
-
-
-def _people_in(document: Document) -> list[str]:
-    titles = document.headings
-    found = []
-    for number, heading in enumerate(titles):
-        if heading.title.casefold() == "contacts":
-            stop = titles[number + 1].line if number + 1 < len(titles) else len(document.lines)
-            rows = [line[2:] for line in document.lines[heading.line + 1 : stop] if line[:2] in {"- ", "* "}]
-            names = (re.split(r"[,:(<–—]", row)[0].strip(" *_\r\n") for row in rows)
-            found += [name for name in names if name]
-    for placed in document.items:
-        if placed.item.active and placed.item.type in {ItemType.FACT, ItemType.TODO}:
-            match = _PERSON.match(placed.item.text)
-            if match and match["name"].split(" ")[0] not in _NOT_PEOPLE and not match["name"].isupper():
-                found.append(match["name"])
-    return found
 
 
 def without_pointers(document: Document) -> Document:

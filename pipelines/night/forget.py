@@ -139,7 +139,7 @@ def _cleared(held: Held, ident: str, words: Words) -> tuple[dict[str, Document],
         after[REVIEW] = _unasked(after[REVIEW], ident, words)
     unlinked: list[str] = []
     for path, document in sorted(after.items()):
-        bare = edited(document, remove=[ident]) if any(p.item.id == ident for p in document.items) else document
+        bare = edited(document, remove=[ident])
         new = {p.line: cut for p in bare.items if p.item.id and (cut := _unlinked(p.item, ident)) != p.item}
         unlinked += [item.id for item in new.values()]
         after[path] = commented(bare, new) if new else bare

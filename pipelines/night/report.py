@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
@@ -25,11 +25,8 @@ if TYPE_CHECKING:
 KEPT: Final = 400
 """Reports that stay: more than a year of nights. What a run changed is in git for good."""
 _RUNS: Final = f"{PRIVATE}/runs"
-_PRINTED: Final = (
-    "run", "now", "day", "logs", "again", "pending_days", "entries", "candidates", "ungrounded", "verdicts", "review",
-    "items", "documents_made", "people", "briefing", "evicted", "model", "given", "index", "seconds", "warnings",
-    "recovered", "merged", "edits_commit", "base", "commit", "exit_code",
-)  # fmt: skip
+_OF_MODELS: Final = frozenset({"tally", "failure", "over_budget", "fallback", "reread", "meaning", "pending"})
+"""Fields that `--json` shows within `model`, within `given` and by the exit code."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +61,11 @@ class RunReport:
         fallback: days that the rules read because no model could.
         reread: days that a model read that only the rules could read before.
         meaning: the local model that the rules and the review could ask what sentences mean; empty where there is none.
-        warnings: what was odd, a sentence each; what leaves something pending first.
         pending: whether something stays unread that should not.
         given: which models were there to be asked, and the most log text that a call held; what a replay needs.
         index: what reindexing did.
         seconds: stage → wall seconds.
+        warnings: what was odd, a sentence each; what leaves something pending first.
         recovered: whether an earlier, interrupted run was finished first.
         merged: files in which somebody's edit during the run was merged.
         edits_commit: the commit of people's edits before the run, or None.
@@ -99,11 +96,11 @@ class RunReport:
     fallback: Sequence[str]
     reread: Sequence[str]
     meaning: str
-    warnings: Sequence[str]
     pending: bool
     given: Mapping[str, object] = field(default_factory=dict)
     index: Mapping[str, object] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
     recovered: bool = False
     merged: Sequence[str] = ()
     edits_commit: str | None = None
@@ -152,7 +149,9 @@ class RunReport:
             "reread_days": self.reread,
             "replies": tally.replies,
         }
-        return {name: model if name == "model" else getattr(self, name) for name in _PRINTED}
+        rows = ((one.name, getattr(self, one.name)) for one in fields(self) if one.name not in _OF_MODELS)
+        shown = dict(("model", model) if name == "extractor" else (name, value) for name, value in rows)
+        return {**shown, "exit_code": self.exit_code}
 
     def summary(self) -> str:
         """Return the run in one line: what cron mails, and the first line of the commit."""

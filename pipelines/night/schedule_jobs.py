@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import re
 import signal
@@ -22,10 +21,8 @@ from typing import TYPE_CHECKING, Final
 from pipelines.agents.capture import sessions_folder
 from pipelines.errors import INTERRUPTED
 from pipelines.store import files
-from pipelines.store.files import replace_synced, writing
 from pipelines.store.layout import PRIVATE
-from pipelines.store.lock import private
-from pipelines.store.state import read_record
+from pipelines.store.state import read_record, write_record
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -153,12 +150,12 @@ def stamp_of(root: Path) -> str:
 def write_next(root: Path, due: datetime | None, now: datetime) -> None:
     """Leave word in `.curate/schedule.json` of when the next night is due, in which process, and since when it is."""
     row = {"process": os.getpid(), "next": due.isoformat(timespec="seconds") if due else ""}
-    _write(root, NEXT, row | {"at": now.isoformat(timespec="seconds")})
+    write_record(root, NEXT, row | {"at": now.isoformat(timespec="seconds")})
 
 
 def note_begun(root: Path, due: datetime) -> None:
     """Leave word in `.curate/begun.json` that the night that was due then is begun, before it is."""
-    _write(root, BEGUN, {"due": due.isoformat(), "times": times_begun(root, due) + 1})
+    write_record(root, BEGUN, {"due": due.isoformat(), "times": times_begun(root, due) + 1})
 
 
 def times_begun(root: Path, due: datetime) -> int:
@@ -166,11 +163,6 @@ def times_begun(root: Path, due: datetime) -> int:
     told = read_record(root, BEGUN)
     times = told.get("times")
     return times if told.get("due") == due.isoformat() and isinstance(times, int) else 0
-
-
-def _write(root: Path, name: str, row: Mapping[str, object]) -> None:
-    with private(root) as folder, writing(name):
-        replace_synced(folder, name.rpartition("/")[2], json.dumps(row).encode())
 
 
 # ---------------------------------------- the daemon's log

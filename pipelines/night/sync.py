@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.clock import day_of
@@ -11,19 +11,17 @@ from pipelines.errors import BrokenChangeSet, CurateError, GitFault
 from pipelines.night.briefing import prune
 from pipelines.night.sync_merge import join, with_edits_understood
 from pipelines.store.change_set import Change, check_documents
-from pipelines.store.files import read_bytes, replace_synced, writing
+from pipelines.store.files import read_bytes
 from pipelines.store.git import Author
 from pipelines.store.git_remote import Refused, Remote, address_of
 from pipelines.store.journal import Signature, apply_changes
 from pipelines.store.layout import SETTINGS
-from pipelines.store.lock import private
 from pipelines.store.merge import merge
-from pipelines.store.state import read_record
+from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from pipelines.settings import Settings
     from pipelines.store.git import Entry, Git
@@ -42,28 +40,25 @@ _ROUNDS: Final = 5
 """How often another machine may be first before we leave it to the next night."""
 
 
+@dataclass
 class Sharing:
     """One memory's remote.
 
     Args:
         settings: the memory's settings.
-        push: the user's own settings: the remote, how long and how often it is tried.
-        root: the memory.
+        push_settings: the user's own settings: how long and how often the remote is tried.
+        remote: the remote.
         now: the moment at which the run acts.
         sleep: how to wait between two tries, in seconds.
+        notes: sentences for the person.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        push: PushTable,
-        root: Path,
-        now: datetime,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self.settings, self.push_settings, self.now, self.sleep = settings, push, now, sleep
-        self.remote = push.remote_of(root)
-        self.notes: list[str] = []
+    settings: Settings
+    push_settings: PushTable
+    remote: str
+    now: datetime
+    sleep: Callable[[float], None] = time.sleep
+    notes: list[str] = field(default_factory=list)
 
     def pull(self, git: Git) -> None:
         """Take in what the remote has, where that leaves no edit of a person's unseen; else it waits until `push`."""
@@ -128,20 +123,14 @@ class Sharing:
             self.notes.append(note)
         at = self.now.isoformat(timespec="seconds")
         row: dict[str, object] = {"remote": self.remote, "state": state, "at": at, "reason": reason}
-        row |= self._counted(state, at, read_record(git.root, STATE))
-        with private(git.root) as folder, writing(folder.called(STATE)):
-            replace_synced(folder, STATE, json.dumps(row, ensure_ascii=False).encode())
-
-    def _counted(self, state: str, at: str, before: Mapping[str, object]) -> dict[str, object]:
-        """Return how many nights in a row did not reach the remote, and when one last did."""
+        before = read_record(git.root, STATE)
         if before.get("remote") != self.remote:
             before = {}
-        if state == "pushed":
-            return {"nights": 0, "pushed": at}
         found = before.get("nights")
-        nights = found if isinstance(found, int) else 0
+        nights = found if isinstance(found, int) else 0  # in a row that did not reach the remote
         is_same = before.get("at") == at and before.get("state") != "pushed"  # what was fetched for, and is pushed now
-        return {"nights": nights if is_same else nights + 1, "pushed": before.get("pushed")}
+        row |= {"nights": nights if is_same else nights + 1, "pushed": before.get("pushed")}
+        write_record(git.root, STATE, row | ({"nights": 0, "pushed": at} if state == "pushed" else {}))
 
 
 class _Diverged(CurateError):

@@ -6,7 +6,6 @@ Documents are joined item by item, logs entry by entry, and what the state remem
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import subprocess
 import tempfile
@@ -18,6 +17,7 @@ from pipelines.night.briefing import without_pointers
 from pipelines.night.reconcile import reconcile
 from pipelines.store.document import Block, Document, block_of, edited
 from pipelines.store.git_history import baseline_at
+from pipelines.store.git_process import hardened
 from pipelines.store.item import Status, folded, render_item
 from pipelines.store.layout import BRIEFING, LOGS, STATE, TOMBSTONES, kind_of
 from pipelines.store.markdown import line_end, read_headings, split_lines
@@ -80,18 +80,20 @@ def join(before: Files, ours: Files, theirs: Files) -> Joined:
 def _join_documents(
     before: Mapping[str, Document], ours: Mapping[str, Document], theirs: Mapping[str, Document]
 ) -> dict[str, Document]:
-    was, here, there = _places(before), _places(ours), _places(theirs)
+    old, mine, other = _places(before), _places(ours), _places(theirs)
     places = {}
-    for ident in sorted({*here, *there}):
-        if one := _joined_item(was.get(ident), here.get(ident), there.get(ident)):
+    for ident in sorted({*mine, *other}):
+        if one := _joined_item(old.get(ident), mine.get(ident), other.get(ident)):
             places[ident] = one
     homes: dict[str, dict[str, Block]] = {}
-    for ident, (path, block) in _without_twins(places, here, there).items():
+    for ident, (path, block) in _without_twins(places, mine, other).items():
         homes.setdefault(path, {})[ident] = block
     out = {}
     for path in sorted({*ours, *theirs, *homes}):
-        sides = (before.get(path), ours.get(path), theirs.get(path))
-        if path in homes or not _is_gone(*sides):
+        was, here, there = sides = (before.get(path), ours.get(path), theirs.get(path))
+        left = here or there
+        gone = was and not (here and there) and (left is None or left.text == was.text)  # the other one left it alone
+        if path in homes or not gone:
             blocks = homes.get(path, {})
             out[path] = _as_it_is(sides, blocks) or _join_document(path, sides, blocks)
     return out
@@ -103,14 +105,6 @@ def _as_it_is(sides: Sides, blocks: Mapping[str, Block]) -> Document | None:
     one = sides[1] if there in {was, here} else sides[2] if here == was else None
     stands = {p.item.id: block_of(one, p) for p in one.items if p.item.id} if one else {}
     return one if one and stands == blocks else None
-
-
-def _is_gone(before: Document | None, ours: Document | None, theirs: Document | None) -> bool:
-    """Whether one side took a document away that the other left as it was."""
-    if before is None or (ours and theirs):
-        return False
-    left = ours or theirs
-    return left is None or left.text == before.text
 
 
 def _documents(files: Files) -> dict[str, Document]:
@@ -260,18 +254,8 @@ def _three_way(before: str, ours: str, theirs: str) -> str:
         for file, text in zip(files, (one, before, other), strict=True):
             # git takes a file with a zero byte for no text; U+0001 marks the tokens meanwhile.
             file.write_bytes(text.replace("\x00", "\x01token ").encode())
-        done = subprocess.run(
-            ["git", "merge-file", "--union", "-p", *map(str, files)],  # noqa: S607  the person's own git
-            capture_output=True,
-            check=True,
-            env={
-                "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-                "LC_ALL": "C",
-                "GIT_CONFIG_NOSYSTEM": "1",
-                "HOME": folder,
-            },
-            cwd=folder,
-        )
+        command = hardened(Path(folder), ["merge-file", "--union", "-p", *map(str, files)])
+        done = subprocess.run(command, capture_output=True, check=True, cwd=folder)
     return done.stdout.decode().replace("\x01token ", "\x00")
 
 

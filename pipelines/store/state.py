@@ -19,8 +19,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pipelines.store.days import moment_of
+from pipelines.store.files import replace_synced, writing
 from pipelines.store.item import folded
 from pipelines.store.layout import PRIVATE
+from pipelines.store.lock import private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -158,6 +160,16 @@ def read_record(root: Path, name: str) -> dict[str, object]:
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def write_record(root: Path, name: str, row: Mapping[str, object]) -> None:
+    """Leave a record in the derived folder, in place of what is there.
+
+    Raises:
+        NotWritable: the disk refused.
+    """
+    with private(root) as folder, writing(f"{PRIVATE}/{name}"):
+        replace_synced(folder, name, json.dumps(row, ensure_ascii=False).encode())
 
 
 def push_state(root: Path) -> dict[str, object] | None:

@@ -38,7 +38,7 @@ def test_a_remote_that_hangs_is_cut_off_in_time(memory: Memory) -> None:
 def test_a_failing_remote_is_asked_again_after_longer_and_longer_pauses(memory: Memory, tmp_path: Path) -> None:
     paused: list[float] = []
     push = PushTable(remote=str(tmp_path / "nowhere.git"), tries=3)
-    Sharing(Settings(), push, memory.root, NOW, paused.append).push(Git(memory.root))
+    Sharing(Settings(), push, push.remote_of(memory.root), NOW, paused.append).push(Git(memory.root))
     assert paused == [4.0, 16.0]
     assert state(memory)["state"] == "failed"
 
