@@ -12,7 +12,7 @@ from pipelines.cli.options import TEXT_SETTINGS, with_memory, words
 from pipelines.cli.output import say, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
-from pipelines.night.manual import direct_change, file_own_item
+from pipelines.night.manual import Deed, direct_change, file_own_item
 from pipelines.store.append_log import append_line, log_line
 from pipelines.store.item import ItemType, fold
 from pipelines.store.layout import Kind
@@ -80,8 +80,8 @@ def curate_add(kind: str, text: tuple[str, ...], document: str | None, opened: O
         if document:
             advice = "Name one by its path; archives take no new items."
             path = open_document(dict(direct.documents), document, direct.snapshot.shown, {Kind.ARCHIVE}, advice)
-        item, path, changes = file_own_item(ItemType(kind), clean.text, path, direct)
-        if changes:
-            direct.apply(changes, f"Add {item.id}: one {kind.lower()} by its owner", added=1, changed=0)
-    done = "Added" if changes else "The memory holds it already:"
+        item, path, documents = file_own_item(ItemType(kind), clean.text, path, direct)
+        if documents:
+            direct.write(Deed(documents, f"Add {item.id}: one {kind.lower()} by its owner", added=[item.id]))
+    done = "Added" if documents else "The memory holds it already:"
     say(f"{done} {item.id} in {direct.snapshot.shown(path)}.")

@@ -251,16 +251,12 @@ def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, d
     history = after.get(target) or new_document(target, "", old.since)
     after[target] = edited(history, add=blocks)
     for place, document in sorted(after.items()):
-        after[place] = _following(document, old_id, new_item.id)
+        changed = {}
+        for placed in document.items:
+            item = placed.item
+            now = following(item, {old_id: new_item.id}) if item.id else item
+            now = with_link(item, "supersedes", old_id) if item.id == new_item.id else now
+            if now != item:
+                changed[placed.line] = now
+        after[place] = commented(document, changed) if changed else document  # lines keep their words' bytes
     return after
-
-
-def _following(document: Document, old: str, new: str) -> Document:
-    """Return a document whose items name the new one where they named the old one; lines keep their words' bytes."""
-    changed = {}
-    for placed in document.items:
-        item = placed.item
-        now = with_link(item, "supersedes", old) if item.id == new else following(item, {old: new}) if item.id else item
-        if now != item:
-            changed[placed.line] = now
-    return commented(document, changed) if changed else document

@@ -66,7 +66,12 @@ class Held:
         return day_of(self.when, self.settings)
 
     def write(self, deed: Deed, by: str = BY_HAND) -> tuple[Mapping[str, Document], bool]:
-        """Bring what was decided under the caps, check it, write and commit it.
+        """Bring what was decided under the caps, check it, write and commit it, and bring the index up to date.
+
+        Args:
+            deed: what was decided.
+            by: who decided, as the commit's `Extractor` says: a verb, and an undo takes it back whole; or people's
+                edits, which no undo takes back.
 
         Returns:
             The documents as they were written, and whether anything was there to write.
@@ -85,35 +90,19 @@ class Held:
             before = snapshot.state.get(TOMBSTONES)
             changes.append(Change(TOMBSTONES, before, render_tombstones({*read_tombstones(before), *deed.stones})))
         if changes:
-            self.apply(changes, deed.summary, added=len(deed.added), changed=deed.changed, by=by)
+            message = render(
+                "commit.txt",
+                summary=deed.summary,
+                lines=[],
+                run_id=run_id(self.when, self.git.head()),
+                added=len(deed.added),
+                changed=deed.changed,
+                extractor=by,
+            )
+            author = self.git.identity() or settings.author
+            apply_changes(snapshot.root, self.git, changes, Signature(message, *author, self.when))
+            reindex(snapshot.root)
         return after, bool(changes)
-
-    def apply(self, changes: Sequence[Change], summary: str, *, added: int, changed: int, by: str = BY_HAND) -> None:
-        """Write and commit a change set, and bring the index up to date.
-
-        Args:
-            changes: the change set, checked.
-            summary: the commit's first line.
-            added: items that are new.
-            changed: items that stood already and are different now.
-            by: who decided, as the commit's `Extractor` says: a verb, and an undo takes it back whole; or people's
-                edits, which no undo takes back.
-
-        Raises:
-            ChangedUnderRun: a file is no longer what was read; nothing was written.
-        """
-        message = render(
-            "commit.txt",
-            summary=summary,
-            lines=[],
-            run_id=run_id(self.when, self.git.head()),
-            added=added,
-            changed=changed,
-            extractor=by,
-        )
-        name, mail = self.git.identity() or self.settings.author
-        apply_changes(self.snapshot.root, self.git, changes, Signature(message, name, mail, self.when))
-        reindex(self.snapshot.root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,25 +177,22 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
         yield held
 
 
-def file_own_item(kind: ItemType, text: str, path: str, held: Held) -> tuple[Item, str, tuple[Change, ...]]:
-    """Return an item of the owner's, where it stands, and the changes that file it; none where it stood already.
+def file_own_item(kind: ItemType, text: str, path: str, held: Held) -> tuple[Item, str, dict[str, Document] | None]:
+    """Return an item of the owner's, where it stands, and the documents with it; None where it stood already.
 
     Args:
         kind: its type.
         text: its sentence.
         path: the document's path, or empty for the one where it belongs.
-        held: the memory as it is; what the new item pushes out of a document is moved as in a run.
+        held: the memory as it is.
     """
-    snapshot = held.snapshot
-    path = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, snapshot.unreadable()))
+    path = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, held.snapshot.unreadable()))
     for place, document in held.documents.items():
         for placed in document.items:
             if placed.item.active and placed.item.type is kind and folded(placed.item.text) == folded(text):
-                return placed.item, place, ()
+                return placed.item, place, None
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
     item = replace(item, id=new_id(item, document_id(path), items_by_id(held.documents)))
     home = held.documents.get(path) or new_document(path, "", held.today)
-    documents = {**held.documents, path: edited(home, add=[Block(item)])}
-    after = tidied(documents, snapshot, held.settings).documents
-    return item, path, tuple(document_changes(snapshot.documents, after))
+    return item, path, {**held.documents, path: edited(home, add=[Block(item)])}

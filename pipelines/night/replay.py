@@ -35,11 +35,10 @@ from pipelines.store.user_layout import read_layout
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
+    from pipelines.extract.extraction import Extraction, ExtractionRequest
     from pipelines.extract.llm.call import Answer, Call, Model
-    from pipelines.extract.llm.model_reviewer import ModelReviewer
     from pipelines.extract.llm.replies import Kept
     from pipelines.night.run_history import Run
     from pipelines.search.embedders.embedder import Embedder
@@ -83,18 +82,18 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
     base = run.commit.parent if run.commit else str(run.reported("base") or "")
     if not base:
         raise NotReplayable(run.id, "its report does not say which commit it began with")
-    reader = _Reader(root, run)
+    silent: list[_Silent] = []
     with tempfile.TemporaryDirectory(prefix="curate-replay-") as folder:
         memory = lay_out(git, base, Path(folder).resolve())
         own = Git(memory)
-        made = _curate(memory, own, run, reader) or base
+        made = _curate(_night(root, memory, run, silent), own, run) or base
         before = run.commit.commit if run.commit else base
         changes = _changes(own, before, made)
         messages: tuple[str, str] | tuple[()] = ()
         if before != made and not changes:
             one, other = (own.run("cat-file", "commit", commit).decode(errors="replace") for commit in (before, made))
             messages = (one, other)
-    return Replayed(run.id, before, made, changes, messages, reader.without_reply)
+    return Replayed(run.id, before, made, changes, messages, silent[0].asked if silent else 0)
 
 
 def lay_out(git: Git, commit: str, folder: Path) -> Path:
@@ -127,25 +126,13 @@ def lay_out(git: Git, commit: str, folder: Path) -> Path:
     return memory
 
 
-def _curate(memory: Path, git: Git, run: Run, reader: _Reader) -> str | None:
+def _curate(night: Night, git: Git, run: Run) -> str | None:
     """Curate as the run did, and return the commit, or None where nothing changed."""
-    make_missing_folders(memory)
-    night = Night(
-        memory,
-        load_settings(memory),
-        reader.extractor,
-        datetime.fromisoformat(str(run.reported("now"))),
-        str(run.reported("again") or ""),
-        rereads=reader.has_models,
-        embedder=reader.embedder,
-        vectors=reader.vectors,
-        reviewer=reader.reviewer,
-        rules_from=str(run.reported("given", "rules_from") or "self"),
-    )
+    make_missing_folders(night.root)
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None
-    return apply_changes(memory, git, plan.changes, run_signature(night, replace(plan.report, run=run.id))).commit
+    return apply_changes(night.root, git, plan.changes, run_signature(night, replace(plan.report, run=run.id))).commit
 
 
 def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:
@@ -157,56 +144,59 @@ def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:
     )
 
 
-class _Reader:
-    """Who reads in a replay: the rules, or the kept replies of the models that read then."""
+def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
+    """Return a night in which the rules read, or the kept replies of the models that read then.
 
-    def __init__(self, root: Path, run: Run) -> None:
-        given: Any = run.reported("given")
-        names = _words(given.get("models"))
-        self.has_models = bool(names)
-        self._silent = [_Silent(name, int(given.get("input_tokens") or 1)) for name in names]
-        self.embedder = _local_as(str(given.get("meaning") or ""))
-        self.vectors = Vectors(self.embedder, kept_in(root), most=None) if given.get("nearest") else Vectors()
-        self.extractor: Extractor = RulesExtractor()
-        self.reviewer: ModelReviewer | None = None
-        if names:
-            replies = Replies(root / REPLIES, datetime.fromisoformat(str(run.reported("now"))))
-            kept = [found for key in _words(run.reported("model", "replies")) if (found := replies.read(key))]
-            model = ModelExtractor(Chain(self._silent, _OnlyKept(kept)))
-            self.reviewer = reviewer_of(model) if run.reported("review") else None
-            by_rules = frozenset(_words(run.reported("model", "fallback_days")))
-            self.extractor = _AsThen(model, RulesExtractor(), by_rules)
-
-    @property
-    def without_reply(self) -> int:
-        """How many calls had no reply."""
-        return self._silent[0].asked if self._silent else 0
-
-
-def _local_as(name: str) -> Callable[[], Embedder | None]:
-    """Return how to get the local model that the run could ask; none where it had none, or where another is here."""
+    Args:
+        root: the memory, where replies and vectors are kept.
+        memory: what is curated.
+        run: the run.
+        silent: takes the models, which count what no kept reply answers.
+    """
+    given: Any = run.reported("given")
+    now, meaning = datetime.fromisoformat(str(run.reported("now"))), str(given.get("meaning") or "")
 
     @cache
-    def find() -> Embedder | None:
-        found = local_embedder() if name else None
-        return found if found and found.name == name else None
+    def local() -> Embedder | None:  # none where the run had none, or where another is here
+        found = local_embedder() if meaning else None
+        return found if found and found.name == meaning else None
 
-    return find
+    night = Night(
+        memory,
+        load_settings(memory),
+        RulesExtractor(),
+        now,
+        str(run.reported("again") or ""),
+        embedder=local,
+        vectors=Vectors(local, kept_in(root), most=None) if given.get("nearest") else Vectors(),
+        rules_from=str(given.get("rules_from") or "self"),
+    )
+    silent += [_Silent(name, int(given.get("input_tokens") or 1)) for name in _words(given.get("models"))]
+    if not silent:
+        return night
+    replies = Replies(root / REPLIES, now)
+    kept = [found for key in _words(run.reported("model", "replies")) if (found := replies.read(key))]
+    model = ModelExtractor(Chain(silent, _OnlyKept(kept)))
+    reader = _AsThen(model.name, model, frozenset(_words(run.reported("model", "fallback_days"))))
+    return replace(
+        night, extractor=reader, rereads=True, reviewer=reviewer_of(model) if run.reported("review") else None
+    )
 
 
 def _words(found: object) -> list[str]:
     return [str(word) for word in found] if isinstance(found, list) else []
 
 
+@dataclass(frozen=True, slots=True)
 class _AsThen:
     """An extractor for which the rules read the days that they read then; of the others kept replies tell.
 
     A day that stayed pending has none among the replies that the run rests on, so it stays pending again.
     """
 
-    def __init__(self, models: ModelExtractor, rules: RulesExtractor, by_rules: Collection[str]) -> None:
-        self.name = models.name
-        self._models, self._rules, self._by_rules = models, rules, by_rules
+    name: str
+    models: ModelExtractor
+    by_rules: frozenset[str]
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         """Return what was read of a day.
@@ -214,18 +204,21 @@ class _AsThen:
         Raises:
             ModelFailed: a reply is not kept.
         """
-        if request.day in self._by_rules:
-            return replace(self._rules.extract(request), fallback=True)
-        return self._models.extract(request)
+        if request.day in self.by_rules:
+            return replace(RulesExtractor().extract(request), fallback=True)
+        return self.models.extract(request)
 
 
+@dataclass
 class _Silent:
     """A model that answers nothing: in a replay only kept replies speak."""
 
-    source, output_tokens, retries = "", 0, 0
-
-    def __init__(self, name: str, input_tokens: int) -> None:
-        self.name, self.input_tokens, self.asked = name, input_tokens, 0
+    name: str
+    input_tokens: int
+    asked: int = 0
+    source: str = ""
+    output_tokens: int = 0
+    retries: int = 0
 
     def ask(self, call: Call) -> Answer:  # noqa: ARG002  whatever is asked
         """Count the call.

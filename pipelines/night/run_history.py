@@ -110,7 +110,11 @@ def all_runs(root: Path, git: Git) -> list[Run]:
     commits, reports = run_commits(git), read_reports(root)
     gone = undone_by(commits)
     runs = [_committed(one, reports.pop(one.run, None), gone.get(one.run, "")) for one in commits]
-    runs += [_reported(ident, report) for ident, report in reversed(reports.items())]
+    for ident, report in reversed(reports.items()):
+        ended, why = _ending(report)
+        if report.get("commit"):
+            ended, why = Ended.ASTRAY, f"its commit {str(report['commit'])[:10]} is not in the history of this branch"
+        runs.append(Run(ident, str(report.get("now") or ""), ended, why, 0, 0, None, report))
     return sorted(runs, key=lambda run: _moment(run.when), reverse=True)
 
 
@@ -146,13 +150,6 @@ def _committed(commit: RunCommit, report: Mapping[str, object] | None, undone: s
     if undone:
         ended, why = Ended.UNDONE, undone
     return Run(commit.run, commit.when, ended, why, commit.added, commit.changed, commit, report)
-
-
-def _reported(ident: str, report: Mapping[str, object]) -> Run:
-    ended, why = _ending(report)
-    if report.get("commit"):
-        ended, why = Ended.ASTRAY, f"its commit {str(report['commit'])[:10]} is not in the history of this branch"
-    return Run(ident, str(report.get("now") or ""), ended, why, 0, 0, None, report)
 
 
 def _ending(report: Mapping[str, object]) -> tuple[Ended, str]:

@@ -19,9 +19,9 @@ from apscheduler.triggers.interval import IntervalTrigger
 from pipelines.errors import BadSettings, CurateError
 from pipelines.night.report import read_reports, was_cut_short
 from pipelines.night.schedule_jobs import (
+    INDEX,
+    NIGHT,
     capture_job,
-    index_job,
-    night_job,
     note_begun,
     stamp_of,
     times_begun,
@@ -170,8 +170,12 @@ class Daemon:
         return True
 
     def _do(self, name: str) -> None:
-        job = {"night": night_job, "index": index_job}.get(name, lambda: capture_job(os.environ))()
-        if not job.commands or (name == "index" and not self._has_changed()):
+        job = {"night": NIGHT, "index": INDEX}.get(name) or capture_job(os.environ)
+        if name == "index":
+            before, self._stamp = self._stamp, stamp_of(self._root)
+            if self._stamp == before:
+                return
+        if not job.commands:
             return
         begun = self._world.now()
         if name == "night" and (due := last_due(self._night, begun)):
@@ -187,11 +191,6 @@ class Daemon:
             write()
         except CurateError as fault:
             self._world.log("not-noted", level="warning", why=type(fault).__name__)
-
-    def _has_changed(self) -> bool:
-        stamp = stamp_of(self._root)
-        changed, self._stamp = stamp != self._stamp, stamp
-        return changed
 
     def _on_event(self, event: object) -> None:
         job = getattr(event, "job_id", "")

@@ -43,14 +43,8 @@ class Job:
     commands: tuple[tuple[str, ...], ...]
 
 
-def night_job() -> Job:
-    """Return the nightly curation."""
-    return Job("night", (("run",),))
-
-
-def index_job() -> Job:
-    """Return the refreshing of the index."""
-    return Job("index", (("index",),))
+NIGHT: Final = Job("night", (("run",),))
+INDEX: Final = Job("index", (("index",),))
 
 
 def capture_job(environ: Mapping[str, str]) -> Job:

@@ -88,14 +88,14 @@ def _logged(began: float) -> Iterator[None]:
     try:
         yield
     except (Exception, KeyboardInterrupt) as fault:
-        code = ending_code(fault)
+        code, last = ending_code(fault), traceback.extract_tb(fault.__traceback__)[-1]
         write(
             journal_line(
                 WARNING if isinstance(fault, LockHeld | KeyboardInterrupt) else ERROR,
                 "night-failed",
                 kind=type(fault).__name__,
                 why=str(fault) if isinstance(fault, _SAYABLE) else None,
-                at=_where(fault) if code == BUG else None,
+                at=f"{Path(last.filename).name}:{last.lineno}" if code == BUG else None,
                 seconds=round(time.monotonic() - began, 1),
                 exit=code,
             )
@@ -103,12 +103,6 @@ def _logged(began: float) -> Iterator[None]:
         if isinstance(fault, KeyboardInterrupt):
             raise
         raise AlreadyReported(code) from None
-
-
-def _where(fault: BaseException) -> str:
-    """Return where the code broke: file and line, and no value that it held."""
-    last = traceback.extract_tb(fault.__traceback__)[-1]
-    return f"{Path(last.filename).name}:{last.lineno}"
 
 
 # ---------------------------------------- telling a person that a night went wrong

@@ -115,10 +115,12 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
     undone = None
     if run.by_hand and not item:
-        left, dropped = _stones_of(git, run)
+        before = read_tombstones(git.show(run.parent, TOMBSTONES) if run.parent else None)
+        after = read_tombstones(git.show(run.commit, TOMBSTONES))
+        left = after - before
         if fault := why_not(sides, snapshot, left):
             raise NotUndoable(f"Run {run.run} {fault}.", f"Git has it all: `git show {run.commit[:10]}`.")
-        stones = (stones - left) | dropped
+        stones = (stones - left) | (before - after)
         undone = put_back(sides, snapshot.documents, base.documents)
     if undone is None:
         reasons: dict[str, set[Reason]] = {}
@@ -130,13 +132,6 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     _keep_crowded(undone, pruned, snapshot.shown)
     changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
     return UndoPlan(run, item, undone, changes)
-
-
-def _stones_of(git: Git, run: RunCommit) -> tuple[frozenset[Tombstone], frozenset[Tombstone]]:
-    """Return the tombstones that a run left, and those that it took away."""
-    before = read_tombstones(git.show(run.parent, TOMBSTONES)) if run.parent else frozenset()
-    after = read_tombstones(git.show(run.commit, TOMBSTONES))
-    return after - before, before - after
 
 
 def _sides(git: Git, run: RunCommit) -> RunSides:

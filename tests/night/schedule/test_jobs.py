@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.night.schedule_jobs import Children, Job, capture_job, night_job
+from pipelines.night.schedule_jobs import NIGHT, Children, Job, capture_job
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,13 +24,13 @@ def test_what_runs_is_told_to_end_and_then_killed(
     program.chmod(0o755)
     monkeypatch.setattr("sys.executable", str(program))
     children, codes = Children(tmp_path), []
-    thread = threading.Thread(target=lambda: codes.append(children.run(night_job())))
+    thread = threading.Thread(target=lambda: codes.append(children.run(NIGHT)))
     thread.start()
     ready.read_text()
     assert children.stop(seconds) == killed
     thread.join(30)
     assert codes == [code]
-    assert children.run(night_job()) == 130, "nothing more is started"
+    assert children.run(NIGHT) == 130, "nothing more is started"
 
 
 def test_capture_is_of_the_agents_that_are_here(tmp_path: Path) -> None:
