@@ -81,19 +81,18 @@ def imported(documents: Mapping[str, Document], export: Export) -> Imported:
     """
     after, there, homes, incoming = dict(documents), items_by_id(documents), export.homes, export.items
     plain = {(path, p.item.type, p.item.text) for path, one in documents.items() for p in one.items}
-    known = [
-        one
-        for one in incoming
-        if one.item.id in there or ((one.path, one.item.type, one.item.text) in plain and not one.item.id)
-    ]
+    known: list[Incoming] = []
+    fresh: dict[str, list[Incoming]] = {}
+    for one in incoming:
+        stands = (one.path, one.item.type, one.item.text) in plain
+        if one.item.id in there or (stands and not one.item.id):
+            known.append(one)
+        else:
+            fresh.setdefault(one.path, []).append(one)
     changed = _clashing(there, known)
     for one in changed:
         path = there[one.item.id][0]
         after[path] = edited(after[path], replace={one.item.id: one.item})
-    fresh: dict[str, list[Incoming]] = {}
-    for one in incoming:
-        if one not in known:
-            fresh.setdefault(one.path, []).append(one)
     made = [path for path in fresh if path not in after] + [path for path in homes if path not in {**after, **fresh}]
     for path in made:
         after[path] = _made(path, homes.get(path, ("", "", "active")), fresh.get(path, ()))

@@ -109,7 +109,17 @@ def all_runs(root: Path, git: Git) -> list[Run]:
     """Return the runs of a memory, newest first: those of git's history, and those that left only a report here."""
     commits, reports = run_commits(git), read_reports(root)
     gone = undone_by(commits)
-    runs = [_committed(one, reports.pop(one.run, None), gone.get(one.run, "")) for one in commits]
+    runs = []
+    for one in commits:
+        report = reports.pop(one.run, None)
+        ended, why = _ending(report) if report else (Ended.COMMITTED, "no report is on this machine")
+        if one.undoes:
+            ended, why = Ended.WELL, ""  # an undo leaves no report: its commit says everything
+        elif one.by_hand:
+            ended, why = Ended.BY_HAND, one.subject
+        if one.run in gone:
+            ended, why = Ended.UNDONE, gone[one.run]
+        runs.append(Run(one.run, one.when, ended, why, one.added, one.changed, one, report))
     for ident, report in reversed(reports.items()):
         ended, why = _ending(report)
         if report.get("commit"):
@@ -139,17 +149,6 @@ def items_changed(run: Run, git: Git) -> list[ItemChange]:
     before, after = changed_documents(git, run.commit)
     changes = item_changes(understood(before, after), after)
     return [replace(one, before=shown(one.before), after=shown(one.after)) for one in changes]
-
-
-def _committed(commit: RunCommit, report: Mapping[str, object] | None, undone: str) -> Run:
-    ended, why = _ending(report) if report else (Ended.COMMITTED, "no report is on this machine")
-    if commit.undoes:
-        ended, why = Ended.WELL, ""  # an undo leaves no report: its commit says everything
-    elif commit.by_hand:
-        ended, why = Ended.BY_HAND, commit.subject
-    if undone:
-        ended, why = Ended.UNDONE, undone
-    return Run(commit.run, commit.when, ended, why, commit.added, commit.changed, commit, report)
 
 
 def _ending(report: Mapping[str, object]) -> tuple[Ended, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ChangedUnderRun, ModelFailed
+from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.night.plan import plan_night
 from pipelines.night.reindex import reindex
 from pipelines.night.report import save_failure, save_report
@@ -74,13 +75,21 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
     warnings += still_held(night.root, found[1], report.warnings)
+    # What a replay must know of who was to read and to judge; the rules need nothing.
+    given: dict[str, object] = {"models": []}
+    if isinstance(night.extractor, ModelExtractor):
+        chain = night.extractor.chain
+        given = {"models": [model.name for model in chain.models], "input_tokens": chain.input_tokens}
+    given["meaning"] = report.meaning
+    given |= {"nearest": "vectors"} if night.vectors.used else {}
+    given |= {"rules_from": night.rules_from} if night.rules_from != "self" else {}
     report = replace(
         report,
         index=index,
         warnings=(*warnings, *report.warnings),
         pending=report.pending or bool(warnings),
         recovered=recovered,
-        given=_given(night, report.meaning),
+        given=given,
         edits_commit=edits,
         seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
     )
@@ -115,19 +124,6 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> RunReport:
             warnings = (*report.warnings, *notes)
             return replace(report, merged=merged, warnings=warnings, commit=applied.commit)
     raise AssertionError  # the loop returns or raises
-
-
-def _given(night: Night, meaning: str) -> dict[str, object]:
-    """Return what a replay must know of who was to read and to judge; the rules need nothing."""
-    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  a night of the rules alone has no need of it
-
-    given: dict[str, object] = {"models": []}
-    if isinstance(night.extractor, ModelExtractor):
-        chain = night.extractor.chain
-        given = {"models": [model.name for model in chain.models], "input_tokens": chain.input_tokens}
-    given["meaning"] = meaning
-    given |= {"nearest": "vectors"} if night.vectors.used else {}
-    return given | ({"rules_from": night.rules_from} if night.rules_from != "self" else {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,8 @@ class Known:
         meant = self._apart(self._by_meaning(candidate), family)
         found: list[int] = []
         for current in (True, False):
-            found += _joined(_by_words([places[current] for places in postings]), meant[current][:MEANT])
+            words, near = _by_words([places[current] for places in postings]), meant[current][:MEANT]
+            found += _joined(words, near) if near else words
         return [self._all[at] for at in found]
 
     def _apart(self, places: Iterable[int], family: Container[ItemType]) -> dict[bool, list[int]]:
@@ -214,7 +215,7 @@ def _joined(words: Sequence[int], meant: Sequence[int]) -> list[int]:
     for order in (words, meant):
         for rank, at in enumerate(order):
             scores[at] = scores.get(at, 0.0) + 1 / (_RANK + rank)
-    return sorted(scores, key=lambda at: (-round(scores[at], 9), at)) if meant else list(words)
+    return sorted(scores, key=lambda at: (-round(scores[at], 9), at))
 
 
 def _meant(one: Belief) -> str:

@@ -76,7 +76,7 @@ class LabelReader:
         self._entry, self._lines, self._headings = entry, lines, entry.headings
         if first_of_section or (self._opened and entry.start_line - self._opened.end_line > _FAR):
             self._opened = None
-        if shows_examples(entry.headings) or introduces_example(self._before):
+        if shows_examples(entry.headings) or (self._before and introduces_example(self._before)):
             self._take(0, len(lines) - 1)
         else:
             index, any_label = 0, False  # where there is one, no section takes the entry as a whole
@@ -93,7 +93,8 @@ class LabelReader:
     def _read_line(self, index: int, spoken: Spoken) -> int | None:
         """Read a line that a label or a tick box begins; return where what it says ends, or None where it has none."""
         lines = self._lines
-        if is_bot(spoken.speaker) or is_near_miss(spoken) or (index and introduces_example(lines[index - 1].raw)):
+        is_echo = spoken.speaker and is_bot(spoken.speaker)
+        if is_echo or is_near_miss(spoken) or (index and introduces_example(lines[index - 1].raw)):
             self._take(index, index)
             return index
         label = read_label(spoken)

@@ -94,7 +94,7 @@ def _adopted(read: Iterable[tuple[Entry, Sequence[Line]]], taken: set[int]) -> I
     proposed: list[_Proposal] = []
     for entry, line in ((entry, line) for entry, lines in read for line in lines):
         spoken = line.spoken
-        if spoken is None or is_bot(spoken.speaker):
+        if spoken is None or (spoken.speaker and is_bot(spoken.speaker)):
             continue
         said = spoken.said
         if is_near_miss(spoken):
