@@ -95,16 +95,9 @@ class Search(_Strict):
     """How hits are ranked; `pipelines.search.rank.Ranking` says what each does."""
 
     mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
-    fusion: Literal["weighted", "rrf"] = "weighted"
     vector_weight: Share = 0.5
-    rrf_k: Annotated[int, Field(ge=1, le=1000)] = 60
-    day_bonus: Share = 0.0
-    diversity: Share = 0.0
-    half_life: Annotated[float, Field(ge=0, le=36_500)] = 0.0
     access: Share = 0.0
     priority: Share = 0.0
-    trust: Share = 0.0
-    confidence: Share = 0.0
 
 
 Days = Annotated[int, Field(ge=1, le=36_500)]

@@ -6,7 +6,6 @@ import os
 import sqlite3
 import threading
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -85,9 +84,8 @@ class Asker:
 
     def ask(self, query: str) -> Asked:
         """Return how a query is to be answered; what an embedder cannot do, words do."""
-        asked = replace(self.asked, today=self.asked.filters.as_of or f"{datetime.now(UTC):%Y-%m-%d}")
         if self.embedder is None:
-            return asked
+            return self.asked
         from pipelines.search.embed import vector_of  # noqa: PLC0415  only where there are vectors
 
         vector, note = vector_of(self.embedder, query)
@@ -97,7 +95,7 @@ class Asker:
             vector = None
         if note and note not in self.notes:
             self.notes.append(note)
-        return replace(asked, vector=vector, embedder=self.embedder.name)
+        return replace(self.asked, vector=vector, embedder=self.embedder.name)
 
 
 def asker(root: Path, filters: Filters, *, explain: bool = False, mode: Mode | None = None) -> Asker:
