@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines.cli.options import day_option, json_option, with_root
-from pipelines.cli.output import say, say_json_line, say_marked, warn, warn_lines
+from pipelines.cli.output import say, say_json_line, say_marked, warn
 from pipelines.errors import IndexUnusable
 from pipelines.search.filters import Filters
 from pipelines.store.item import ItemType, Trust
@@ -78,7 +78,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     with _memory_of(root, known_on or "") as searched:
         spare_threads()
         fresh = freshen(searched)
-        warn_lines(fresh.notes)
+        warn(*fresh.notes)
         who = asker(searched, filters, explain=explain)
         if query == ("-",):
             for line in sys.stdin.buffer:
@@ -124,12 +124,12 @@ def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) ->
     from pipelines.search.query import search  # noqa: PLC0415  as above
 
     asked = who.ask(query)
-    warn_lines(who.notes)
+    warn(*who.notes)
     who.notes.clear()
     try:
         return search(root, query, limit, fresh.stale, asked)
     except IndexUnusable as error:
-        warn_lines(rebuilt(root, error).notes)
+        warn(*rebuilt(root, error).notes)
         return search(root, query, limit, (), asked)
 
 
