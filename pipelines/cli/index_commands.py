@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -53,7 +54,7 @@ def curate_index(*, full: bool, describing: bool, as_json: bool, root: Path) -> 
     report = rebuild_index(root) if full else update_index(root)
     vectors, notes = embed(root, math.inf)
     if as_json:
-        done = report.to_json() | ({"vectors": vectors} if vectors else {})
+        done = asdict(report) | ({"vectors": vectors} if vectors else {})
         say_json_line(done | ({"images": images.to_json()} if images else {}))
     else:
         _tell_report(report)
@@ -93,7 +94,7 @@ def _tell_report(report: IndexReport) -> None:
         f"{len(report.skipped):,} skipped",
     )
     say(f"Index: {', '.join(filter(None, counts))} in {report.seconds:.1f} s")
-    files = report.to_json()
+    files = asdict(report)
     say(*(f"  {line}" for key in ("skipped", "partial") for line in skipped_lines(files[key])))
 
 

@@ -108,7 +108,7 @@ def scan(root: Path) -> Scan:
     taken = Counter[str]()
     beside = {Form.TEXT: "", Form.IMAGE: ""}  # what else a form's text hangs on is looked at where a file needs it
     for entry, path, form, sidecar in _candidates(root, skipped):
-        top = _top(path)
+        top = path.partition("/")[0]
         taken[top] += 1
         if taken[top] > files.MOST_FILES:
             if taken[top] == files.MOST_FILES + 1:  # said once
@@ -160,21 +160,18 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
             skipped.append(Skipped(_printable(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
         listed = {f"{here}/{one.name}" if here else one.name: one for one in seen if not one.name.startswith(".")}
         if not layout.in_place:  # else files stand wherever their owner keeps them
-            listed = {real: one for real, one in listed.items() if real != PARTIAL and _top(real) in _AT_THE_TOP}
+            listed = {real: one for real, one in listed.items() if real.partition("/")[0] in _AT_THE_TOP}
+            listed.pop(PARTIAL, None)
         for real, entry in listed.items():
             if entry.is_dir(follow_symlinks=False):
                 pending += [real] if layout.leads(real) else []
                 continue
             path = layout.canonical(real) or ""
-            if _top(path) in _TOPS and (form := form_of(path)):
+            if path.partition("/")[0] in _TOPS and (form := form_of(path)):
                 beside = (listed.get(one) for one in sidecar_names(real)) if form is Form.IMAGE else ()
                 yield entry, path, form, next(filter(None, beside), None)
             elif _is_linked_folder(entry) and layout.leads(real):
                 skipped.append(Skipped(_printable(known_below + real), _LINK))
-
-
-def _top(path: str) -> str:
-    return path.partition("/")[0]
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
