@@ -205,7 +205,7 @@ def _search(root: Path) -> Part:
     lines = [f"Index     {index}", f"Embedder  {why}"]
     if facts.vectors or name:
         lines.append(f"Vectors   {_vectors(facts.vectors, name)}")
-    return {"index": facts.to_json(), "embedder": {"name": name, "why": why}}, lines
+    return {"index": asdict(facts), "embedder": {"name": name, "why": why}}, lines
 
 
 def _vectors(vectors: VectorFacts | None, embedder: str | None) -> str:

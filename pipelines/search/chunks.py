@@ -78,6 +78,7 @@ class Unit:
         status: an item's; empty for what is no item.
         item: the item's id, or empty.
         record: the transcript's record that a log's line tells of, as `PATH:LINE`, or empty.
+        hidden: whether it is left out of results and of its neighbours' surroundings: `SHOWN`, `PAST` or `NEVER`.
     """
 
     start_line: int
@@ -95,16 +96,7 @@ class Unit:
     status: str = ""
     item: str = ""
     record: str = ""
-
-    @property
-    def hidden(self) -> int:
-        """Whether it is left out of results and of its neighbours' surroundings: `SHOWN`, `PAST` or `NEVER`.
-
-        What was closed on a day that nobody wrote down held until nobody knows when, so it is told for no day.
-        """
-        if self.status in UNTOLD:
-            return NEVER
-        return (PAST if self.until else NEVER) if self.status in CLOSED else SHOWN
+    hidden: int = SHOWN
 
 
 def read_units(path: str, text: str) -> tuple[Unit, ...]:
@@ -174,16 +166,23 @@ def _item(base: Unit, block: Block) -> Unit | None:
     item = parse_item(line)
     if item is None:
         return None
+    until, hidden = _day(item.until), SHOWN
+    if item.status in UNTOLD:
+        hidden = NEVER
+    elif item.status in CLOSED:
+        # What was closed on a day that nobody wrote down held until nobody knows when, so it is told for no day.
+        hidden = PAST if until else NEVER
     return replace(
         _prose(base, block),
         text=without_comments(f"{item.type}: {item.text}\n{without_comments(notes)}"),
         date=_day(item.since) or base.date,
-        until=_day(item.until),
+        until=until,
         types=(str(item.type),),
         trust=item.trust,
         confidence=item.confidence,
         status=item.status,
         item=item.id,
+        hidden=hidden,
     )
 
 

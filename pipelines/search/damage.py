@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.indexed_files import compare, recorded, scan
@@ -112,10 +112,6 @@ class IndexFacts:
     units: int = 0
     behind: int = 0
     vectors: VectorFacts | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
-        return asdict(self)
 
 
 def index_facts(root: Path) -> IndexFacts:

@@ -216,7 +216,8 @@ Recorded = tuple[Stamp, int, str, str]
 class Changes:
     """Paths in order: new files, files with other bytes, files that are no more, and those whose bytes are the same.
 
-    `touched` are those of the unchanged whose stamp has to be taken anew, so that the next scan need not read them.
+    `touched` are those of the unchanged whose stamp has to be taken anew, so that the next scan need not read them;
+    `stale` are the first three, for which the index would not tell the truth.
     """
 
     added: list[str]
@@ -224,11 +225,7 @@ class Changes:
     removed: list[str]
     unchanged: list[str]
     touched: list[str]
-
-    @property
-    def stale(self) -> tuple[str, ...]:
-        """The paths for which the index would not tell the truth."""
-        return (*self.added, *self.changed, *self.removed)
+    stale: list[str]
 
 
 def recorded(connection: sqlite3.Connection) -> dict[str, Recorded]:
@@ -250,7 +247,8 @@ def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
             touched.append(path)
         else:
             changed.append(path)
-    return Changes(added, changed, sorted(known.keys() - found.files.keys()), unchanged, touched)
+    removed = sorted(known.keys() - found.files.keys())
+    return Changes(added, changed, removed, unchanged, touched, [*added, *changed, *removed])
 
 
 def is_covered(stamp: Stamp, recorded_stamp: Stamp, checked_ns: int) -> bool:
