@@ -36,11 +36,6 @@ class Conversation:
     logs: Mapping[str, str]
     questions: tuple[Question, ...]
 
-    @property
-    def last_day(self) -> str:
-        """The day of its last log, from which ages are counted: who asks, asks at the end."""
-        return max(self.logs).rpartition("/")[2].removesuffix(".md")
-
 
 def read_conversations(place: Path) -> list[Conversation]:
     """Return the conversations of a file or folder, in order of their names.

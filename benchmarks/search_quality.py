@@ -42,7 +42,6 @@ RANKINGS = {
     DEFAULT: Ranking(),
     'mode = "keyword"': Ranking(mode="keyword"),
     'mode = "vector"': Ranking(mode="vector"),
-    'fusion = "rrf"': Ranking(fusion="rrf"),
     "vector_weight = 0.7": Ranking(vector_weight=0.7),
     "vector_weight = 0.6": Ranking(vector_weight=0.6),
     "vector_weight = 0.4": Ranking(vector_weight=0.4),
@@ -50,15 +49,8 @@ RANKINGS = {
     "without neighbours": Ranking(neighbours=0.0),
     "without passages": Ranking(passages=0.0),
     "without both": Ranking(neighbours=0.0, passages=0.0),
-    "day_bonus = 0.1": Ranking(day_bonus=0.1),
-    "day_bonus = 0.3": Ranking(day_bonus=0.3),
-    "diversity = 0.1": Ranking(diversity=0.1),
-    "diversity = 0.3": Ranking(diversity=0.3),
-    "half_life = 30": Ranking(half_life=30.0),
-    "half_life = 365": Ranking(half_life=365.0),
-    "trust = 0.2": Ranking(trust=0.2),
 }
-WORDS_ALONE = (DEFAULT, "without neighbours", "without passages", "without both", "half_life = 30", "half_life = 365")
+WORDS_ALONE = (DEFAULT, "without neighbours", "without passages", "without both")
 TITLES = ("@500w", "@1000w", "@2000w", "day@5", "day@10", "MRR")
 
 
@@ -74,7 +66,7 @@ def answered(conversation: Conversation, embedder: Embedder | None) -> Iterator[
         if embedder:
             embed_index(root, embedder)
         for question in conversation.questions:
-            asked = Asked(today=conversation.last_day)
+            asked = Asked()
             if embedder:
                 asked = replace(asked, vector=embedder.embed_query(question.query), embedder=embedder.name)
             yield {

@@ -231,11 +231,8 @@ def _answer_text(answer: Answer) -> str:
 
 
 def _hit_text(hit: Hit) -> str:
-    lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"
-    quality = [*hit.types, hit.status if hit.status not in {"", "live"} else "", f"trust {hit.trust}"]
-    quality += [f"confidence {hit.confidence}" if hit.confidence else "", hit.item]
-    place = _printable(f"{hit.path}:{lines}")
-    head = " | ".join(part for part in (place, hit.date, ", ".join(filter(None, quality))) if part)
+    quality = f"{hit.quality}, {hit.item}" if hit.item else hit.quality
+    head = " | ".join(filter(None, (_printable(f"{hit.path}:{hit.lines}"), hit.date, quality)))
     text = hit.text if len(hit.text) <= _LONGEST_HIT else f"{hit.text[:_LONGEST_HIT]}… (memory_read shows the rest)"
     return f"{head}\n{text}"
 

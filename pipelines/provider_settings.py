@@ -66,15 +66,6 @@ def without_restricted(raw: Mapping[str, object], known: type[BaseModel]) -> tup
     return own, tuple(restricted)
 
 
-def restricted_note(name: str, restricted: tuple[str, ...]) -> list[str]:
-    """Return the sentence that names the keys, if there are any. No value is in it."""
-    if not restricted:
-        return []
-    keys = ", ".join(f"`{key}`" for key in restricted)
-    it_counts, it = ("it counts", "it") if len(restricted) == 1 else ("they count", "them")
-    return [f"{name} sets {keys}, which only your own settings can; {it_counts} for nothing there, so take {it} out."]
-
-
 def restricted_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ...]:
     """Return those keys of a table that belong to the user's settings, or that mean what only those can say.
 

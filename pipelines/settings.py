@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, create_model
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
-from pipelines.provider_settings import restricted_keys, restricted_note, without_restricted
+from pipelines.provider_settings import restricted_keys, without_restricted
 from pipelines.store.folders import LINKED
 from pipelines.store.item import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Weights
 from pipelines.store.layout import SETTINGS
@@ -95,16 +95,9 @@ class Search(_Strict):
     """How hits are ranked; `pipelines.search.rank.Ranking` says what each does."""
 
     mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
-    fusion: Literal["weighted", "rrf"] = "weighted"
     vector_weight: Share = 0.5
-    rrf_k: Annotated[int, Field(ge=1, le=1000)] = 60
-    day_bonus: Share = 0.0
-    diversity: Share = 0.0
-    half_life: Annotated[float, Field(ge=0, le=36_500)] = 0.0
     access: Share = 0.0
     priority: Share = 0.0
-    trust: Share = 0.0
-    confidence: Share = 0.0
 
 
 Days = Annotated[int, Field(ge=1, le=36_500)]
@@ -119,23 +112,20 @@ _WEIGHTS: Final[dict[str, tuple[Mapping[Any, float], object]]] = {
 """The tables of `[weights]`: the words that are weighed with their usual weights, and what a weight may be."""
 
 
-def _weight_settings() -> type[Any]:
-    """Return what `[weights]` may say: in each table a key for each word, in lower case.
-
-    It is what the priority of an item is made of; `pipelines.store.item` says how.
-    """
-    fields: dict[str, Any] = {"floor": (Share, FLOOR)}
-    for name, (usual, kind) in _WEIGHTS.items():
-        keys: dict[str, Any] = {word.lower(): (kind, weight) for word, weight in usual.items()}
-        table = create_model(name, __base__=_Strict, **keys)
-        fields[name] = (table, table())
-    return create_model("WeightSettings", __base__=_Strict, **fields)
-
-
 if TYPE_CHECKING:
     WeightSettings = _Strict
 else:
-    WeightSettings = _weight_settings()
+    # In each table a key for each word, in lower case; `pipelines.store.item` says how the priority comes of them.
+    _TABLES = {
+        name: create_model(name, __base__=_Strict, **{word.lower(): (kind, weight) for word, weight in usual.items()})
+        for name, (usual, kind) in _WEIGHTS.items()
+    }
+    WeightSettings = create_model(
+        "WeightSettings",
+        __base__=_Strict,
+        floor=(Share, FLOOR),
+        **{name: (table, table()) for name, table in _TABLES.items()},
+    )
 
 
 class Schedule(_Strict):
@@ -170,8 +160,13 @@ class Settings(_Strict):
 
     @property
     def ignored_note(self) -> list[str]:
-        """As a list of one, the sentence that names what only the user's settings can say; empty without any."""
-        return restricted_note(SETTINGS, self._restricted)
+        """As a list of one, the sentence that names what only the user's settings can say; no value is in it."""
+        if not self._restricted:
+            return []
+        keys = ", ".join(f"`{key}`" for key in self._restricted)
+        it_counts, it = ("it counts", "it") if len(self._restricted) == 1 else ("they count", "them")
+        rest = f"{it_counts} for nothing there, so take {it} out."
+        return [f"{SETTINGS} sets {keys}, which only your own settings can; {rest}"]
 
     @property
     def author(self) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from pipelines.errors import BadFile
 _PACKAGE = Path(__file__).resolve().parent
 
 
-def resource(name: str) -> Path:
+def resource(name: str, package: Path = _PACKAGE) -> Path:
     """Return the folder `name` (`prompts`, `memory_template`) of this installation.
 
     In a wheel it lies inside the package; in a checkout at the top, where people look for it. A folder of that name
@@ -18,10 +18,6 @@ def resource(name: str) -> Path:
     Raises:
         BadFile: the installation lacks it.
     """
-    return _find(name, _PACKAGE)
-
-
-def _find(name: str, package: Path) -> Path:
     packed, checkout = package / "_data" / name, package.parent / name
     if packed.is_dir():
         return packed

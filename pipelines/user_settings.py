@@ -57,11 +57,6 @@ class Caps(_Table):
     max_tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
     max_minutes: Annotated[float, Field(gt=0, le=1440)] | None = None
 
-    @property
-    def any(self) -> bool:
-        """Whether there is one."""
-        return any(cap is not None for cap in (self.max_usd, self.max_tokens, self.max_minutes))
-
 
 class PriceTable(_Table):
     """The price of a model, in USD per million tokens."""
@@ -254,7 +249,8 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
             faults.append(fault_line(f"providers[{at}]", name, lacks[name]))
     if faults and path:
         raise BadSettings(path, faults)
-    with_key = [name for name in ("anthropic", "gemini") if _key(name, getattr(file, name), environ)]
+    keys = {name: told.api_key for name, told in found.items() if not isinstance(told, str)}
+    with_key = [name for name in ("anthropic", "gemini") if keys.get(name, _NO_KEY) != _NO_KEY]
     user = UserSettings(
         (_from_command_line(provider, lacks),) if provider else tuple(file.providers or [*with_key, "rules"][:1]),
         **{name: told for name, told in found.items() if not isinstance(told, str)},
@@ -268,7 +264,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         rules_from=file.rules_from,
         push=file.push,
     )
-    if path and (unpriced := _unpriced(user)):
+    if path and user.caps.max_usd is not None and (unpriced := _unpriced(user)):
         raise BadSettings(path, unpriced)
     return user
 
@@ -284,9 +280,7 @@ def _from_command_line(provider: str, lacks: Mapping[str, str]) -> str:
 
 
 def _unpriced(user: UserSettings) -> list[str]:
-    """Return what keeps providers from being asked under the user's caps: what is capped must be known."""
-    if user.caps.max_usd is None:
-        return []
+    """Return what keeps providers from being asked under a cap on money: what is capped must be known."""
     asked = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
     models = [f"{name}:{provider.model}" for name in user.providers if (provider := asked.get(name))]
     return [
@@ -298,29 +292,19 @@ def _unpriced(user: UserSettings) -> list[str]:
 
 def _provider(name: str, table: _Provider, environ: Mapping[str, str]) -> ProviderSettings | str:
     """Return how a provider is asked, or what it lacks. An address of the user's may need no key."""
-    key = _key(name, table, environ)
+    variables = (table.api_key_env,) if table.api_key_env else KEY_VARIABLES[name]
+    if name == "openai" and table.base_url and not table.api_key_env:
+        variables = ()  # a key of OpenAI's own is sent to no other address unasked
+    key = next(filter(None, (environ.get(variable, "").strip() for variable in variables)), "")
     if name == "openai" and not table.model:
         return "its model is missing; name it as model in the table openai of your settings"
     if not key and (not table.base_url or table.api_key_env or name == "gemini"):
-        wanted = " or ".join(_variables(name, table))
-        return f"its key is missing; put it into the environment variable {wanted}"
+        return f"its key is missing; put it into the environment variable {' or '.join(variables)}"
     return ProviderSettings(
         model=table.model or DEFAULT_MODELS[name],
         api_key=key or ("" if name == "openai" else _NO_KEY),
         **table.model_dump(exclude={"model", "api_key", "api_key_env"}),
     )
-
-
-def _variables(name: str, table: _Provider) -> tuple[str, ...]:
-    """Return where a provider's key is looked for. A key of OpenAI's own is sent to no other address unasked."""
-    if table.api_key_env:
-        return (table.api_key_env,)
-    return () if name == "openai" and table.base_url else KEY_VARIABLES[name]
-
-
-def _key(name: str, table: _Provider, environ: Mapping[str, str]) -> str:
-    values = (environ.get(variable, "").strip() for variable in _variables(name, table))
-    return next((value for value in values if value), "")
 
 
 def _embedder(table: _Embedder, environ: Mapping[str, str]) -> EmbedderSettings:

@@ -14,7 +14,7 @@ import click
 from pipelines.agents.adopt_copy import carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import move_in, plan_in_place, repository_of
 from pipelines.agents.adopt_source import Kind, base_of, detect, read_source, shown
-from pipelines.cli.output import on_terminal, say, say_json, say_lines, say_table, warn
+from pipelines.cli.output import on_terminal, say, say_json, say_table, warn
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault
 from pipelines.settings import Settings
@@ -82,7 +82,7 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
         if len(rows) > _MOST_ROWS:
             say(f"and {len(rows) - _MOST_ROWS:,} more; --json lists every file.")
         _show_left_out(plan.left_out)
-        say_lines(plan.notes)
+        say(*plan.notes)
     going = target if target and _is_agreed(wanted, f"Copy this to {target}?") else None
     if going:
         before = set(plan.left_out)
@@ -136,7 +136,7 @@ def adopt_in_place(wanted: Wanted, home: str, opted_in: tuple[str, ...]) -> None
         say(f"{source} is {plan.kind.called}. It would be adopted where it lies.")
         say_table(("what", "files", "part"), _part_rows(plan, repository))
         _show_left_out(plan.left_out)
-        say_lines(plan.sentences)
+        say(*plan.sentences)
     held: tuple[str, ...] = ()
     if going := _is_agreed(wanted, f"Make {source} a memory, where it lies?"):
         settings = Settings(timezone=system_zone())
@@ -254,7 +254,7 @@ def _show_left_out(left: Iterable[LeftOut]) -> None:
         more = f" and {len(names) - _ALONE:,} more" if len(names) > _ALONE else ""
         rows.append((", ".join(names[:_ALONE]) + more, why, f"{len(names):,}"))
     if rows:
-        say()
+        say("")
         say_table(("left out", "because it", "files"), rows[:_MOST_ROWS])
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import json_option, now_option, with_root
-from pipelines.cli.output import say, say_json, say_lines, warn
+from pipelines.cli.output import say, say_json, warn
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, FINE, UsageFault
 from pipelines.settings import load_settings
@@ -57,7 +57,7 @@ def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root
     if as_json:
         say_json([fault.to_json() for fault in faults])
     else:
-        say_lines(map(str, faults))
+        say(*map(str, faults))
         if not faults:
             say("Everything is accounted for, and nothing is broken.")
         elif any(fault.mendable for fault in faults):
@@ -91,7 +91,7 @@ def _check_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
 
 def _tell_secrets(root: Path, files: Sequence[Found], past: Sequence[Found], git: Git | None) -> None:
     """Say what was found and how to purge a history. That is never done here: it rewrites what others may have."""
-    say_lines(map(str, (*files, *past)))
+    say(*map(str, (*files, *past)))
     if not (files or past):
         say(f"No secret was found in the files{' or in any version that git holds' if git else ''}.")
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import json_option, with_root
-from pipelines.cli.output import say, say_json, say_lines, say_table, warn, warn_lines
+from pipelines.cli.output import say, say_json, say_table, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.text import escape_terminal_line
@@ -47,7 +47,7 @@ def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
     fresh = freshen(root)
     who = asker(root, Filters(), mode="hybrid")
     asked = [who.ask(question.query) for question in questions]
-    warn_lines((*fresh.notes, *who.notes))
+    warn(*fresh.notes, *who.notes)
     if lost := out_of_reach(root, questions):  # a path may be misspelt, or lines have moved
         path, line = lost[0]
         warn(
@@ -117,10 +117,10 @@ def _tell_scores(scores: Sequence[tuple[str, Score]]) -> None:
             shares = (tally.precision, tally.recall, tally.f1)
             row += [f"{tally.kept:,}", *("-" if share is None else f"{share:.3f}" for share in shares)]
     say_table(titles, rows)
-    say()
+    say("")
     for name, score in scores:
         say(f"{name}: {_summary(score)}")
-        say_lines(f"  {failure}" for failure in score.failures)
+        say(*(f"  {failure}" for failure in score.failures))
 
 
 def _summary(score: Score) -> str:

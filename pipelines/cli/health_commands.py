@@ -15,7 +15,7 @@ import click
 
 from pipelines import __version__
 from pipelines.cli.options import json_option, now_option, with_memory, with_root
-from pipelines.cli.output import dollars, say, say_json, say_lines, say_table, skipped_lines, warn
+from pipelines.cli.output import dollars, say, say_json, say_table, skipped_lines, warn
 from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
 from pipelines.extract.choose_models import probe
@@ -68,7 +68,7 @@ def curate_status(*, as_json: bool, probing: bool, notify: bool, opened: OpenMem
     if as_json:
         say_json(held | nights | search)
     else:
-        say_lines([*held_lines, *night_lines, *search_lines, *notes, f"Version   memcurate {__version__}"])
+        say(*held_lines, *night_lines, *search_lines, *notes, f"Version   memcurate {__version__}")
     if notify:
         how = tell(sentence(root, overdue=bool(state.overdue)))
         warn(f"You were told by {how}." if how else "There is neither a desktop nor a mail program to tell you by.")
@@ -205,7 +205,7 @@ def _search(root: Path) -> Part:
     lines = [f"Index     {index}", f"Embedder  {why}"]
     if facts.vectors or name:
         lines.append(f"Vectors   {_vectors(facts.vectors, name)}")
-    return {"index": facts.to_json(), "embedder": {"name": name, "why": why}}, lines
+    return {"index": asdict(facts), "embedder": {"name": name, "why": why}}, lines
 
 
 def _vectors(vectors: VectorFacts | None, embedder: str | None) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from pipelines.cli.options import json_option, with_root
-from pipelines.cli.output import say, say_json, say_json_line, say_lines, skipped_lines, warn, warn_lines
+from pipelines.cli.output import say, say_json, say_json_line, skipped_lines, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import EXPECTED, FINE
 from pipelines.text import escape_terminal_line
@@ -53,13 +54,13 @@ def curate_index(*, full: bool, describing: bool, as_json: bool, root: Path) -> 
     report = rebuild_index(root) if full else update_index(root)
     vectors, notes = embed(root, math.inf)
     if as_json:
-        done = report.to_json() | ({"vectors": vectors} if vectors else {})
+        done = asdict(report) | ({"vectors": vectors} if vectors else {})
         say_json_line(done | ({"images": images.to_json()} if images else {}))
     else:
         _tell_report(report)
         if vectors:
             say(f"Vectors: {vectors['embedded']:,} new, {vectors['missing']:,} missing, by {vectors['embedder']}")
-    warn_lines(notes)
+    warn(*notes)
     return EXPECTED if images and (images.counts["failed"] or images.left) else FINE
 
 
@@ -93,8 +94,8 @@ def _tell_report(report: IndexReport) -> None:
         f"{len(report.skipped):,} skipped",
     )
     say(f"Index: {', '.join(filter(None, counts))} in {report.seconds:.1f} s")
-    files = report.to_json()
-    say_lines(f"  {line}" for key in ("skipped", "partial") for line in skipped_lines(files[key]))
+    files = asdict(report)
+    say(*(f"  {line}" for key in ("skipped", "partial") for line in skipped_lines(files[key])))
 
 
 @click.group("models", invoke_without_command=True)

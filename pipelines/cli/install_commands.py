@@ -15,7 +15,7 @@ from pipelines.agents.install_plan import NIGHTLY, TARGETS, Asked, this_program
 from pipelines.agents.targets import PLANS, installed_agents
 from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
 from pipelines.cli.options import with_root
-from pipelines.cli.output import say, say_lines, warn
+from pipelines.cli.output import say, warn
 from pipelines.errors import UsageFault
 
 if TYPE_CHECKING:
@@ -142,9 +142,9 @@ def _show(plan: Plan) -> bool:
     """Print what a plan would change and run; return whether that is anything."""
     found, table = changes(plan), crontab_change(plan)
     diffs = [change.diff() for change in found] + ([bare_diff(*table, "crontab")] if table else [])
-    say_lines(diff.removesuffix("\n") for diff in diffs)
+    say(*(diff.removesuffix("\n") for diff in diffs))
     if found:
-        say_lines(f"Would run: {shlex.join(words)}" for words in (*plan.before, *plan.after))
+        say(*(f"Would run: {shlex.join(words)}" for words in (*plan.before, *plan.after)))
     return bool(diffs)
 
 
@@ -164,7 +164,7 @@ def _carry_out(plan: Plan) -> bool:
     failed += run_in_order(plan.after) if found else []
     if failed:
         say("These did not work here; run them where your own session is:")
-        say_lines(f"  {line}" for line in failed)
+        say(*(f"  {line}" for line in failed))
     return bool(done or table)
 
 
@@ -176,4 +176,4 @@ def _say_installed(asked: Asked) -> None:
         whose = "" if one.ours else ", for another memory or by other words than `curate install` writes"
         idle = "; it is not in force: `systemctl --user enable --now memcurate.timer`" if one.enabled is False else ""
         lines.append(f"{one.target:<12} {when}{whose} ({one.place}){idle}.")
-    say_lines(lines or ["Nothing is installed. `curate install TARGET` does it: `curate install --help`."])
+    say(*(lines or ["Nothing is installed. `curate install TARGET` does it: `curate install --help`."]))

@@ -11,7 +11,7 @@ import click
 from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import confirm, item_named, open_document
 from pipelines.cli.options import day_option, json_option, with_memory, with_root
-from pipelines.cli.output import say, say_json, say_lines, say_table, warn
+from pipelines.cli.output import say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
 from pipelines.night.manual import Deed, change_by_hand
@@ -181,7 +181,7 @@ def curate_forget(*, ident: str, yes: bool, from_history: bool, opened: OpenMemo
     parts += [f"{done.replies} kept {'reply' if done.replies == 1 else 'replies'} deleted"] if done.replies else []
     parts += [f"links of {', '.join(done.unlinked)} to it taken out"] if done.unlinked else []
     say(f"{name} of {done.path} is forgotten{': ' + ', '.join(parts) if parts else ''}.")
-    say_lines(f"Note: {place} still holds its words, and is not a run's to change." for place in done.left[:_SHOWN])
+    say(*(f"Note: {place} still holds its words, and is not a run's to change." for place in done.left[:_SHOWN]))
     if len(done.left) > _SHOWN:
         say(f"Note: so do {len(done.left) - _SHOWN} more places.")
     say(f"Note: git's history holds it still; `curate forget {name} --from-history` prints how to rewrite that.")
@@ -204,7 +204,7 @@ def _tell_rewriting(root: Path, prefix: str) -> None:
         raise UsageFault(f"Git's history holds no words of {ident}.", "There is nothing to rewrite.")
     if git.layout.in_place:
         say("# Files of yours that are committed, daily notes among them, are rewritten on the disk, too.")
-    say_lines(commands(root, git.repository.top, words, filter_repo=bool(shutil.which("git-filter-repo"))))
+    say(*commands(root, git.repository.top, words, filter_repo=bool(shutil.which("git-filter-repo"))))
 
 
 def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) -> Iterator[str]:

@@ -65,7 +65,9 @@ def with_root(command: Command) -> Command:
 
     @functools.wraps(command)
     def rooted(*, memory: Path | None, **given: Any) -> Any:  # noqa: ANN401  what options give, and the verb returns
-        return command(root=memory_root(memory), **given)
+        from pipelines.store.user_layout import find_memory  # noqa: PLC0415  help needs no memory
+
+        return command(root=find_memory(named_memory(memory)), **given)
 
     return memory_option(rooted)
 
@@ -92,22 +94,11 @@ def words(text: Sequence[str]) -> str:
     return " ".join(text)
 
 
-def memory_root(memory: Path | None) -> Path:
-    """Return the memory that the command line, the environment or the working directory names, in this order.
-
-    Args:
-        memory: the value of `--memory` after the verb, or None.
-
-    Raises:
-        NoMemory: the named folder holds no curate.toml, or nothing was named and none is found upward.
-    """
-    from pipelines.store.user_layout import find_memory  # noqa: PLC0415  help needs no memory
-
-    return find_memory(named_memory(memory))
-
-
 def named_memory(memory: Path | None) -> Path | None:
-    """Return the memory that the command line names, after the verb or before it, or None."""
+    """Return the memory that the command line names, after the verb or before it, or None for the usual places.
+
+    These are CURATE_MEMORY and the nearest folder upward from the working directory, as `find_memory` has it.
+    """
     before: Path | None = click.get_current_context().find_root().params.get("memory")
     return memory or before
 
@@ -120,13 +111,14 @@ def open_memory(memory: Path | None, now: str | None) -> OpenMemory:
         now: the value of `--now`, or None for the real clock.
 
     Raises:
-        NoMemory: as `memory_root`.
+        NoMemory: the named folder holds no curate.toml, or nothing was named and none is found upward.
         BadSettings: curate.toml has faults.
         UsageFault: `now` is no ISO time.
     """
     from pipelines.clock import moment  # noqa: PLC0415  with the settings, 100 ms that help need not pay
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
+    from pipelines.store.user_layout import find_memory  # noqa: PLC0415  as above
 
-    root = memory_root(memory)
+    root = find_memory(named_memory(memory))
     settings = load_settings(root)
     return root, settings, moment(now, settings)

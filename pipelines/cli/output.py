@@ -23,26 +23,16 @@ SHOWN: Final = 3
 """So many files with the same reason are named; of more, their number is told."""
 
 
-def say(line: str = "") -> None:
-    """Print a line for a person."""
-    print(escape_terminal(line))  # noqa: T201  the command's own voice
-
-
-def say_lines(lines: Iterable[str]) -> None:
+def say(*lines: str) -> None:
     """Print lines for a person."""
     for line in lines:
-        say(line)
+        print(escape_terminal(line))  # noqa: T201  the command's own voice
 
 
-def warn(line: str) -> None:
-    """Print a line for a person on standard error: what a program that reads the answer must not take for it."""
-    print(escape_terminal(line), file=sys.stderr)  # noqa: T201  as above
-
-
-def warn_lines(lines: Iterable[str]) -> None:
-    """Print lines for a person on standard error."""
+def warn(*lines: str) -> None:
+    """Print lines for a person on standard error: what a program that reads the answer must not take for it."""
     for line in lines:
-        warn(line)
+        print(escape_terminal(line), file=sys.stderr)  # noqa: T201  as above
 
 
 def say_bold(heading: str, more: str = "") -> None:
@@ -84,7 +74,7 @@ def answer(result: Any, tell: Callable[[Any], None], *, as_json: bool) -> None: 
 def say_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print rows under titles: a table on a terminal, tab-separated lines elsewhere."""
     if not on_terminal():
-        say_lines("\t".join(map(escape_terminal_line, row)) for row in rows)
+        say(*("\t".join(map(escape_terminal_line, row)) for row in rows))
         return
     from rich.console import Console  # noqa: PLC0415  50 ms that a script need not pay
     from rich.table import Table  # noqa: PLC0415

@@ -8,7 +8,7 @@ import click
 
 from pipelines.cli.manual_changes import confirm, project_named
 from pipelines.cli.options import TEXT_SETTINGS, with_memory, words
-from pipelines.cli.output import say, say_lines
+from pipelines.cli.output import say
 from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
 from pipelines.night.file_items import document_title, new_document
@@ -74,7 +74,7 @@ def close(*, name: str, yes: bool, opened: OpenMemory) -> None:
     """Close a project: it goes to Archives/ with its items, is loaded no more, and is found still."""
     documents, shown = read_documents(opened[0]), layout_of(opened[0]).real
     left = open_todos(documents[project_named(documents, name, shown)])
-    say_lines(f"open: {item.id} {item.text}" for item in left)
+    say(*(f"open: {item.id} {item.text}" for item in left))
     if left:
         count = "1 todo is open, and is" if len(left) == 1 else f"{len(left)} todos are open, and are"
         confirm(f"{count} archived with it. Close the project?", yes=yes)

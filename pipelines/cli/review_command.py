@@ -9,7 +9,7 @@ import click
 
 from pipelines.cli.item_lines import listed_json
 from pipelines.cli.options import json_option, with_memory
-from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_lines, say_table
+from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
 from pipelines.night.answers import decide, named_question, questions
 from pipelines.store.evidence import Quotes
@@ -51,7 +51,7 @@ def curate_review(*, ident: str, word: str | None, choose: str, as_json: bool, o
     def decide_and_tell(ident: str, word: str) -> None:
         decided, notes = decide(root, settings, when, ident, word)
         say(f"{decided}.")
-        say_lines(f"Note: {note}" for note in notes)
+        say(*(f"Note: {note}" for note in notes))
 
     if choice := choose or word:
         decide_and_tell(ident, choice)
@@ -97,9 +97,9 @@ def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, 
     """
     quotes, left = Quotes(root), len(waiting)
     for question in waiting:
-        say()
+        say("")
         say_bold(clean(question.entry.title), f"   ({question.entry.kind}, since {question.entry.day}; {left} left)")
-        say_lines(_lines(question, quotes))
+        say(*_lines(question, quotes))
         keys = keys_of(question.choices)
         while (key := click.getchar().lower()) not in {*keys, "s", "q"}:
             if key in {"\x03", "\x04", ""}:  # an interrupt ends the command

@@ -12,7 +12,7 @@ import click
 
 from pipelines.cli.manual_changes import diff_of
 from pipelines.cli.options import json_option, with_memory
-from pipelines.cli.output import dollars, on_terminal, say, say_json, say_lines, warn
+from pipelines.cli.output import dollars, on_terminal, say, say_json, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
@@ -82,7 +82,7 @@ def curate_run(
         say_json(report.to_json())
     elif not in_journal(os.environ):
         _tell(report, layout_of(root).real(BRIEFING))
-        say_lines(night.sharing.notes if night.sharing else ())
+        say(*(night.sharing.notes if night.sharing else ()))
     return report.exit_code
 
 
@@ -92,9 +92,10 @@ def _night(root: Path, settings: Settings, when: datetime, again: str, user: Use
     from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.review.existing_items import Vectors, kept_in  # noqa: PLC0415  as above
+    from pipelines.user_settings import Caps  # noqa: PLC0415  as above
 
     replies = Replies(root / REPLIES, when, anew=bool(again))
-    budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps.any else None
+    budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps != Caps() else None
     retry = RetryPolicy(sleep=budget.pause) if budget else None
     local = cache(local_embedder)
     extractor = choose_extractor(user, replies, retry, budget)
@@ -136,7 +137,7 @@ def _tell(report: RunReport, briefing: str) -> None:
     """Print the run: one line where nobody looks, with its parts on a terminal."""
     commit = f" (commit {report.commit[:10]})" if report.commit else ""
     say(f"{report.summary()}{commit}.")
-    say_lines(f"Note: {warning}" for warning in report.warnings)
+    say(*(f"Note: {warning}" for warning in report.warnings))
     if report.failure:  # on standard error, which cron mails
         warn(f"{report.failure} {report.entries['pending']} entries stay pending for the next run.")
     if report.over_budget:
@@ -145,7 +146,7 @@ def _tell(report: RunReport, briefing: str) -> None:
     if usd := report.tally.usd:
         say(f"The models' calls cost {dollars(usd)}.")
     if on_terminal() and report.added:
-        say_lines(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items()))
+        say(*(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items())))
         say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
 
 

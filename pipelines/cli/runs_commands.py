@@ -9,7 +9,7 @@ import click
 
 from pipelines.cli.manual_changes import diff_of
 from pipelines.cli.options import json_option, with_memory, with_root
-from pipelines.cli.output import dollars, say, say_json, say_lines, say_table
+from pipelines.cli.output import dollars, say, say_json, say_table
 from pipelines.errors import EXPECTED, FINE, UsageFault
 from pipelines.night.run_history import Ended, all_runs, items_changed, named
 from pipelines.store.git import Git
@@ -83,7 +83,7 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
     else:
         plan, commit = take_back(wish, git)
         say(f"{plan.summary()}{f' (commit {commit[:10]})' if commit else ''}.")
-    say_lines(f"Note: {ident} {why}." for ident, why in sorted(plan.undone.kept.items()))
+    say(*(f"Note: {ident} {why}." for ident, why in sorted(plan.undone.kept.items())))
 
 
 @click.command()
@@ -208,7 +208,7 @@ def _tell(run: Run, changes: Sequence[ItemChange]) -> None:
             say(f"  {sign} {change.id} {after.path}: {after.item.type}: {after.item.text}{how}")
         elif before:
             say(f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}")
-    say_lines(f"Note      {warning}" for warning in run.warnings)
+    say(*(f"Note      {warning}" for warning in run.warnings))
 
 
 def _aspects(before: ItemPlace, after: ItemPlace) -> Iterator[str]:

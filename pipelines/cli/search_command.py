@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines.cli.options import day_option, json_option, with_root
-from pipelines.cli.output import say, say_json_line, say_marked, warn, warn_lines
-from pipelines.errors import IndexUnusable
+from pipelines.cli.output import say, say_json_line, say_marked, warn
 from pipelines.search.filters import Filters
 from pipelines.store.item import ItemType, Trust
 from pipelines.text import escape_terminal_line
@@ -78,7 +77,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     with _memory_of(root, known_on or "") as searched:
         spare_threads()
         fresh = freshen(searched)
-        warn_lines(fresh.notes)
+        warn(*fresh.notes)
         who = asker(searched, filters, explain=explain)
         if query == ("-",):
             for line in sys.stdin.buffer:
@@ -119,18 +118,11 @@ def _memory_of(root: Path, day: str) -> Iterator[Path]:
 
 
 def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> list[Hit]:
-    """Search; an index that turns out to be damaged is built anew once."""
-    from pipelines.search.build import rebuilt  # noqa: PLC0415  as above
-    from pipelines.search.query import search  # noqa: PLC0415  as above
+    from pipelines.queries.search_settings import answered  # noqa: PLC0415  as above
 
-    asked = who.ask(query)
-    warn_lines(who.notes)
-    who.notes.clear()
-    try:
-        return search(root, query, limit, fresh.stale, asked)
-    except IndexUnusable as error:
-        warn_lines(rebuilt(root, error).notes)
-        return search(root, query, limit, (), asked)
+    hits, notes = answered(root, query, limit, fresh, who)
+    warn(*notes)
+    return hits
 
 
 def _print_json(query: str, hits: list[Hit]) -> None:
@@ -141,20 +133,11 @@ def _print_hits(query: str, hits: list[Hit]) -> None:
     from pipelines.search.hits import CLOSE, OPEN, snippets  # noqa: PLC0415  programs need no snippets
 
     for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
-        say(_place(hit))
+        days = f"{hit.date} until {hit.until}" if hit.until else hit.date
+        say("  ".join(filter(None, (f"{escape_terminal_line(hit.path)}:{hit.lines}", days, hit.quality))))
         say_marked(f"    {snippet}", OPEN, CLOSE)
         if hit.factors:
             factors = ", ".join(f"{name} {value:.4g}" for name, value in hit.factors.items())
             say(f"    score {hit.score:.4g}: {factors}")
     if not hits:
         say("Nothing was found.")
-
-
-def _place(hit: Hit) -> str:
-    lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"
-    quality = [*hit.types, hit.status if hit.status not in {"", "live"} else "", f"trust {hit.trust}"]
-    quality += [f"confidence {hit.confidence}" if hit.confidence else ""]
-    days = f"{hit.date} until {hit.until}" if hit.until else hit.date
-    return "  ".join(
-        filter(None, (f"{escape_terminal_line(hit.path)}:{lines}", days, ", ".join(filter(None, quality))))
-    )

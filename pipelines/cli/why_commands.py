@@ -13,7 +13,7 @@ import click
 
 from pipelines.cli.item_lines import SHORT, item_line, safe, say_quote, say_steps
 from pipelines.cli.options import day_option, json_option, with_root, words
-from pipelines.cli.output import answer, say, say_bold, say_json, say_lines, warn_lines, write_out
+from pipelines.cli.output import answer, say, say_bold, say_json, warn, write_out
 from pipelines.errors import UsageFault
 from pipelines.queries.history import history_of
 from pipelines.queries.item_graph import Beliefs, all_edges
@@ -193,7 +193,7 @@ def curate_audit(
 
 
 def _tell_audit(result: Audit) -> None:
-    warn_lines(result.notes)
+    warn(*result.notes)
     if not result.holdings:
         say(f"Nothing is believed about {result.topic}.")
         return
@@ -214,7 +214,7 @@ def _tell_audit(result: Audit) -> None:
     ):
         if entries := list(lines):
             say_bold(f"{title} ({len(entries)})")
-            say_lines(f"  {entry}" for entry in entries)
+            say(*(f"  {entry}" for entry in entries))
 
 
 def _lines(one: Holding) -> str:

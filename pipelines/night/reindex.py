@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
@@ -43,7 +44,7 @@ def reindex(root: Path) -> tuple[dict[str, object], tuple[str, ...]]:
                 os.close(descriptor)
     except (CurateError, sqlite3.Error, OSError) as fault:
         return {}, (f"The index could not be brought up to date: {fault} `curate index --full` builds it anew.",)
-    row = report.to_json()
+    row = asdict(report)
     done: dict[str, object] = row | {files: row[files][:NAMED] for files in ("skipped", "partial")}
     if not (report.added or report.changed or report.removed):
         return done, ()

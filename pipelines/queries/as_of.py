@@ -8,11 +8,11 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from pipelines.search.chunks import CLOSED, UNTOLD
 from pipelines.store.days import read_days
 from pipelines.store.document import Document
 from pipelines.store.files import writing
 from pipelines.store.git_history import read_blobs
-from pipelines.store.item import Status
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USER, kind_of
 from pipelines.store.snapshot import read_documents
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 _LINK: Final = "120000"
 _SEARCHED: Final = frozenset({BRIEFING, USER, LOGS, NOTES, *FOLDERS})
-_CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
-_OF_NO_DAY: Final = frozenset({Status.FORGOTTEN, Status.WAITING})
 
 
 def known_on(root: Path, git: Git, day: str) -> tuple[str, str]:
@@ -90,7 +88,7 @@ def holds_on(holding: Holding, day: str, updated: Mapping[str, str]) -> bool:
         updated: path → the day on which a document was last updated, for lines that do not tell their own.
     """
     item = holding.item
-    if item.status in _OF_NO_DAY or (item.status in _CLOSED and not item.until):
+    if item.status in UNTOLD or (item.status in CLOSED and not item.until):
         return False
     began = item.since or updated.get(holding.path, "")
     return bool(began) and began <= day and (not item.until or item.until > day)

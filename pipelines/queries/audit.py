@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.errors import UsageFault
 from pipelines.night.briefing import newest_day
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
-from pipelines.queries.item_graph import Beliefs, all_edges, predecessors, successors
+from pipelines.queries.item_graph import PREDECESSORS, SUCCESSORS, Beliefs, all_edges, steps_of
+from pipelines.search.chunks import CLOSED
 from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes
 from pipelines.store.item import Confidence, Status, content_words, folded, priority
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
-_CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED, Status.DONE})
+_CLOSED: Final = CLOSED | {Status.DONE}
 _HALF: Final = 0.5
 _SHARE: Final = 0.7
 """Of the best hit's score a hit must have this much: search by meaning finds something for every question, and what is
@@ -127,7 +128,9 @@ def audit(root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "")
     edges = all_edges(beliefs.holdings)
     disputes = _disputes(beliefs, edges)
     chosen, notes = _chosen(root, documents, beliefs, topic, shown, search=not known_on)
-    chosen = _with_relatives(beliefs, chosen, (predecessors(beliefs), successors(beliefs), _rivals(disputes)))
+    chosen = _with_relatives(
+        beliefs, chosen, (steps_of(beliefs, PREDECESSORS), steps_of(beliefs, SUCCESSORS), _rivals(disputes))
+    )
     updated = days_updated(documents)
     newest = as_of or known_on or newest_day(documents.values())
     current = [one for one in chosen if (holds_on(one, as_of, updated) if as_of else one.item.active)]

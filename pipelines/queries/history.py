@@ -189,9 +189,8 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
         added: dict[str, Item] = {}
         by_hand: list[Item] = []
         for _, path, sign, line in lines:
-            own = git.layout.canonical(
-                path
-            )  # git may be told to look at others; one that lost its part could hold items
+            own = git.layout.canonical(path)
+            # Git may be told to look at others; one that lost its part could hold items.
             item = parse_item(line) if path.endswith(".md") and (own is None or kind_of(own)) else None
             if item and item.id == ident and sign == "-":
                 removed.append(path)

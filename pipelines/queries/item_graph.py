@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from pipelines.store.item import Item
 
+    # Kind of link → how the far end stands to the near one, and whether the near one holds the link.
+    Relations = Mapping[str, tuple[str, bool]]
+
 
 SUPERSEDES: Final = "supersedes"
 MERGED: Final = "merged-into"
@@ -145,36 +148,24 @@ def all_edges(holdings: Iterable[Holding]) -> list[Edge]:
 Steps = dict[str, list[tuple[str, str]]]
 """Id → the relations and ids of the items one step away."""
 
-
-def grounds(beliefs: Beliefs) -> Steps:
-    """Return what each item rests on."""
-    return _steps(beliefs, {"because": ("because of", True), "supports": ("supported by", False)})
-
-
-def dependents(beliefs: Beliefs) -> Steps:
-    """Return what each item carries: what would come into question with it."""
-    carried = {
-        "because": ("rests on it", False),
-        "supports": ("is supported by it", True),
-        "part-of": ("is made of it", True),
-        "next": ("follows on it", True),
-        SUPERSEDES: ("was superseded by it", True),
-    }
-    return _steps(beliefs, carried)
+GROUNDS: Final[Relations] = {"because": ("because of", True), "supports": ("supported by", False)}
+"""What an item rests on."""
+DEPENDENTS: Final[Relations] = {
+    "because": ("rests on it", False),
+    "supports": ("is supported by it", True),
+    "part-of": ("is made of it", True),
+    "next": ("follows on it", True),
+    SUPERSEDES: ("was superseded by it", True),
+}
+"""What an item carries: what would come into question with it."""
+PREDECESSORS: Final[Relations] = {SUPERSEDES: ("superseded", True), MERGED: ("took in", False)}
+"""What an item superseded, or took in when they were merged."""
+SUCCESSORS: Final[Relations] = {SUPERSEDES: ("superseded by", False), MERGED: ("merged into", True)}
+"""What took the place of an item; more than one where it was superseded twice."""
 
 
-def predecessors(beliefs: Beliefs) -> Steps:
-    """Return what each item superseded, or took in when they were merged."""
-    return _steps(beliefs, {SUPERSEDES: ("superseded", True), MERGED: ("took in", False)})
-
-
-def successors(beliefs: Beliefs) -> Steps:
-    """Return what took the place of each item; more than one where it was superseded twice."""
-    return _steps(beliefs, {SUPERSEDES: ("superseded by", False), MERGED: ("merged into", True)})
-
-
-def _steps(beliefs: Beliefs, relations: Mapping[str, tuple[str, bool]]) -> Steps:
-    """Return the steps along some kinds of links: how the far end stands to the near one, and whether that holds it."""
+def steps_of(beliefs: Beliefs, relations: Relations) -> Steps:
+    """Return the steps along some kinds of links, of every item."""
     found: Steps = defaultdict(list)
     for edge in all_edges(beliefs.holdings):
         if edge.kind in relations:

@@ -6,7 +6,6 @@ import os
 import sqlite3
 import threading
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +19,7 @@ from pipelines.store.layout import SETTINGS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pipelines.search.build import Freshness
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.search.filters import Filters
     from pipelines.search.hits import Hit
@@ -85,9 +85,8 @@ class Asker:
 
     def ask(self, query: str) -> Asked:
         """Return how a query is to be answered; what an embedder cannot do, words do."""
-        asked = replace(self.asked, today=self.asked.filters.as_of or f"{datetime.now(UTC):%Y-%m-%d}")
         if self.embedder is None:
-            return asked
+            return self.asked
         from pipelines.search.embed import vector_of  # noqa: PLC0415  only where there are vectors
 
         vector, note = vector_of(self.embedder, query)
@@ -97,7 +96,7 @@ class Asker:
             vector = None
         if note and note not in self.notes:
             self.notes.append(note)
-        return replace(asked, vector=vector, embedder=self.embedder.name)
+        return replace(self.asked, vector=vector, embedder=self.embedder.name)
 
 
 def asker(root: Path, filters: Filters, *, explain: bool = False, mode: Mode | None = None) -> Asker:
@@ -159,19 +158,30 @@ def searched(
     Returns:
         The hits, best first, and sentences on what limits the answer. `explain` has hits tell what they score by.
     """
-    from pipelines.search.build import freshen, rebuilt  # noqa: PLC0415  the command line brings it up to date itself
+    from pipelines.search.build import freshen  # noqa: PLC0415  the command line brings it up to date itself
 
     with _FRESHENING:
         fresh = freshen(root)
-    who = asker(root, filters, explain=explain)
+    hits, notes = answered(root, query, limit, fresh, asker(root, filters, explain=explain))
+    return tuple(hits), (*fresh.notes, *notes)
+
+
+def answered(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> tuple[list[Hit], list[str]]:
+    """Answer one of perhaps many queries from an index that was made fresh; one that is damaged is built anew once.
+
+    Returns:
+        The hits, best first, and sentences on what limits the answer that were not said before.
+    """
     asked = who.ask(query)
-    notes = (*fresh.notes, *who.notes)
+    notes, who.notes = who.notes, []
     try:
-        return tuple(search(root, query, limit, fresh.stale, asked)), notes
+        return search(root, query, limit, fresh.stale, asked), notes
     except IndexUnusable as error:
+        from pipelines.search.build import rebuilt  # noqa: PLC0415  as above
+
         with _FRESHENING:
-            notes = (*notes, *rebuilt(root, error).notes)
-        return tuple(search(root, query, limit, (), asked)), notes
+            notes += rebuilt(root, error).notes
+        return search(root, query, limit, (), asked), notes
 
 
 def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:

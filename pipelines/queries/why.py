@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, ItemGone
 from pipelines.queries.history import versions_of
-from pipelines.queries.item_graph import beliefs_of, dependents, grounds, predecessors, successors, walk
+from pipelines.queries.item_graph import DEPENDENTS, GROUNDS, PREDECESSORS, SUCCESSORS, beliefs_of, steps_of, walk
 from pipelines.store.days import read_days
 from pipelines.store.evidence import Quotes
 from pipelines.store.files import open_regular, read_bytes
@@ -122,9 +122,9 @@ def why(root: Path, git: Git, prefix: str) -> Why:
         model=model or prompt,
         prompt=prompt if model else "",
         brought=next((version for version in versions_of(root, git, ident, holding) if version.commit.id), None),
-        grounds=walk(ident, grounds(beliefs), known),
-        superseded=walk(ident, predecessors(beliefs), known),
-        successors=walk(ident, successors(beliefs), known),
+        grounds=walk(ident, steps_of(beliefs, GROUNDS), known),
+        superseded=walk(ident, steps_of(beliefs, PREDECESSORS), known),
+        successors=walk(ident, steps_of(beliefs, SUCCESSORS), known),
     )
 
 
@@ -138,7 +138,7 @@ def impact(root: Path, prefix: str) -> tuple[Holding, list[Step]]:
     """
     beliefs = beliefs_of(root)
     holding = _named(root, beliefs, prefix)
-    return holding, walk(holding.item.id, dependents(beliefs), beliefs.by_id)
+    return holding, walk(holding.item.id, steps_of(beliefs, DEPENDENTS), beliefs.by_id)
 
 
 def _named(root: Path, beliefs: Beliefs, prefix: str) -> Holding:

@@ -9,8 +9,8 @@ import contextlib
 import sqlite3
 import time
 from contextlib import closing
-from dataclasses import asdict, astuple, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, LockHeld, NotWritable
 from pipelines.search.damage import check_whole
@@ -18,14 +18,15 @@ from pipelines.search.indexed_files import Form, compare, form_of, is_kept, keep
 from pipelines.search.matrix import drop_damaged, fits, follow
 from pipelines.search.rows import put, take_out
 from pipelines.search.schema import (
+    ASIDE,
+    BUSY_SECONDS,
     FAULTS,
     INDEX,
     PATIENCE,
-    clear_aside,
     is_broken,
     migrate,
-    open_writing,
     reading,
+    remove_database,
     replacing,
     transaction,
     writer_lock,
@@ -77,10 +78,6 @@ class IndexReport:
     partial: tuple[Skipped, ...]
     seconds: float
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
-        return asdict(self) | {"seconds": round(self.seconds, 3)}
-
 
 def update_index(root: Path) -> IndexReport:
     """Check the index for damage, and bring it up to date; only files whose bytes changed are read into it again.
@@ -110,23 +107,23 @@ def refresh_index(root: Path, patience: float = PATIENCE, *, check: bool = False
     began = time.monotonic()
     with writer_lock(root, patience):
         with contextlib.suppress(OSError):
-            clear_aside(root)
+            remove_database(root / ASIDE)
         try:
             if check:
                 _check(root)
-            report = _update(root, began)
+            changes = _update(root)
             with reading(root) as connection:
                 (last,) = connection.execute("SELECT last_unit FROM marks").fetchone()
-            if last > 2 * report.units + SPARE_NUMBERS:  # each idle number is a row that every search by meaning scans
-                _rebuild(root, began)
+                (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
+            if last > 2 * units + SPARE_NUMBERS:  # each idle number is a row that every search by meaning scans
+                _rebuild(root)
+            return _finish(root, changes, began)
         except IndexUnusable:
-            report = _rebuild(root, began)
+            return _finish(root, _rebuild(root), began)
         except FAULTS as error:
             if not is_broken(error):
                 raise NotWritable(INDEX, str(error)) from error
-            report = _rebuild(root, began)
-        _follow(root)
-        return report
+            return _finish(root, _rebuild(root), began)
 
 
 def rebuild_index(root: Path) -> IndexReport:
@@ -140,8 +137,7 @@ def rebuild_index(root: Path) -> IndexReport:
     """
     began = time.monotonic()
     with writer_lock(root):
-        report = _rebuild(root, began)
-        _follow(root)
+        report = _finish(root, _rebuild(root), began)
         if has_vectors(root):
             unsaid = contextlib.suppress(CurateError, sqlite3.Error, OSError)
             with unsaid, vector_store(root) as store, reading(root) as connection:
@@ -152,19 +148,21 @@ def rebuild_index(root: Path) -> IndexReport:
 def _check(root: Path) -> None:
     with reading(root):
         pass  # it is there, and of this version
-    with closing(open_writing(root / INDEX)) as connection:
+    with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         check_whole(connection)
     drop_damaged(root)
 
 
-def _update(root: Path, began: float) -> IndexReport:
+def _update(root: Path) -> Changes:
     checked_ns = time.time_ns()
     found = scan(root)
     with reading(root) as connection:
         changes = compare(root, found, recorded(connection))
         if not (changes.stale or changes.touched) and is_kept(connection, found.skipped):
-            return _report(root, connection, changes, began)
-    with closing(open_writing(root / INDEX)) as connection:
+            return changes
+    with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+        # A lost last update after a power cut is found by the next scan; a damaged file cannot come of it.
+        connection.execute("PRAGMA synchronous = NORMAL")
         with transaction(connection):
             for path in changes.removed:
                 take_out(connection, path)
@@ -173,11 +171,11 @@ def _update(root: Path, began: float) -> IndexReport:
             for path in changes.touched:
                 connection.execute(_RESTAMP, (*astuple(found.files[path]), checked_ns, path))
             keep(connection, found.skipped)
-        return _report(root, connection, changes, began)
+    return changes
 
 
 @writing(INDEX)
-def _rebuild(root: Path, began: float) -> IndexReport:
+def _rebuild(root: Path) -> Changes:
     checked_ns = time.time_ns()
     found = scan(root)
     known: dict[str, Recorded] = {}
@@ -193,22 +191,20 @@ def _rebuild(root: Path, began: float) -> IndexReport:
                 keep(connection, found.skipped)
                 for table in ("units", "passages"):
                     connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
-            return _report(root, connection, changes, began)
     except sqlite3.Error as error:
         raise NotWritable(INDEX, str(error)) from error
+    return changes
 
 
-def _follow(root: Path) -> None:
-    """Let the vectors follow, where there are any. They are a help: without them, words are searched."""
-    if has_vectors(root):
-        with contextlib.suppress(CurateError, sqlite3.Error, OSError), reading(root) as connection:
-            follow(root, connection)
-
-
-def _report(root: Path, connection: sqlite3.Connection, changes: Changes, began: float) -> IndexReport:
-    (files,) = connection.execute("SELECT count(*) FROM files WHERE reason = ''").fetchone()
-    (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
-    skipped, partial = unread_in(root, connection)
+def _finish(root: Path, changes: Changes, began: float) -> IndexReport:
+    """Let the vectors follow, where there are any, and report. They are a help: without them, words are searched."""
+    with reading(root) as connection:
+        if has_vectors(root):
+            with contextlib.suppress(CurateError, OSError, *FAULTS):
+                follow(root, connection)
+        (files,) = connection.execute("SELECT count(*) FROM files WHERE reason = ''").fetchone()
+        (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
+        skipped, partial = unread_in(root, connection)
     return IndexReport(
         files=files,
         added=len(changes.added),
@@ -218,7 +214,7 @@ def _report(root: Path, connection: sqlite3.Connection, changes: Changes, began:
         units=units,
         skipped=skipped,
         partial=partial,
-        seconds=time.monotonic() - began,
+        seconds=round(time.monotonic() - began, 3),
     )
 
 

@@ -54,7 +54,7 @@ FITTING: Final = (
 )
 """Before a condition over `units` and `files`: the units of which it is true."""
 _PLACES: Final = """
-    SELECT units.id, files.path, start_line, date, trust, confidence, first_passage, last_passage
+    SELECT units.id, files.path, start_line, first_passage, last_passage
     FROM units INDEXED BY idx_units_placed LEFT JOIN files ON files.id = units.file
     WHERE units.id IN (SELECT value FROM json_each(?)) AND
 """
@@ -65,18 +65,15 @@ _RECORDS: Final = """
 
 
 class Place(NamedTuple):
-    """Where a candidate stands, what its rank may hang on, and the first and the last passage that it belongs to."""
+    """Where a candidate stands, and the first and the last passage that it belongs to."""
 
     path: str
     line: int
-    date: str
-    trust: str
-    confidence: str
     first_passage: int | None
     last_passage: int | None
 
 
-_KINDS: Final[tuple[set[type], ...]] = ({str}, {int}, {str}, {str}, {str}, {int, type(None)}, {int, type(None)})
+_KINDS: Final[tuple[set[type], ...]] = ({str}, {int}, {int, type(None)}, {int, type(None)})
 
 
 Candidates = tuple[dict[int, Place], dict[int, float], dict[int, float]]

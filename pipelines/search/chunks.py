@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pipelines.search.schema import NEVER, PAST, SHOWN
@@ -77,6 +78,7 @@ class Unit:
         status: an item's; empty for what is no item.
         item: the item's id, or empty.
         record: the transcript's record that a log's line tells of, as `PATH:LINE`, or empty.
+        hidden: whether it is left out of results and of its neighbours' surroundings: `SHOWN`, `PAST` or `NEVER`.
     """
 
     start_line: int
@@ -94,16 +96,7 @@ class Unit:
     status: str = ""
     item: str = ""
     record: str = ""
-
-    @property
-    def hidden(self) -> int:
-        """Whether it is left out of results and of its neighbours' surroundings: `SHOWN`, `PAST` or `NEVER`.
-
-        What was closed on a day that nobody wrote down held until nobody knows when, so it is told for no day.
-        """
-        if self.status in UNTOLD:
-            return NEVER
-        return (PAST if self.until else NEVER) if self.status in CLOSED else SHOWN
+    hidden: int = SHOWN
 
 
 def read_units(path: str, text: str) -> tuple[Unit, ...]:
@@ -111,16 +104,11 @@ def read_units(path: str, text: str) -> tuple[Unit, ...]:
 
     Args:
         path: relative to the memory, with `/`; its place tells a log from a document.
-        text: the whole file.
+        text: the whole file. A log is cut into its entries, and these where one is long or holds several turns;
+            where no entry stands under a heading, the heading is all that was said.
     """
-    return tuple(_log_units(path, text) if path.startswith(f"{LOGS}/") else _document_units(path, text))
-
-
-def _log_units(path: str, text: str) -> Iterator[Unit]:
-    """Yield the units of a log: its entries, cut where one is long or holds several turns.
-
-    Where no entry stands under a heading, the heading is all that was said.
-    """
+    if not path.startswith(f"{LOGS}/"):
+        return tuple(_document_units(path, text))
     day = found[0] if (found := DAY.search(path.rpartition("/")[2])) else ""
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
     entries = parse_entries(path, day, text)
@@ -131,7 +119,7 @@ def _log_units(path: str, text: str) -> Iterator[Unit]:
         line = heading.line + 1
         if heading.title not in used and line not in taken:
             units.append(replace(base, start_line=line, end_line=line, text=heading.title))
-    yield from sorted(units, key=lambda unit: unit.start_line)
+    return tuple(sorted(units, key=lambda unit: unit.start_line))
 
 
 def _entry_units(base: Unit, entry: Entry) -> Iterator[Unit]:
@@ -178,16 +166,23 @@ def _item(base: Unit, block: Block) -> Unit | None:
     item = parse_item(line)
     if item is None:
         return None
+    until, hidden = _day(item.until), SHOWN
+    if item.status in UNTOLD:
+        hidden = NEVER
+    elif item.status in CLOSED:
+        # What was closed on a day that nobody wrote down held until nobody knows when, so it is told for no day.
+        hidden = PAST if until else NEVER
     return replace(
         _prose(base, block),
         text=without_comments(f"{item.type}: {item.text}\n{without_comments(notes)}"),
         date=_day(item.since) or base.date,
-        until=_day(item.until),
+        until=until,
         types=(str(item.type),),
         trust=item.trust,
         confidence=item.confidence,
         status=item.status,
         item=item.id,
+        hidden=hidden,
     )
 
 
@@ -239,14 +234,11 @@ def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[Block]:
         first = lines[numbers[0]]
         rows = [(n, lines[n].rstrip()) for n in numbers]
         if verbatim or _is_table([lines[n] for n in numbers[:2]]):
-            limit = WHOLE_BYTES
+            yield from _blocks(rows, headings, WHOLE_BYTES, prose=False, verbatim=verbatim)
         elif "<!-- k" in first:  # an item is whole, with the comment that tells whether it still holds
-            limit = max(PIECE_BYTES, len(first.encode()))
+            yield from _blocks(rows, headings, max(PIECE_BYTES, len(first.encode())), prose=False)
         else:
-            yield from _prose_blocks(rows, headings)
-            continue
-        for piece in _cut(rows, limit):
-            yield from _block(piece, headings, verbatim=verbatim)
+            yield from _blocks(rows, headings)
 
 
 def _is_table(lines: Sequence[str]) -> bool:
@@ -300,7 +292,7 @@ def prose_pieces(text: str) -> Iterator[str]:
 
     Each begins with the `end_of` the one before.
     """
-    for block in _prose_blocks(list(enumerate(text.split("\n"))), ()):
+    for block in _blocks(list(enumerate(text.split("\n"))), ()):
         yield block.text.strip()
 
 
@@ -332,28 +324,25 @@ Rows = list[tuple[int, str]]
 """Lines with their numbers from 0; several parts of one line have its number."""
 
 
-def _prose_blocks(rows: Rows, headings: tuple[str, ...]) -> Iterator[Block]:
-    """Yield prose whole up to `PIECE_BYTES`, else in pieces near it, each after the first with the end of the last."""
-    if sum(len(row.encode()) + 1 for _, row in rows) <= PIECE_BYTES + 1:
-        yield from _block(rows, headings, verbatim=False)
-        return
-    before: Rows = []
-    for piece in _cut(rows, PIECE_BYTES - OVERLAP_BYTES - 2):
-        yield from _block([*before, *piece], headings, verbatim=False)
-        number, last = piece[-1]
-        before = [(number, end)] if (end := end_of(last)) else []
-
-
-def _cut(rows: Rows, limit: int) -> Iterator[Rows]:
+def _blocks(
+    rows: Rows, headings: tuple[str, ...], limit: int = PIECE_BYTES, *, prose: bool = True, verbatim: bool = False
+) -> Iterator[Block]:
+    """Yield lines whole up to a limit, else in pieces near it; of prose, each begins with the end of the one before."""
+    overlaps = prose and sum(len(row.encode()) + 1 for _, row in rows) > limit + 1
+    limit -= OVERLAP_BYTES + 2 if overlaps else 0
+    parts = [(number, part) for number, row in rows for part in _parts(row, limit)]
     piece: Rows = []
     size = 0
-    for number, part in ((n, part) for n, row in rows for part in _parts(row, limit)):
-        if piece and size + len(part.encode()) > limit:
-            yield piece
-            piece, size = [], 0
+    for at, (number, part) in enumerate(parts, 1):
         piece.append((number, part))
         size += len(part.encode()) + 1
-    yield piece
+        if at < len(parts) and size + len(parts[at][1].encode()) <= limit:
+            continue
+        lines = ("".join(one for _, one in same) for _, same in groupby(piece, key=itemgetter(0)))
+        if text := "\n".join(lines).rstrip():
+            yield Block(piece[0][0] + 1, number + 1, text, headings, verbatim)
+        piece = [(number, end)] if overlaps and (end := end_of(part)) else []
+        size = 0
 
 
 def end_of(text: str) -> str:
@@ -370,15 +359,6 @@ def end_of(text: str) -> str:
         sentences = [found.end() for found in _SENTENCE_END.finditer(end, 0, len(end) - 1)]
         end = end[sentences[0] if sentences else end.find(" ") + 1 :].lstrip()
     return end + text[len(body) :][:1] if end else ""
-
-
-def _block(piece: Rows, headings: tuple[str, ...], *, verbatim: bool) -> Iterator[Block]:
-    text, before = "", -1
-    for number, part in piece:
-        text += ("" if before in {-1, number} else "\n") + part
-        before = number
-    if text.strip():
-        yield Block(piece[0][0] + 1, piece[-1][0] + 1, text.rstrip(), headings, verbatim)
 
 
 def _parts(row: str, limit: int) -> Iterator[str]:

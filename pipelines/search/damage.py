@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.indexed_files import compare, recorded, scan
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_ROWS: Final = (
-    f"SELECT crc, {summed(SUMMED_UNIT)} FROM units",  # noqa: S608  our own columns
-    f"SELECT crc, {summed(SUMMED_FILE)} FROM files",  # noqa: S608  as above
-)
 # Rows that lead nowhere, or to one another's file. Numbers are never given twice, so none is past the last one given.
 _ASTRAY: Final = """
     SELECT 1 FROM units WHERE file NOT IN (SELECT id FROM files)
@@ -61,8 +57,8 @@ def check_whole(connection: sqlite3.Connection) -> None:
     for table in ("units_fts", "passages_fts"):
         # With rank 1 the words are compared with the texts they stand for.
         connection.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608  ours
-    for query in _ROWS:
-        for crc, values in connection.execute(query):
+    for table, columns in (("units", SUMMED_UNIT), ("files", SUMMED_FILE)):
+        for crc, values in connection.execute(f"SELECT crc, {summed(columns)} FROM {table}"):  # noqa: S608  as above
             if not isinstance(values, bytes) or zlib.crc32(values) != crc:
                 raise IndexUnusable(DAMAGED_ROW)
     if connection.execute(_ASTRAY).fetchone():
@@ -116,10 +112,6 @@ class IndexFacts:
     units: int = 0
     behind: int = 0
     vectors: VectorFacts | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
-        return asdict(self)
 
 
 def index_facts(root: Path) -> IndexFacts:

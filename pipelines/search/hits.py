@@ -86,6 +86,18 @@ class Hit:
         top, _, _ = (self.own_path or self.path).partition("/")
         return "log" if top == LOGS else "session" if top == SESSIONS else "document"
 
+    @property
+    def lines(self) -> str:
+        """Its lines, as a citation names them."""
+        return f"{self.start_line}" if self.start_line == self.end_line else f"{self.start_line}-{self.end_line}"
+
+    @property
+    def quality(self) -> str:
+        """What tells how far it can be believed: its types, a status that is not the usual one, trust, confidence."""
+        status = self.status if self.status != "live" else ""
+        confidence = self.confidence and f"confidence {self.confidence}"
+        return ", ".join(filter(None, (*self.types, status, f"trust {self.trust}", confidence)))
+
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
         found = asdict(self) | {"kind": self.kind, "score": _six_figures(self.score)}

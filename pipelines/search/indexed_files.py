@@ -108,7 +108,7 @@ def scan(root: Path) -> Scan:
     taken = Counter[str]()
     beside = {Form.TEXT: "", Form.IMAGE: ""}  # what else a form's text hangs on is looked at where a file needs it
     for entry, path, form, sidecar in _candidates(root, skipped):
-        top = _top(path)
+        top = path.partition("/")[0]
         taken[top] += 1
         if taken[top] > files.MOST_FILES:
             if taken[top] == files.MOST_FILES + 1:  # said once
@@ -160,21 +160,18 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
             skipped.append(Skipped(_printable(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
         listed = {f"{here}/{one.name}" if here else one.name: one for one in seen if not one.name.startswith(".")}
         if not layout.in_place:  # else files stand wherever their owner keeps them
-            listed = {real: one for real, one in listed.items() if real != PARTIAL and _top(real) in _AT_THE_TOP}
+            listed = {real: one for real, one in listed.items() if real.partition("/")[0] in _AT_THE_TOP}
+            listed.pop(PARTIAL, None)
         for real, entry in listed.items():
             if entry.is_dir(follow_symlinks=False):
                 pending += [real] if layout.leads(real) else []
                 continue
             path = layout.canonical(real) or ""
-            if _top(path) in _TOPS and (form := form_of(path)):
+            if path.partition("/")[0] in _TOPS and (form := form_of(path)):
                 beside = (listed.get(one) for one in sidecar_names(real)) if form is Form.IMAGE else ()
                 yield entry, path, form, next(filter(None, beside), None)
             elif _is_linked_folder(entry) and layout.leads(real):
                 skipped.append(Skipped(_printable(known_below + real), _LINK))
-
-
-def _top(path: str) -> str:
-    return path.partition("/")[0]
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
@@ -219,7 +216,8 @@ Recorded = tuple[Stamp, int, str, str]
 class Changes:
     """Paths in order: new files, files with other bytes, files that are no more, and those whose bytes are the same.
 
-    `touched` are those of the unchanged whose stamp has to be taken anew, so that the next scan need not read them.
+    `touched` are those of the unchanged whose stamp has to be taken anew, so that the next scan need not read them;
+    `stale` are the first three, for which the index would not tell the truth.
     """
 
     added: list[str]
@@ -227,11 +225,7 @@ class Changes:
     removed: list[str]
     unchanged: list[str]
     touched: list[str]
-
-    @property
-    def stale(self) -> tuple[str, ...]:
-        """The paths for which the index would not tell the truth."""
-        return (*self.added, *self.changed, *self.removed)
+    stale: list[str]
 
 
 def recorded(connection: sqlite3.Connection) -> dict[str, Recorded]:
@@ -253,7 +247,8 @@ def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
             touched.append(path)
         else:
             changed.append(path)
-    return Changes(added, changed, sorted(known.keys() - found.files.keys()), unchanged, touched)
+    removed = sorted(known.keys() - found.files.keys())
+    return Changes(added, changed, removed, unchanged, touched, [*added, *changed, *removed])
 
 
 def is_covered(stamp: Stamp, recorded_stamp: Stamp, checked_ns: int) -> bool:

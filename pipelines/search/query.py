@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import json
-import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -12,20 +11,17 @@ from pipelines.search.candidates import Question, candidates, fitting_units, mat
 from pipelines.search.chunk_context import identifiers, match_expression
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.hits import Hit, read_hits
-from pipelines.search.rank import Ranking, belief, days_between, diverse, recency, reciprocal_ranks, use, weighted
+from pipelines.search.rank import Ranking, use, weighted
 from pipelines.search.schema import reading
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from pipelines.search.candidates import Place
-    from pipelines.search.matrix import Matrix
 
     Uses = Callable[[Collection[str]], Mapping[str, tuple[int, float]]]
     Priorities = Callable[[], Mapping[str, float]]
@@ -40,7 +36,6 @@ CANDIDATES_A_HIT: Final = 10
 # An item that the question names by its id comes before everything that merely holds its words.
 _NAMED_SCORE: Final = 1000.0
 _NAMES: Final = "SELECT id, item, hex(key) FROM units WHERE id IN (SELECT value FROM json_each(?))"
-_MULTIPLIED: Final = ("recency", "belief", "use", "priority")
 _NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 
 
@@ -53,7 +48,6 @@ class Asked:
         filters: what may be found.
         vector: the question's vector, length one; None searches by words alone.
         embedder: who made it; vectors of another are not compared with it.
-        today: the day from which ages are counted, `YYYY-MM-DD`; needed for `ranking.half_life` alone.
         uses: tells how often, and how many days ago last, units were used, by what they are known as; needed for
             `ranking.access` alone.
         priorities: tells the priority of items by their ids; needed for `ranking.priority` alone.
@@ -64,7 +58,6 @@ class Asked:
     filters: Filters = field(default_factory=Filters)
     vector: NDArray[np.float32] | None = None
     embedder: str = ""
-    today: str = ""
     uses: Uses | None = None
     priorities: Priorities | None = None
     explain: bool = False
@@ -123,17 +116,16 @@ def answer(
     question = Question(terms, resolved(asked.filters, connection), stale, ranking, near)
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
     twice = repeated_in_logs(connection, places, question)
-    fused = _fused(words, meaning, ranking) if matrix else words
+    fused = words
+    if matrix:
+        fused = meaning if ranking.mode == "vector" else weighted(words, meaning, ranking.vector_weight)
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     factors: dict[int, dict[str, float]] = {}
-    if asked.explain or ranking.adjusts:
-        factors = _factors(connection, scores, places, (words, meaning), asked)
+    if asked.explain or ranking.access or ranking.priority:
+        factors = _factors(connection, scores, (words, meaning), asked)
         scores = {
-            unit: known["fused"] * math.prod(known.get(name, 1.0) for name in _MULTIPLIED)
-            for unit, known in factors.items()
+            unit: known["fused"] * known.get("use", 1.0) * known.get("priority", 1.0) for unit, known in factors.items()
         }
-    if ranking.day_bonus:
-        _add_bonus(scores, factors, places, ranking.day_bonus)
     # A stemmed, tokenised text is no place to look for an item's id.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     if named:
@@ -141,27 +133,18 @@ def answer(
         places |= there
         scores |= dict.fromkeys(there, _NAMED_SCORE)
         factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
-    order = _ordered(places, scores, limit, question)
-    if asked.explain and ranking.diversity and matrix is not None:
-        _explain_repeats(factors, order, _likeness(matrix, order))
+    bar = min(heapq.nlargest(limit, scores.values()), default=0.0)
+    best = ((-score, places[unit][:2], unit) for unit, score in scores.items() if score >= bar)
+    order = [unit for *_, unit in sorted(best)[:limit]]
     scored = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
     hits = read_hits(connection, scored)
     layout = layout_of(root)
     return [replace(hit, path=layout.real(hit.path), own_path=hit.path) for hit in hits] if layout.in_place else hits
 
 
-def _fused(words: dict[int, float], meaning: dict[int, float], ranking: Ranking) -> dict[int, float]:
-    if ranking.mode == "vector":
-        return meaning
-    if ranking.fusion == "rrf":
-        return reciprocal_ranks([words, meaning], ranking.rrf_k)
-    return weighted(words, meaning, ranking.vector_weight)
-
-
 def _factors(
     connection: sqlite3.Connection,
     scores: Mapping[int, float],
-    places: Mapping[int, Place],
     found: tuple[dict[int, float], ...],
     asked: Asked,
 ) -> dict[int, dict[str, float]]:
@@ -174,58 +157,10 @@ def _factors(
     names = {unit: item or key for unit, item, key in rows}
     used = uses(frozenset(names.values())) if uses else {}
     for unit, score in scores.items():
-        place = places[unit]
         known = {"words": words.get(unit, 0.0), "meaning": meaning.get(unit, 0.0), "fused": score}
         if items.get(unit) in priorities:
             known["priority"] = 1 + ranking.priority * priorities[items[unit]]
-        if ranking.half_life and asked.today and place.date:
-            known["recency"] = recency(days_between(place.date, asked.today), ranking.half_life)
-        if ranking.trust or ranking.confidence:
-            known["belief"] = belief(place.trust, place.confidence, ranking)
         if names.get(unit) in used:
             known["use"] = use(*used[names[unit]], ranking.access)
         factors[unit] = known
     return factors
-
-
-def _ordered(places: Mapping[int, Place], scores: Mapping[int, float], limit: int, question: Question) -> list[int]:
-    ranking = question.ranking
-    wanted = 3 * limit if ranking.diversity else limit
-    bar = min(heapq.nlargest(wanted, scores.values()), default=0.0)
-    best = ((-score, places[unit][:2], unit) for unit, score in scores.items() if score >= bar)
-    order = [unit for *_, unit in sorted(best)[:wanted]]
-    if ranking.diversity and question.near:
-        # What is named stands first whatever it is like; beside its score, no other would count for anything.
-        named = [unit for unit in order if scores[unit] >= _NAMED_SCORE]
-        likeness = _likeness(question.near[0], order)
-        order = [*named, *diverse(order[len(named) :], scores, likeness, ranking.diversity, limit - len(named), named)]
-    return order[:limit]
-
-
-def _add_bonus(
-    scores: dict[int, float], factors: dict[int, dict[str, float]], places: Mapping[int, Place], share: float
-) -> None:
-    best: dict[str, float] = {}
-    for unit, score in scores.items():
-        best[places[unit].path] = max(score, best.get(places[unit].path, 0.0))
-    for unit in scores:
-        bonus = share * best[places[unit].path]
-        scores[unit] += bonus
-        factors[unit] = factors.get(unit, {}) | {"day": bonus}
-
-
-def _explain_repeats(
-    factors: dict[int, dict[str, float]], order: Sequence[int], likeness: Callable[[int, int], float]
-) -> None:
-    """Note of each hit how alike it is to the nearest that stands above it: no score shows what that did."""
-    for place, unit in enumerate(order):
-        if "named" not in factors[unit]:
-            factors[unit] |= {"alike": max((0.0, *(likeness(unit, one) for one in order[:place])))}
-
-
-def _likeness(matrix: Matrix, units: list[int]) -> Callable[[int, int], float]:
-    """Return how alike two of some units are, by the cosine of their vectors."""
-    known = [unit for unit in units if unit < len(matrix.rows)]
-    rows = matrix.rows[known]
-    table, at = rows @ rows.T, {unit: number for number, unit in enumerate(known)}
-    return lambda one, other: float(table[at[one], at[other]]) if one in at and other in at else 0.0

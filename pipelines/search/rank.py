@@ -1,8 +1,9 @@
 """How the scores of words and of meaning become one order: small functions from numbers to numbers.
 
 Measured on 759 questions about long conversations (evidence inside the first 500, 1000 and 2000 words): words alone
-0.80, 0.85, 0.90; half words and half meaning, each divided by its best, 0.82, 0.88, 0.93; reciprocal ranks 0.78, 0.87,
-0.92. What has shown no gain there is here to be chosen, and off.
+0.80, 0.85, 0.90; half words and half meaning, each divided by its best, 0.82, 0.88, 0.93. Reciprocal ranks, decay by
+age, a bonus for the day and diversity gained nothing there. What those questions cannot judge, uses and priority, is
+here to be chosen, and off.
 
 `.curate/usage.db` counts what searches gave back, by which what is used can be found more easily. Nothing else hangs on
 it: it is no part of the index, it may be deleted at any time, and whatever is wrong with it, a search goes on as if
@@ -24,13 +25,11 @@ from pipelines.search.schema import FAULTS, is_broken, open_private, remove_data
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
 
 Mode = Literal["hybrid", "keyword", "vector"]
-TRUSTS: Final = {"owner": 1.0, "self": 0.5, "external": -0.5, "untrusted": -1.0}
-CONFIDENCES: Final = {"high": 1.0, "medium": 0.0, "low": -0.5, "speculative": -1.0}
 _DAYS_OF_MONTH: Final = 30.436875
 
 USAGE: Final = f"{PRIVATE}/usage.db"
@@ -61,38 +60,19 @@ class Ranking:
 
     Args:
         mode: by words and meaning, or by one of them.
-        fusion: `weighted` adds the scores, each divided by its best; `rrf` adds reciprocal ranks.
-        vector_weight: the share of meaning in `weighted`, from 0 to 1.
-        rrf_k: how gently ranks fall off in `rrf`.
+        vector_weight: the share of meaning, from 0 to 1.
         neighbours: how much a word beside a unit counts against one in it.
         passages: the share of its best passage's score (eight units) that a unit gets by words.
-        day_bonus: the share of its file's best score that a hit gets on top.
-        diversity: from 0 (off) to 1: how much a hit that repeats a better one loses.
-        half_life: days after which what has a date counts half; 0 is off.
         access: how much each doubling of a unit's uses adds; 0 is off.
         priority: how much an item's priority adds (pinned, believed, confirmed lately); 0 is off.
-        trust: how much the owner's word adds and an untrusted one loses; 0 is off.
-        confidence: how much high confidence adds and speculation loses; 0 is off.
     """
 
     mode: Mode = "hybrid"
-    fusion: Literal["weighted", "rrf"] = "weighted"
     vector_weight: float = 0.5
-    rrf_k: int = 60
     neighbours: float = 0.5
     passages: float = 0.5
-    day_bonus: float = 0.0
-    diversity: float = 0.0
-    half_life: float = 0.0
     access: float = 0.0
     priority: float = 0.0
-    trust: float = 0.0
-    confidence: float = 0.0
-
-    @property
-    def adjusts(self) -> bool:
-        """Whether a score hangs on more than words and meaning, which is off as long as nothing shows a gain."""
-        return bool(self.half_life or self.access or self.priority or self.trust or self.confidence)
 
 
 def relative(scores: Mapping[int, float]) -> dict[int, float]:
@@ -113,73 +93,12 @@ def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_we
     return fused
 
 
-def reciprocal_ranks(rankings: Sequence[Mapping[int, float]], k: int) -> dict[int, float]:
-    """Return the sum of 1 / (k + rank) over the rankings; equal scores share the better rank."""
-    fused: dict[int, float] = {}
-    for ranked in rankings:
-        rank, before = 0, math.inf
-        for place, (unit, score) in enumerate(sorted(ranked.items(), key=lambda one: -one[1]), 1):
-            rank, before = (rank if score == before else place), score
-            fused[unit] = fused.get(unit, 0.0) + 1 / (k + rank)
-    return fused
-
-
-def days_between(day: str, today: str) -> float:
-    """Return how many days lie between two days (`YYYY-MM-DD`); one that no calendar has lies at today."""
-    from datetime import date  # noqa: PLC0415  off by default
-
-    try:
-        return float((date.fromisoformat(today) - date.fromisoformat(day)).days)
-    except ValueError:
-        return 0.0
-
-
-def recency(age_days: float, half_life: float) -> float:
-    """Return the factor of what is that old: 1 today (and for what lies ahead), one half after each half-life."""
-    return math.pow(0.5, max(0.0, age_days) / half_life)
-
-
 def use(count: int, idle_days: float, weight: float) -> float:
     """Return the factor of what was used before: it grows with the logarithm of the uses and fades by months.
 
     What was never used is not punished: its factor is 1.
     """
     return 1 + weight * math.log2(1 + max(0, count)) * math.pow(0.5, max(0.0, idle_days) / _DAYS_OF_MONTH)
-
-
-def belief(trust: str, confidence: str, ranking: Ranking) -> float:
-    """Return the factor of how far the words of a unit can be believed; nothing said is the middle."""
-    return (1 + ranking.trust * TRUSTS.get(trust, 0.0)) * (1 + ranking.confidence * CONFIDENCES.get(confidence, 0.0))
-
-
-def diverse(
-    order: Sequence[int],
-    scores: Mapping[int, float],
-    likeness: Callable[[int, int], float],
-    diversity: float,
-    count: int,
-    above: Sequence[int] = (),
-) -> list[int]:
-    """Return the first `count` by maximal marginal relevance, then the rest in their order.
-
-    Args:
-        order: units, best first.
-        scores: their scores.
-        likeness: how alike two units are, at most 1.
-        diversity: 0 keeps the order; 1 looks at nothing but novelty.
-        count: how many places are given out this way.
-        above: units that stand before all of these, and can be repeated like any other.
-    """
-    left, chosen = list(order), list[int]()
-    nearest = {unit: max((0.0, *(likeness(unit, one) for one in above))) for unit in left}
-    best = max((scores[unit] for unit in left), default=0.0) or 1.0
-    while left and len(chosen) < count:
-        pick = max(left, key=lambda unit: (1 - diversity) * scores[unit] / best - diversity * nearest[unit])
-        left.remove(pick)
-        chosen.append(pick)
-        for unit in left:
-            nearest[unit] = max(nearest[unit], likeness(unit, pick))
-    return chosen + left
 
 
 def record_uses(root: Path, names: Collection[str], now: float | None = None) -> bool:

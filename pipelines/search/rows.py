@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from pipelines.search.chunk_context import Placed
     from pipelines.search.indexed_files import Stamp
 
     Value = str | int | bytes | None
@@ -61,7 +60,19 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, che
     (file,) = connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
     placed, passages = surround(path, read.units)
     numbers = _put_passages(connection, file, passages)
-    _put_units(connection, file, [_row(file, one, numbers) for one in placed])
+    rows: list[tuple[Value, ...]] = []
+    for unit, about, around, *between in placed:
+        embedded = embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status)
+        first, last = (None if n is None else numbers[n] for n in between)
+        types, tags, headings = (SEPARATOR.join(values) for values in (unit.types, unit.tags, unit.headings))
+        rows.append(
+            (
+                *(file, unit.start_line, unit.end_line, first, last, unit.hidden, key(embedded), unit.date, unit.until),
+                *(types, unit.project, tags, unit.trust, unit.confidence, unit.status, unit.item, unit.record),
+                *(unit.title, headings, unit.text, grams(unit.text), about, around),
+            )
+        )
+    _put_units(connection, file, rows)
 
 
 def take_out(connection: sqlite3.Connection, path: str) -> None:
@@ -124,16 +135,3 @@ def _kept(
     head = sum(1 for _ in takewhile(lambda pair: stays(*pair), zip(there, new, strict=False)))
     left = zip(reversed(there[head:]), reversed(new[head:]), strict=False)
     return head, sum(1 for _ in takewhile(lambda pair: (moves or stays)(*pair), left))
-
-
-def _row(file: int, placed: Placed, numbers: Sequence[int]) -> tuple[Value, ...]:
-    """Return the values of a unit's row without its number, in the order of `SUMMED_UNIT`."""
-    unit = placed.unit
-    passages = (None if n is None else numbers[n] for n in (placed.first_passage, placed.last_passage))
-    types, tags, headings = (SEPARATOR.join(values) for values in (unit.types, unit.tags, unit.headings))
-    embedded = embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status)
-    return (
-        *(file, unit.start_line, unit.end_line, *passages, unit.hidden, key(embedded), unit.date, unit.until),
-        *(types, unit.project, tags, unit.trust, unit.confidence, unit.status, unit.item, unit.record),
-        *(unit.title, headings, unit.text, grams(unit.text), placed.about, placed.around),
-    )

@@ -161,7 +161,8 @@ PATIENCE: Final = 60.0
 _LOCK: Final = "index.lock"
 _GATE: Final = f"{PRIVATE}/index.gate"
 _SWAP: Final = f"{PRIVATE}/index.swap"
-_ASIDE: Final = f"{INDEX}.new"
+ASIDE: Final = f"{INDEX}.new"
+"""What a killed rebuild leaves, which may be as large as the index; who holds the writer lock may remove it."""
 _NEWEST_FORMAT: Final = 2
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 # Errors that a rebuild would not mend: the disk or somebody else is in the way, not the file.
@@ -209,16 +210,28 @@ def reading(root: Path) -> Iterator[sqlite3.Connection]:
             raise IndexUnusable(f"it is damaged or cannot be read ({error})") from error
 
 
-def _open_reading(path: Path) -> sqlite3.Connection:
+def _open_reading(path: Path, how: str = "mode=ro") -> sqlite3.Connection:
+    address = f"file:{quote(str(path))}?{how}"
     try:
-        return _connect(path, "mode=ro")
+        check_header(path)
+        connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except FAULTS:
+            connection.close()
+            raise
     except sqlite3.OperationalError:
-        # A read-only disk has no room for the shared memory of WAL mode; there, nobody writes either.
-        with contextlib.suppress(*FAULTS):
-            return _connect(path, "immutable=1")
+        if how == "mode=ro":
+            # A read-only disk has no room for the shared memory of WAL mode; there, nobody writes either.
+            return _open_reading(path, "immutable=1")
         raise IndexUnusable("it cannot be opened") from None
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise IndexUnusable(f"it is damaged ({error})") from None
+    if version != VERSION:
+        connection.close()
+        raise OtherVersion(version)
+    return connection
 
 
 def check_header(path: Path) -> None:
@@ -232,21 +245,6 @@ def check_header(path: Path) -> None:
     with path.open("rb") as file:
         if any(byte > _NEWEST_FORMAT for byte in file.read(20)[18:]):
             raise sqlite3.DatabaseError("its header is damaged")
-
-
-def _connect(path: Path, how: str) -> sqlite3.Connection:
-    check_header(path)
-    connection = sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-    try:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except FAULTS:
-        connection.close()
-        raise
-    if version != VERSION:
-        connection.close()
-        raise OtherVersion(version)
-    return connection
 
 
 def open_private(path: Path, patience: float) -> sqlite3.Connection:
@@ -263,18 +261,6 @@ def open_private(path: Path, patience: float) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600))
     check_header(path)
     return sqlite3.connect(path, timeout=patience, isolation_level=None)
-
-
-def open_writing(path: Path) -> sqlite3.Connection:
-    """Open the index to write into it; it is there, and in WAL mode."""
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-    try:
-        # A lost last update after a power cut is found by the next scan; a damaged file cannot come of it.
-        connection.execute("PRAGMA synchronous = NORMAL")
-    except FAULTS:
-        connection.close()
-        raise
-    return connection
 
 
 @contextlib.contextmanager
@@ -340,8 +326,8 @@ def _swap_lock(root: Path, kind: int) -> Iterator[None]:
 @contextlib.contextmanager
 def replacing(root: Path) -> Iterator[sqlite3.Connection]:
     """Open an empty database aside, and put it in the index's place whole when the block ends without an error."""
-    aside, path = root / _ASIDE, root / INDEX
-    clear_aside(root)
+    aside, path = root / ASIDE, root / INDEX
+    remove_database(aside)
     try:
         with contextlib.closing(open_private(aside, BUSY_SECONDS)) as connection:
             connection.execute("PRAGMA synchronous = OFF")  # nobody else sees it, and it is flushed whole
@@ -353,16 +339,7 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
             _settle(path)
             aside.replace(path)
     finally:
-        clear_aside(root)
-
-
-def clear_aside(root: Path) -> None:
-    """Remove what a killed rebuild left, which may be as large as the index; the writer lock is held.
-
-    Raises:
-        OSError: the disk refuses.
-    """
-    remove_database(root / _ASIDE)
+        remove_database(aside)
 
 
 def remove_database(path: Path) -> None:

@@ -80,9 +80,9 @@ def test_the_settings_choose_the_ranking(filled: Memory) -> None:
     settings = filled.read("curate.toml")
     filled.write("curate.toml", settings + '[search]\nmode = "keyword"\n')
     assert results(filled.curate("search", "boat", "--json")) == ["Logs/2026-02-05.md:1"]
-    filled.write("curate.toml", settings + '[search]\nfusion = "magic"\nvector_weight = 2.0\n')
+    filled.write("curate.toml", settings + '[search]\nmode = "magic"\nvector_weight = 2.0\n')
     said = filled.curate("search", "boat", exits=1)
-    assert "search.fusion" in said
+    assert "search.mode" in said
     assert "search.vector_weight" in said
 
 

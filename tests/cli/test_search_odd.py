@@ -199,9 +199,9 @@ def test_what_was_used_counts_where_the_settings_say_so(filled: Memory) -> None:
     assert "use" not in filled.curate("search", "sank", "--explain").partition("score")[2].split()
     filled.write("curate.toml", f"{filled.read('curate.toml')}[search]\naccess = 0.1\n")
     assert "use 1.1" in filled.curate("search", "sank", "--explain")
-    filled.write("curate.toml", f"{filled.read('curate.toml')}trust = 7\nacces = 2\n")
+    filled.write("curate.toml", f"{filled.read('curate.toml')}priority = 7\nacces = 2\n")
     said = filled.curate("search", "boat", exits=1)
-    assert "search.trust" in said
+    assert "search.priority" in said
     assert "search.acces" in said
 
 

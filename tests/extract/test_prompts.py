@@ -99,10 +99,10 @@ def test_resources_are_found_in_a_wheel_and_in_a_checkout_and_nowhere_else(tmp_p
     stranger = package.parent / "prompts"
     stranger.mkdir()
     with pytest.raises(BadFile, match="missing from this installation"):
-        resources._find("prompts", package)
+        resources.resource("prompts", package)
     (package.parent / "pyproject.toml").touch()
-    assert resources._find("prompts", package) == stranger
+    assert resources.resource("prompts", package) == stranger
     packed = package / "_data" / "prompts"
     packed.mkdir(parents=True)
-    assert resources._find("prompts", package) == packed
+    assert resources.resource("prompts", package) == packed
     assert (resources.resource("prompts") / "extract.md.j2").is_file()

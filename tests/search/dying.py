@@ -21,7 +21,7 @@ POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
     (build, "take_out"),
     (rows, "surround"),
     (rows, "row_sum"),
-    (build, "_report"),
+    (build, "_finish"),
     (build, "follow"),
     (store, "_sync"),
     (store, "_settle"),

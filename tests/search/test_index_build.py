@@ -21,7 +21,7 @@ from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.search.build import rebuild_index, refresh_index, update_index
 from pipelines.search.indexed_files import SETTLED_NS, Skipped, Stamp, is_covered
 from pipelines.search.query import search
-from pipelines.search.schema import INDEX, VERSION, open_writing, reading
+from pipelines.search.schema import INDEX, VERSION, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ def test_only_what_changed_is_read_again(root: Path) -> None:
     assert found(root, "quince")
     assert found(root, "pears plums") == []
     assert found(root, "cherry") == ["Areas/c.md:1"]
-    assert rebuild_index(root).to_json()["unchanged"] == 2
+    assert rebuild_index(root).unchanged == 2
 
 
 def rows(root: Path) -> dict[str, int]:
@@ -220,7 +220,7 @@ def test_a_disk_that_refuses_is_named(root: Path) -> None:
 def test_a_reader_sees_one_state_and_waits_for_no_writer(root: Path) -> None:
     write(root, "Areas/a.md", "plums\n")
     update_index(root)
-    with closing(open_writing(root / INDEX)) as writer:
+    with closing(sqlite3.connect(root / INDEX, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("DELETE FROM units")
         assert found(root, "plums") == ["Areas/a.md:1"]
@@ -277,7 +277,7 @@ def test_a_write_ahead_log_that_a_killed_process_left_does_not_meet_the_new_file
     write(root, "Areas/a.md", "plums\n" * 500)
     update_index(root)
     log = root / f"{INDEX}-wal"
-    with closing(open_writing(root / INDEX)) as writer:
+    with closing(sqlite3.connect(root / INDEX, isolation_level=None)) as writer:
         writer.execute("PRAGMA wal_autocheckpoint = 0")
         writer.execute("DELETE FROM units")
         left = log.read_bytes()

@@ -11,17 +11,7 @@ from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import Asked, search
-from pipelines.search.rank import (
-    Ranking,
-    belief,
-    days_between,
-    diverse,
-    recency,
-    reciprocal_ranks,
-    relative,
-    use,
-    weighted,
-)
+from pipelines.search.rank import Ranking, relative, use, weighted
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
@@ -49,7 +39,7 @@ def filled(root: Path) -> Path:
 
 def asked(filters: Filters | None = None, ranking: Ranking | None = None) -> Asked:
     bag = Bag()
-    return Asked(ranking or Ranking(), filters or Filters(), bag.embed_query("boat"), bag.name, "2026-04-01")
+    return Asked(ranking or Ranking(), filters or Filters(), bag.embed_query("boat"), bag.name)
 
 
 def found(root: Path, how: Asked) -> list[str]:
@@ -62,34 +52,10 @@ def test_scores_are_shares_of_the_best() -> None:
     assert weighted({1: 2.0, 2: 1.0}, {2: 0.5, 3: 0.25}, 0.75) == {1: 0.25, 2: 0.875, 3: 0.375}
 
 
-def test_reciprocal_ranks_add_up_and_equals_share_a_rank() -> None:
-    assert reciprocal_ranks([{1: 9.0, 2: 5.0, 3: 5.0}, {2: 0.1}], 60) == pytest.approx(
-        {1: 1 / 61, 2: 1 / 62 + 1 / 61, 3: 1 / 62}
-    )
-
-
-def test_factors() -> None:
-    assert [recency(days, 30) for days in (-5, 0, 30, 60)] == [1, 1, 0.5, 0.25]
-    assert days_between("2026-02-28", "2026-03-01") == 1
-    assert days_between("2026-02-30", "2026-03-01") == 0
+def test_what_was_used_counts_more_and_fades() -> None:
     assert use(0, 400, 0.1) == 1
     assert use(3, 0, 0.1) == pytest.approx(1.2)
     assert 1 < use(3, 300, 0.1) < 1.01
-    off, on = Ranking(), Ranking(trust=0.2, confidence=0.1)
-    assert belief("untrusted", "low", off) == 1
-    assert belief("owner", "high", on) > belief("self", "", on) > 1 > belief("untrusted", "speculative", on)
-    assert belief("", "", on) == 1
-
-
-def test_diversity_puts_a_repeat_later() -> None:
-    scores = {1: 1.0, 2: 0.9, 3: 0.5}
-
-    def alike(one: int, other: int) -> float:
-        return 1.0 if {one, other} == {1, 2} else 0.0
-
-    assert diverse([1, 2, 3], scores, alike, 0.0, 3) == [1, 2, 3]
-    assert diverse([1, 2, 3], scores, alike, 0.5, 3) == [1, 3, 2]
-    assert diverse([1, 2, 3], scores, alike, 0.5, 1) == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -121,44 +87,37 @@ def test_an_item_named_by_its_id_must_fit_the_filters(root: Path) -> None:
 
 
 def test_a_hit_explains_its_score(root: Path) -> None:
-    ranking = Ranking(half_life=30, trust=0.2, confidence=0.1, day_bonus=0.1)
-    for hit in search(root, "boat", 10, (), replace(asked(ranking=ranking), explain=True)):
+    how = replace(
+        asked(ranking=Ranking(access=0.5, priority=0.2)),
+        uses=lambda names: dict.fromkeys(names, (3, 0.0)),
+        priorities=lambda: {"k7f3a9c2b10": 0.5},
+        explain=True,
+    )
+    for hit in search(root, "boat", 10, (), how):
         factors = hit.factors
-        assert factors["fused"] * factors.get("recency", 1) * factors["belief"] + factors["day"] == hit.score
-        assert ("recency" in factors) == bool(hit.date)
+        assert factors["use"] == 2
+        assert factors["fused"] * factors["use"] * factors.get("priority", 1) == hit.score
+        assert ("priority" in factors) == (hit.item == "k7f3a9c2b10")
     assert search(root, "boat", 1, (), asked())[0].factors == {}
 
 
-def test_a_hit_explains_its_place_where_repeats_lose(root: Path) -> None:
-    (root / "Logs/2026-01-02.md").write_text("- a boat\n- a boat\n- a red boat with a sail\n- sail\n", "utf-8")
-    update_index(root)
-    embed_index(root, Bag())
-    how = replace(asked(ranking=Ranking(diversity=0.4)), explain=True)
-    hits = search(root, "boat k7f3a9c2b10", 10, (), how)
-    assert hits[0].factors == {"named": 1000.0}
-    worth = [0.6 * hit.score / max(hit.score for hit in hits[1:]) - 0.4 * hit.factors["alike"] for hit in hits[1:]]
-    assert worth == sorted(worth, reverse=True)
-    assert [round(hit.factors["alike"], 5) for hit in hits if hit.text == "- a boat"].count(1.0) == 1
-    assert "alike" not in search(root, "boat", 1, (), replace(asked(), explain=True))[0].factors
-
-
-@pytest.mark.parametrize("ranking", [Ranking(day_bonus=0.01), Ranking(diversity=0.01)])
-def test_an_item_that_is_named_leaves_the_others_as_they_stand(root: Path, ranking: Ranking) -> None:
+def test_an_item_that_is_named_leaves_the_others_as_they_stand(root: Path) -> None:
     lines = ("the boat", "boat, boat, boat", "a vessel that nobody rents", "rent")
     (root / "Logs/2026-01-02.md").write_text("".join(f"- {line}\n" for line in lines), "utf-8")
     update_index(root)
     embed_index(root, Bag())
-    query = "k55b01aa07c k7f3a9c2b10 blue boat"
     plain, other = (
-        search(root, query, 10, (), replace(asked(ranking=one), explain=True)) for one in (Ranking(), ranking)
+        search(root, query, 10, (), replace(asked(), explain=True))
+        for query in ("blue boat", "k55b01aa07c k7f3a9c2b10 blue boat")
     )
-    assert [(hit.path, hit.start_line) for hit in other] == [(hit.path, hit.start_line) for hit in plain]
+    places = [(hit.path, hit.start_line) for hit in plain if not hit.item]
+    assert [(hit.path, hit.start_line) for hit in other[2:]] == places
     assert [hit.factors for hit in other[:2]] == [{"named": 1000.0}] * 2
     assert all(hit.score < 2 for hit in other[2:])
 
 
 def test_each_ranking_answers(root: Path) -> None:
-    for ranking in (Ranking(fusion="rrf"), Ranking(mode="keyword"), Ranking(mode="vector"), Ranking(diversity=0.3)):
+    for ranking in (Ranking(), Ranking(mode="keyword"), Ranking(mode="vector")):
         assert {"Projects:4", "Projects:5", "Logs:1"} <= set(found(root, asked(ranking=ranking)))
 
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import os
 
-from pipelines.queries.startup.read import open_folder, read_head
+from pipelines.queries.startup.read import open_folder, read_part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CACHE = ".curate/context.txt"
 _VERSION = "memcurate context 1"
@@ -20,29 +24,23 @@ _BEGINS = ("-", "_", " ", ".", "T")
 class StartupSettings:
     """What a session's start needs of the settings; without any, days are those of Greenwich and places the usual ones.
 
-    Args:
-        offsets: (moment, seconds east of Greenwich) pairs: from when on the memory's zone has which offset.
-        day_end: minutes past midnight until which the night belongs to the day before.
-        home: the folder of what runs make, with `/` at its end; empty for the memory itself.
-        logs: how daily notes are named, as curate.toml says; empty for `Logs/{YYYY}-{MM}-{DD}.md`.
-        theirs: name → the person's own file that plays that part beside the runs' one, or in its place.
-        only_theirs: the names for which there is only the person's file.
-        more: folders with documents of the person's that can be a project's, each with `/` at its end.
+    Whoever makes one sets what is otherwise.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917  most memories have the first two alone
-        self,
-        offsets: list[tuple[float, int]] | None = None,
-        day_end: int = 0,
-        home: str = "",
-        logs: str = "",
-        theirs: dict[str, str] | None = None,
-        only_theirs: list[str] | None = None,
-        more: list[str] | None = None,
-    ) -> None:
-        self.offsets, self.day_end = offsets or [], day_end
-        self.home, self.logs, self.theirs = home, logs, theirs or {}
-        self.only_theirs, self.more = only_theirs or [], more or []
+    offsets: Sequence[tuple[float, int]] = ()
+    """(moment, seconds east of Greenwich) pairs: from when on the memory's zone has which offset."""
+    day_end = 0
+    """Minutes past midnight until which the night belongs to the day before."""
+    home = ""
+    """The folder of what runs make, with `/` at its end; empty for the memory itself."""
+    logs = ""
+    """How daily notes are named, as curate.toml says; empty for `Logs/{YYYY}-{MM}-{DD}.md`."""
+    theirs: Sequence[tuple[str, str]] = ()
+    """(name, file) pairs: the person's own file that plays that part beside the runs' one, or in its place."""
+    only_theirs: Sequence[str] = ()
+    """The names for which there is only the person's file."""
+    more: Sequence[str] = ()
+    """Folders with documents of the person's that can be a project's, each with `/` at its end."""
 
     def day_number(self, moment: float) -> int:
         """Return the memory's day at a moment, counted from 1970-01-01."""
@@ -58,7 +56,7 @@ class StartupSettings:
         """Return the files that play SOUL.md, USER.md or MEMORY.md, the person's own in front."""
         if not self.home:
             return [name]
-        theirs = [self.theirs[name]] if name in self.theirs else []
+        theirs = [path for played, path in self.theirs if played == name]
         return theirs if name in self.only_theirs else [*theirs, f"{self.home}{name}"]
 
     def log(self, day: str) -> str:
@@ -86,22 +84,22 @@ class StartupSettings:
 
 def read_cache(root: str, now: float) -> StartupSettings | None:
     """Return what the cache holds, or None where there is none for this curate.toml and this moment."""
+    found = StartupSettings()
     try:
-        version, stamp, until, day_end, *rows = read_head(root, CACHE, 1 << 16).split("\n")
+        version, stamp, until, day_end, *rows = read_part(root, CACHE, 1 << 16).split("\n")
         pairs = [row.split() for row in rows if row and row[0] != "="]
-        offsets = [(float(since), int(seconds)) for since, seconds in pairs]
-        if version != _VERSION or stamp != _stamp(root) or not offsets[0][0] <= now < float(until):
+        found.offsets = [(float(since), int(seconds)) for since, seconds in pairs]
+        found.day_end = int(day_end)
+        if version != _VERSION or stamp != _stamp(root) or not found.offsets[0][0] <= now < float(until):
             return None
-        return StartupSettings(offsets, int(day_end), *_places_in([row[1:] for row in rows if row[:1] == "="]))
+        places = [row[1:].partition("\t") for row in rows if row[:1] == "="]
+        named = {key: [value for other, _, value in places if other == key] for key, *_ in places}
+        found.home, found.logs = ("".join(named.pop(key, ())) for key in ("home", "logs"))
+        found.only_theirs, found.more = (named.pop(key, ()) for key in ("only", "more"))
+        found.theirs = [(name, path) for name, (path,) in named.items()]
     except (OSError, ValueError, IndexError):
         return None
-
-
-def _places_in(rows: list[str]) -> tuple[str, str, dict[str, str], list[str], list[str]]:
-    pairs = [row.partition("\t") for row in rows]
-    theirs = {key: value for key, _, value in pairs if key not in {"only", "more"}}
-    only, more = ([value for key, _, value in pairs if key == wanted] for wanted in ("only", "more"))
-    return theirs.pop("home", ""), theirs.pop("logs", ""), theirs, only, more
+    return found
 
 
 def load_cached(root: str, now: float) -> StartupSettings:
@@ -127,16 +125,17 @@ def write_cache(root: str, now: float) -> StartupSettings:
     before = _stamp(root)
     settings = load_settings(Path(root))
     hour, minute = settings.day_end.split(":")
-    made = StartupSettings(_offsets(settings.timezone, now), 60 * int(hour) + int(minute))
+    made = StartupSettings()
+    made.offsets, made.day_end = _offsets(settings.timezone, now), 60 * int(hour) + int(minute)
     if isinstance(names := layout_of(Path(root)), InPlaceLayout):
-        made.home, made.logs, made.theirs = f"{names.home}/", names.days.pattern, dict(names.theirs)
+        made.home, made.logs, made.theirs = f"{names.home}/", names.days.pattern, list(names.theirs.items())
         only = [own for own, real in names.theirs.items() if own == SOUL or names.is_opted_in(real)]
         made.only_theirs, made.more = list(dict.fromkeys([*only, SOUL])), list(names.open_folders)
     if before == _stamp(root) and max(map(int, before.split()[:2])) + _SETTLED < now * 1e9:
         rows = [f"{since} {seconds}" for since, seconds in made.offsets]
         if made.home:
             lists = [*(("only", name) for name in made.only_theirs), *(("more", folder) for folder in made.more)]
-            pairs = [("home", made.home), ("logs", made.logs), *made.theirs.items(), *lists]
+            pairs = [("home", made.home), ("logs", made.logs), *made.theirs, *lists]
             rows += [f"={key}\t{value}" for key, value in pairs]
         _save(root, "\n".join([_VERSION, before, str(now + 86400 * _AHEAD_DAYS), str(made.day_end), *rows, ""]))
     return made

@@ -15,8 +15,7 @@ from pipelines.queries.startup.read import (
     fitting,
     log_entries,
     newest,
-    read_head,
-    read_tail,
+    read_part,
     tokens,
     veiled,
     veiled_log,
@@ -155,14 +154,14 @@ def _parts(request: Request) -> list[Part]:
     most = max(_A_FILE, 16 * request.budget)
 
     def document(name: str, path: str) -> Part:
-        return _part(name, path, lambda: document_entries(veiled(read_head(root, path, most))))
+        return _part(name, path, lambda: document_entries(veiled(read_part(root, path, most))))
 
     def log(name: str, number: int) -> Part:
         day = day_text(number)
         path = settings.log(day)
 
         def entries() -> list[Entry]:
-            texts = (veiled_log(read_tail(root, one, most)) for one in (path, *settings.others(root, day)))
+            texts = (veiled_log(read_part(root, one, most, tail=True)) for one in (path, *settings.others(root, day)))
             return [entry for text in texts for entry in log_entries(text)]
 
         return _part(name, path, entries, newest)
@@ -203,7 +202,7 @@ def _health(request: Request) -> Part:
     """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue."""
     queue = f"{request.settings.home}Review.md"
     try:
-        waiting = read_head(request.root, queue, 1 << 22).count("<!-- review ")
+        waiting = read_part(request.root, queue, 1 << 22).count("<!-- review ")
         line = f"Memory health: {_last_run(request.root, request.now)}"
         if waiting:
             line += f" {waiting} {'entry waits' if waiting == 1 else 'entries wait'} for a person in {queue}."
@@ -264,7 +263,7 @@ def _by_title(root: str, there: dict[str, str], named: str) -> str:
     wanted = _slug(named)
     for path in there.values():
         try:
-            head = read_head(root, path, 2048)
+            head = read_part(root, path, 2048)
         except OSError:
             continue
         lines = head.split("\n")
@@ -334,7 +333,7 @@ def _newest_report(root: str) -> str:
     """Return the text of the newest report that is whole, or an empty string."""
     for name in sorted(_names(root), reverse=True)[:5]:
         try:
-            found = read_head(root, f".curate/runs/{name}", 1 << 20)
+            found = read_part(root, f".curate/runs/{name}", 1 << 20)
         except (OSError, ValueError):
             continue
         if found.startswith("{\n") and found.rstrip().endswith("}") and _value(found, "now"):

@@ -45,26 +45,12 @@ class Entry:
         self.text, self.date, self.heading, self.size = text, date, heading, tokens(text) + 1
 
 
-def read_head(root: str, path: str, limit: int) -> str:
-    """Return the first `limit` bytes of a file as text; an empty string where there is none.
+def read_part(root: str, path: str, limit: int, *, tail: bool = False) -> str:
+    """Return the first `limit` bytes of a file as text, or the last from a line's beginning on; empty without a file.
 
     Raises:
-        OSError: it cannot be read, or is a symbolic link.
+        OSError: it cannot be read, or a component of its path is a symbolic link.
     """
-    return _read(root, path, limit, tail=False)
-
-
-def read_tail(root: str, path: str, limit: int) -> str:
-    """Return the last `limit` bytes of a file as text, from a line's beginning on.
-
-    Raises:
-        OSError: it cannot be read, or is a symbolic link.
-    """
-    return _read(root, path, limit, tail=True)
-
-
-def _read(root: str, path: str, limit: int, *, tail: bool) -> str:
-    """Read a part of a file; no component of its path is followed where it is a link."""
     *folders, name = path.split("/")
     try:
         here = open_folder(root, folders)

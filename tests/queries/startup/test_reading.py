@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.queries.startup.read import document_entries, log_entries, read_head, read_tail
+from pipelines.queries.startup.read import document_entries, log_entries, read_part
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, render_item
 
 if TYPE_CHECKING:
@@ -54,14 +54,14 @@ def test_code_in_a_log_is_no_structure() -> None:
 
 def test_the_beginning_or_the_end_of_a_long_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("".join(f"line {number}\n" for number in range(100)))
-    assert read_head(str(tmp_path), "a.md", 13) == "line 0\nline 1"
-    assert read_tail(str(tmp_path), "a.md", 20) == "line 98\nline 99\n"
-    assert read_tail(str(tmp_path), "a.md", 10_000).startswith("line 0\n")
-    assert not read_head(str(tmp_path), "none.md", 10)
+    assert read_part(str(tmp_path), "a.md", 13) == "line 0\nline 1"
+    assert read_part(str(tmp_path), "a.md", 20, tail=True) == "line 98\nline 99\n"
+    assert read_part(str(tmp_path), "a.md", 10_000, tail=True).startswith("line 0\n")
+    assert not read_part(str(tmp_path), "none.md", 10)
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "a.md").symlink_to(tmp_path / "secret")
     with pytest.raises(OSError, match=os.strerror(40)):
-        read_head(str(tmp_path), "a.md", 10)
+        read_part(str(tmp_path), "a.md", 10)
