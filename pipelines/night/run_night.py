@@ -119,7 +119,7 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> RunReport:
                 raise
             _commit_edits(night, git, run)
         else:
-            merged = tuple(map(git.real, applied.merged))
+            merged = tuple(map(git.layout.real, applied.merged))
             notes = (f"{path} was changed while the run wrote it; both are in it." for path in merged)
             warnings = (*report.warnings, *notes)
             return replace(report, merged=merged, warnings=warnings, commit=applied.commit)

@@ -85,7 +85,7 @@ def run_commits(git: Git, *, touching: str = "") -> list[RunCommit]:
     asked = ["log", "-z", f"--format={_FORMAT}", "--grep=^Run-Id: "]
     asked += [f"-G{touching}"] if touching else []
     # Two memories may share a repository: only commits below this one's folder are its runs.
-    asked += ["--full-history", "HEAD", "--", "."] if git.prefix else ["HEAD", "--"]
+    asked += ["--full-history", "HEAD", "--", "."] if git.repository.prefix else ["HEAD", "--"]
     found: dict[str, RunCommit] = {}
     for row in git.run(*asked).decode(errors="replace").split("\0"):
         if (one := _commit(row.strip("\n"))) is not None:
