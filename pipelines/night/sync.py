@@ -129,7 +129,7 @@ class Sharing:
         at = self.now.isoformat(timespec="seconds")
         row: dict[str, object] = {"remote": self.remote, "state": state, "at": at, "reason": reason}
         row |= self._counted(state, at, read_record(git.root, STATE))
-        with private(git.root) as folder, writing(folder.called(STATE)):
+        with private(git.root) as folder, writing(f"{folder.path}/{STATE}"):
             replace_synced(folder, STATE, json.dumps(row, ensure_ascii=False).encode())
 
     def _counted(self, state: str, at: str, before: Mapping[str, object]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from typing import TYPE_CHECKING, Final
@@ -40,9 +41,10 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     there = dict.fromkeys(tracked_files(root))
     with Below(root) as below:
         for path in filter(tree.__contains__, there):
-            try:
+            descriptor = None
+            with contextlib.suppress(BadFile):
                 descriptor = below.open(layout.real(path))
-            except (BadFile, OSError):
+            if descriptor is None:  # it is gone, or cannot be read
                 continue
             blob, size = tree[path][1], os.fstat(descriptor).st_size
             found = blob_hash(size, blob)

@@ -131,7 +131,7 @@ def capture_lock(root: Path) -> contextlib.AbstractContextManager[None]:
 
 
 def _opened(root: Path, name: str) -> int:
-    with private(root) as folder, writing(folder.called(name)):
+    with private(root) as folder, writing(f"{PRIVATE}/{name}"):
         return folder.open(name, os.O_RDWR | os.O_CREAT)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.store.atomic_replace import can_be_kept
 from pipelines.store.document import Document
-from pipelines.store.files import list_files, list_links, read_bytes
+from pipelines.store.files import list_files, read_bytes
 from pipelines.store.folders import LINKED, Below
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER
 from pipelines.store.user_layout import layout_of
@@ -112,9 +112,9 @@ def read_snapshot(root: Path) -> Snapshot:
     documents = _read_documents(root, warnings)
     room = _Room("The logs and the state of the memory", MOST_BYTES)
     for folder in FOLDERS:
-        links = list_links(root, folder)
+        links = list_files(root, folder, "", links=True)
         warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
-    warnings += [Warned(path, f"{LINKED}; {_PENDING}", pending=True) for path in list_links(root, LOGS)]
+    warnings += [Warned(path, f"{LINKED}; {_PENDING}", pending=True) for path in list_files(root, LOGS, "", links=True)]
     logs: dict[str, bytes] = {}
     partials: dict[str, bytes] = {}
     with Below(root) as below:
