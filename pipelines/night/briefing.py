@@ -86,7 +86,7 @@ def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Sett
     before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
     moved: tuple[Moved, ...] = ()
     for _ in range(_ROUNDS):
-        pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.link)
+        pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.layout.link)
         documents, moved = pruned.documents, (*moved, *pruned.moved)
         if not pruned.moved:
             break

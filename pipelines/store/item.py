@@ -247,10 +247,6 @@ def _encode(value: str) -> str:
     return quote(value, safe="/#~:@+.-_()!$*'").replace("--", "-%2D")
 
 
-def _decode(value: str) -> str:
-    return unquote(value) if "%" in value else value
-
-
 _HEAD = r"(?P<bullet>[-*+][ \t]+)(?:\[(?P<box>[ xX])\][ \t]+)?(?P<struck>~~)?"
 _LABEL = r"(?P<label>decision|fact|rule|todo|risk)"
 _PLAIN = re.compile(rf"{_HEAD}{_LABEL}:[ \t]*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
@@ -309,14 +305,14 @@ def parse_item(line: str) -> Item | None:
         confirmed=confirmed,
         trust=_TRUSTS.get(trust, Trust.OWNER),
         confidence=_CONFIDENCES.get(confidence, Confidence.HIGH),
-        evidence=tuple([e for part in source.split(",") if part and (e := Evidence.parse(_decode(part)))]),
+        evidence=tuple([e for part in source.split(",") if part and (e := Evidence.parse(unquote(part)))]),
         seen=int(seen) if seen.isdecimal() else 0,
-        by=_decode(by),
+        by=unquote(by),
         superseded_by=superseded,
         merged_into=merged,
         links=tuple((k, tuple(v.split(","))) for k, v in others.items() if k in LINK_KINDS) if more else (),
         pinned=others.get("pinned") == "yes",
-        extra=tuple((k, _decode(v) if v != "%" else "") for k, v in others.items() if k not in _KNOWN) if more else (),
+        extra=tuple((k, unquote(v) if v != "%" else "") for k, v in others.items() if k not in _KNOWN) if more else (),
     )
 
 

@@ -128,7 +128,7 @@ class _Reader:
         ):
             self.close()
             self.project = name
-        elif is_break(line) or _ATTRIBUTES.match(line):
+        elif _BREAK.fullmatch(line) or _ATTRIBUTES.match(line):
             self.close()
         else:
             self._text(line, index, index)
@@ -141,8 +141,9 @@ class _Reader:
         while self.headings and self.headings[-1][0] >= level:
             self.headings.pop()
         self.project = ""
-        if _SAYING.match(title):
-            self._emit(index, index)
+        if _SAYING.match(title):  # an entry of its own, below the headings before it
+            self.start = self.last = index
+            self.close()
         named = _TITLED_PROJECT.fullmatch(title)
         self.headings.append((level, title, named["name"].strip("*_ \t") if named else ""))
 
@@ -179,20 +180,16 @@ class _Reader:
 
     def close(self) -> None:
         """End the open entry, if there is one."""
-        if self.start >= 0:
-            self._emit(self.start, self.last)
-            self.start = self.offset = -1
-            self.gap = False
-
-    def _emit(self, start: int, end: int) -> None:
-        text = "\n".join(self.lines[start : end + 1])
+        if self.start < 0:
+            return
+        text = "\n".join(self.lines[self.start : self.last + 1])
         inline = _INLINE_PROJECT.search(text) if "[" in text else None
         titled = next((named for _, _, named in reversed(self.headings) if named), "")
         self.entries.append(
             Entry(
                 path=self.path,
-                start_line=start + 1,
-                end_line=end + 1,
+                start_line=self.start + 1,
+                end_line=self.last + 1,
                 text=text,
                 headings=tuple(title for _, title, _ in self.headings),
                 project=inline[1].strip() if inline else self.project or titled,
@@ -200,6 +197,8 @@ class _Reader:
                 day=self.day,
             )
         )
+        self.start = self.offset = -1
+        self.gap = False
 
 
 def _front_matter(lines: Sequence[str]) -> int:
@@ -212,11 +211,6 @@ def _front_matter(lines: Sequence[str]) -> int:
         if line.strip() and not _YAML_LINE.match(line):
             return 0
     return 0
-
-
-def is_break(line: str) -> bool:
-    """Return whether the line is a thematic break: three or more of one of `-`, `*`, `_`, and nothing else."""
-    return _BREAK.fullmatch(line) is not None
 
 
 def tags_of(text: str) -> tuple[str, ...]:

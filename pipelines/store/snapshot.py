@@ -87,10 +87,6 @@ class Snapshot:
         """Return what people call the file that the program calls `path`."""
         return self.layout.real(path)
 
-    def link(self, path: str) -> str:
-        """Return a path as a link in MEMORY.md leads to it."""
-        return self.layout.link(path)
-
     def theirs(self) -> frozenset[str]:
         """The documents that are a person's own files, opted in: nothing but lines of items is written into them."""
         return frozenset(path for path in self.documents if self.layout.is_theirs(path))
@@ -110,7 +106,7 @@ def read_snapshot(root: Path) -> Snapshot:
     layout = layout_of(root)
     warnings: list[Warned] = []
     documents = _read_documents(root, warnings)
-    room = _Room("The logs and the state of the memory", MOST_BYTES)
+    held = 0
     for folder in FOLDERS:
         links = list_files(root, folder, "", links=True)
         warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
@@ -126,12 +122,13 @@ def read_snapshot(root: Path) -> Snapshot:
             elif partial and is_safe_line(path) and not can_be_kept(path):
                 warnings.append(Warned(path, f"has a name that is too long; {_PENDING}", pending=True))
             elif (data := _read_text(root, path, MAX_LOG_BYTES, below, warnings, _PENDING)) is not None:
-                room.take(len(data))
+                held += len(data)
+                if held > MOST_BYTES:
+                    raise _too_much("The logs and the state of the memory", MOST_BYTES)
                 (partials if partial else logs)[path] = data
-    state = {}
-    for path in list_files(root, STATE, ".jsonl"):
-        state[path] = read_bytes(root, path) or b""
-        room.take(len(state[path]))
+    state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
+    if held + sum(map(len, state.values())) > MOST_BYTES:
+        raise _too_much("The logs and the state of the memory", MOST_BYTES)
     warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]
     warnings += [
         Warned(path, f"is not read since {real} is opted in; move its items there by hand and remove it", pending=True)
@@ -141,17 +138,10 @@ def read_snapshot(root: Path) -> Snapshot:
     return Snapshot(root, documents, logs, partials, state, layout, tuple(warnings))
 
 
-class _Room:
-    """How much more is held of what is read together; with a part of it nobody could decide."""
-
-    def __init__(self, what: str, most: int) -> None:
-        self._what, self._most, self._held = what, most, 0
-
-    def take(self, size: int) -> None:
-        self._held += size
-        if self._held > self._most:
-            why = f"come to more than the {self._most:,} bytes that are held at once"
-            raise BadFile(self._what, why, "Move what is old out of the memory, then run again.")
+def _too_much(what: str, most: int) -> BadFile:
+    """Return the fault of reading more together than is held; with a part of it nobody could decide."""
+    why = f"come to more than the {most:,} bytes that are held at once"
+    return BadFile(what, why, "Move what is old out of the memory, then run again.")
 
 
 def read_documents(root: Path) -> dict[str, Document]:
@@ -161,12 +151,14 @@ def read_documents(root: Path) -> dict[str, Document]:
 
 def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
     documents: dict[str, Document] = {}
-    room = _Room("The documents of the memory", MOST_DOCUMENTS_BYTES)
+    held = 0
     with Below(root) as below:
         for path in document_paths(root):
             data = _read_text(root, path, MAX_DOCUMENT_BYTES, below, warnings, "it was left alone")
             if data is not None:
-                room.take(len(data))
+                held += len(data)
+                if held > MOST_DOCUMENTS_BYTES:
+                    raise _too_much("The documents of the memory", MOST_DOCUMENTS_BYTES)
                 documents[path] = document = Document(path, data.decode())
                 faults = document.front.faults
                 warnings += [Warned(path, f"{fault}; it was left as it is", pending=False) for fault in faults]

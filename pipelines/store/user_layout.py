@@ -90,31 +90,22 @@ def read_layout(root: Path) -> Layout:
         BadFile: curate.toml is a symbolic link.
         BadSettings: the `[layout]` of its curate.toml has faults.
     """
-    _KNOWN[str(root)] = found = _read(Path(f"{root}/{SETTINGS}"), root)
-    return found
-
-
-def _read(file: Path, root: Path) -> Layout:
-    try:
+    file, data, raw = Path(f"{root}/{SETTINGS}"), b"", None
+    with contextlib.suppress(OSError):
         if stat.S_ISLNK(os.lstat(file).st_mode):
             raise BadFile(SETTINGS, LINKED)
         with file.open("rb") as settings:
             data = settings.read(_MOST)  # whoever needs the settings says that they are too large
-    except OSError:
-        return Layout()
-    if b"layout" not in data:
-        return Layout()
-    try:
-        raw = read_toml(file).get("layout")
-    except BadSettings:
-        if _MENTION.search(data):
-            raise
-        return Layout()  # whoever needs the settings says what is wrong with them
-    if raw is None:
-        return Layout()
-    if faults := layout_faults(raw, root):
+    if b"layout" in data:
+        try:
+            raw = read_toml(file).get("layout")
+        except BadSettings:
+            if _MENTION.search(data):
+                raise  # else whoever needs the settings says what is wrong with them
+    if raw is not None and (faults := layout_faults(raw, root)):
         raise BadSettings(file, faults)
-    return layout_names(raw)
+    _KNOWN[str(root)] = found = Layout() if raw is None else layout_names(raw)
+    return found
 
 
 def real_path(root: Path, path: str) -> str:

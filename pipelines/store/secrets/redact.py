@@ -72,6 +72,7 @@ class Redacted:
     found: tuple[Found, ...] = ()
 
 
+@dataclass(frozen=True)
 class Redactor:
     """Redacts secrets as `[redacted:RULE:TAG]`, the tag being an HMAC of the secret.
 
@@ -82,8 +83,7 @@ class Redactor:
             so it is kept out of the memory.
     """
 
-    def __init__(self, key: bytes | Callable[[], bytes]) -> None:
-        self._given = key
+    key: bytes | Callable[[], bytes]
 
     def redact(self, text: str) -> Redacted:
         """Return a text without its secrets. Lines that a person marked with `<!-- allow-secret -->` pass."""
@@ -129,7 +129,7 @@ class Redactor:
 
     @cached_property
     def _key(self) -> bytes:
-        return self._given if isinstance(self._given, bytes) else self._given()
+        return self.key if isinstance(self.key, bytes) else self.key()
 
     def tag(self, secret: bytes) -> str:
         """Return the four hex digits by which equal secrets are told equal."""
@@ -214,20 +214,18 @@ def key_outside(name: str, *, make: bool, environ: Mapping[str, str] | None = No
 
     Unlike the key of the tags it is never kept in a memory: whoever can write there could then use it.
     """
-    for folder in _folders(os.environ if environ is None else environ):
-        with contextlib.suppress(OSError):
-            if make:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                return _key_in(folder, name)
+    environ = os.environ if environ is None else environ
+    config = Path(environ.get("XDG_CONFIG_HOME", ""))
+    if not config.is_absolute():  # the XDG rules say that a relative one is to be ignored
+        config = Path(environ.get("HOME", ""), ".config")
+    folder = config / "memcurate"
+    with contextlib.suppress(OSError):
+        if make and config.is_absolute():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return _key_in(folder, name)
+        if config.is_absolute():
             return (folder / name).read_bytes()[:_LONGEST]
     return b""
-
-
-def _folders(environ: Mapping[str, str]) -> list[Path]:
-    config, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
-    if Path(config).is_absolute():  # the XDG rules say that a relative one is to be ignored
-        return [Path(config, "memcurate")]
-    return [Path(home, ".config", "memcurate")] if Path(home).is_absolute() else []
 
 
 def _key_in(folder: Path, name: str) -> bytes:
