@@ -82,7 +82,8 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     report = _write(replace(night, extractor=Remembering(night.extractor)), git, run, watch)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
-    warnings += still_held(night.root, found[1], report.warnings)
+    if found[1]:
+        warnings += still_held(night.root, found[1], report.warnings)
     report = replace(
         report,
         index=index,

@@ -118,16 +118,6 @@ class Document:
         """The latest day that any of its items speaks of, or an empty string."""
         return max((day for one in self.items for day in (one.item.since, one.item.confirmed)), default="")
 
-    @cached_property
-    def ids(self) -> tuple[str, ...]:
-        """The ids in it, in order; one that stands in it twice is there twice."""
-        return tuple(placed.item.id for placed in self.items if placed.item.id)
-
-    @cached_property
-    def links(self) -> tuple[tuple[str, str], ...]:
-        """Id and named id of each link in it."""
-        return tuple((placed.item.id, ident) for placed in self.items for ident in placed.item.linked)
-
     @property
     def id(self) -> str:
         """Its id, its path without `.md`."""

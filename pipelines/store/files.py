@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, NotWritable
-from pipelines.store.folders import TOP, Below, Folder, holding, refuse_links, step
+from pipelines.store.folders import TOP, Below, Folder, holding, refuse_links
 from pipelines.store.layout import ASIDE, PRIVATE, SESSIONS
 from pipelines.store.user_layout import layout_of, real_path
 
@@ -152,26 +152,26 @@ def making(root: Path, path: str) -> Iterator[Folder]:
         BadFile: a component is a symbolic link; a write through it could leave the memory.
         OSError: the disk refuses.
     """
-    here, way = os.open(root, TOP), ""
+    here = Folder(os.open(root, TOP), "")
     try:
         for name in path.split("/") if path else ():
-            way = f"{way}/{name}" if way else name
             try:
-                inner = step(here, name, way)
+                inner = here.inner(name)
             except FileNotFoundError:
                 # What a person has no need to share is theirs alone, and so is the folder above it while it is made.
-                alone = any(f"{way}/".startswith(f"{real_path(root, own)}/") for own in _OWN)
+                place = f"{here.path}/{name}/".removeprefix("/")
+                alone = any(place.startswith(f"{real_path(root, own)}/") for own in _OWN)
                 with contextlib.suppress(FileExistsError):
-                    os.mkdir(name, 0o700 if alone else 0o777, dir_fd=here)
-                inner = step(here, name, way)
+                    os.mkdir(name, 0o700 if alone else 0o777, dir_fd=here.descriptor)
+                inner = here.inner(name)
                 if alone:
                     keep_out_of_git(root)
-                os.fsync(here)
-            os.close(here)
+                here.sync()
+            os.close(here.descriptor)
             here = inner
-        yield Folder(here, path)
+        yield here
     finally:
-        os.close(here)
+        os.close(here.descriptor)
 
 
 def keep_out_of_git(root: Path) -> None:

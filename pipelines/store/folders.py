@@ -42,6 +42,23 @@ class Folder:
     descriptor: int
     path: str
 
+    def inner(self, name: str) -> Folder:
+        """Hold a folder in it; whoever asks closes both.
+
+        Raises:
+            BadFile: it is a symbolic link.
+            OSError: it is not there, or is no folder.
+        """
+        path = f"{self.path}/{name}" if self.path else name
+        try:
+            return Folder(os.open(name, _FOLDER, dir_fd=self.descriptor), path)
+        except OSError as error:
+            # To a link O_DIRECTORY with O_NOFOLLOW says that it is no folder.
+            there = self.lstat(name) if error.errno in {*_LINK_ERRORS, errno.ENOTDIR} else None
+            if there and stat.S_ISLNK(there.st_mode):
+                raise BadFile(path, LINKED) from None
+            raise
+
     def open(self, name: str, how: int, mode: int = 0o600) -> int:
         """Open a regular file in it and return the descriptor.
 
@@ -74,7 +91,9 @@ class Folder:
         """Return what the disk tells of that name itself, or None where nothing has it."""
         try:
             return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
-        except FileNotFoundError:
+        except OSError as error:
+            if error.errno not in _ABSENT:
+                raise
             return None
 
     def names(self) -> list[str]:
@@ -112,15 +131,14 @@ def holding(root: Path, path: str) -> Iterator[Folder]:
         BadFile: a component of the path is a symbolic link.
         OSError: it is not there, or is no folder.
     """
-    here = os.open(root, TOP)
+    here = Folder(os.open(root, TOP), "")
     try:
         for name in path.split("/") if path else ():
-            inner = step(here, name, path)
-            os.close(here)
-            here = inner
-        yield Folder(here, path)
+            above, here = here, here.inner(name)
+            os.close(above.descriptor)
+        yield here
     finally:
-        os.close(here)
+        os.close(here.descriptor)
 
 
 class Below(contextlib.ExitStack):
@@ -152,28 +170,10 @@ class Below(contextlib.ExitStack):
             raise BadFile(path, f"cannot be read: {error.strerror}") from None
 
 
-def step(here: int, name: str, path: str) -> int:
-    """Return a descriptor of the folder `name`, of those that `path` names, in the folder that is held by `here`."""
-    try:
-        return os.open(name, _FOLDER, dir_fd=here)
-    except OSError as error:
-        # To a link O_DIRECTORY with O_NOFOLLOW says that it is no folder.
-        if error.errno in {*_LINK_ERRORS, errno.ENOTDIR} and _is_link(here, name):
-            parts = path.split("/")
-            raise BadFile("/".join(parts[: parts.index(name) + 1]), LINKED) from None
-        raise
-
-
-def _is_link(here: int, name: str) -> bool:
-    try:
-        return stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode)
-    except OSError:
-        return False
-
-
 def refuse_links(root: Path, path: str) -> None:
     """Raise BadFile where a component of a path on the disk is a symbolic link; what is not there is none."""
     folder, _, name = path.rpartition("/")
     with contextlib.suppress(FileNotFoundError, NotADirectoryError), holding(root, folder) as held:
-        if _is_link(held.descriptor, name):
+        there = held.lstat(name)
+        if there and stat.S_ISLNK(there.st_mode):
             raise BadFile(path, LINKED)

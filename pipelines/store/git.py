@@ -16,7 +16,7 @@ from pipelines.errors import DetachedHead, GitFailed, GitFault, NotARepository, 
 from pipelines.store import git_process
 from pipelines.store.files import making, read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_locks
-from pipelines.store.git_objects import Import, parse_commit
+from pipelines.store.git_objects import Commit, Import
 from pipelines.store.git_process import GitCommands, last_line
 from pipelines.store.layout import PRIVATE
 from pipelines.store.user_layout import layout_of
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from hashlib import _Hash
     from pathlib import Path
 
-    from pipelines.store.git_objects import Commit
     from pipelines.store.git_process import Dialogue
 
 
@@ -132,22 +131,25 @@ class Git(GitCommands):
         found = self.object(ident)
         return found[2] if found and found[1] == b"blob" else None
 
-    def read_commit(self, ident: str) -> Commit:
-        """Return a commit.
-
-        Raises:
-            GitFault: there is none of that id.
-        """
-        found = self.object(ident)
+    def read_commit(self, name: str) -> Commit | None:
+        """Return a commit, by its id or as `HEAD`; None where there is none, as beyond the end of a shallow clone."""
+        found = self.object(name)
         if found is None or found[1] != b"commit":
-            raise GitFault(f"The repository of {self.root} has no commit {ident[:10]}.")
-        return parse_commit(found[0], found[2])
+            return None
+        head, _, message = found[2].decode(errors="replace").partition("\n\n")
+        rows = [row.split(" ") for row in head.split("\n")]
+        tree, parents = ([row[-1] for row in rows if row[0] == key] for key in ("tree", "parent"))
+        committed = next((row for row in rows if row[0] == "committer"), [])
+        seconds = int(committed[-2]) if len(committed) > 2 and committed[-2].isdecimal() else 0  # noqa: PLR2004  words before
+        return Commit(found[0], tree[0], tuple(parents), seconds, message)
 
     def tree(self, commit: str | None) -> dict[str, tuple[str, str]]:
         """Return path → (mode, blob id) of a commit's files below the memory; empty for None."""
         if commit is None or commit in self._trees:
             return dict(self._trees.get(commit or "", {}))
-        top = self.read_commit(commit).tree
+        if (made := self.read_commit(commit)) is None:
+            raise GitFault(f"The repository of {self.root} has no commit {commit[:10]}.")
+        top = made.tree
         for part in filter(None, os.fsencode(self.repository.prefix).split(b"/")):
             inner = (tree for mode, name, tree in self._entries(top) if name == part and mode == _FOLDER)
             top = next(inner, "") if top else ""
@@ -201,12 +203,12 @@ class Git(GitCommands):
         waiting: list[Commit] = []
         for _ in range(0 if since else _NEAR):  # newest first: mostly it is near, and found without another git
             for ident in found:
-                if ident not in seen and (there := self.object(ident)) is not None:  # a shallow clone has an end
+                if ident not in seen and (commit := self.read_commit(ident)):
                     seen.add(ident)
-                    waiting.append(parse_commit(there[0], there[2]))
+                    waiting.append(commit)
             if not waiting:
                 return None
-            newest = max(waiting, key=lambda commit: commit.seconds)
+            newest = max(waiting, key=lambda one: one.seconds)
             if _BY_RUN.search(newest.message):
                 return newest.id
             waiting.remove(newest)
@@ -302,7 +304,10 @@ class Git(GitCommands):
             mode, data = changes[path] or ("", "")
             blob = store.blob_of(BytesIO(data), len(data)) if isinstance(data, bytes) else data
             entries[os.fsencode(self.repository.prefix + self.layout.real(path))] = (mode, blob) if mode else None
-        return store.commit(parents, entries, message, author.line())
+        # As git does, without what would end the name or the address.
+        name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
+        signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}"
+        return store.commit(parents, entries, message, signed.encode())
 
     def advance(self, made: str, head: str | None, why: str) -> None:
         """Let the branch name a commit that is stored, in place of `head`.
@@ -378,11 +383,6 @@ class Author(NamedTuple):
     name: str
     mail: str
     when: datetime
-
-    def line(self) -> bytes:
-        """Return the author as an object of git has it; as git does, without what would end the name or the address."""
-        name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in (self.name, self.mail))
-        return f"{name} <{mail}> {int(self.when.timestamp())} {self.when:%z}".encode()
 
 
 def _is_same(entry: Entry | None, before: tuple[str, str] | None) -> bool:

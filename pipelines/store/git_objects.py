@@ -33,16 +33,6 @@ class Commit:
     message: str
 
 
-def parse_commit(ident: str, data: bytes) -> Commit:
-    """Return what the bytes of a commit say."""
-    head, _, message = data.partition(b"\n\n")
-    rows = [row.split(b" ") for row in head.decode(errors="replace").encode().split(b"\n")]
-    named = {key: [row[-1].decode() for row in rows if row[0] == key.encode()] for key in ("tree", "parent")}
-    committed = next((row for row in rows if row[0] == b"committer"), [])
-    seconds = int(committed[-2]) if len(committed) > 2 and committed[-2].isdigit() else 0  # noqa: PLR2004  words before
-    return Commit(ident, named["tree"][0], tuple(named["parent"]), seconds, message.decode(errors="replace"))
-
-
 _REF: Final = b"refs/memcurate/import"
 
 

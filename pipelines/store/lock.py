@@ -40,7 +40,8 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
         LockHeld: another process holds it; the sentence says which, and since when.
         NotWritable: the disk refused.
     """
-    descriptor = _opened(root, name)
+    with private(root) as folder, writing(f"{PRIVATE}/{name}"):
+        descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
     try:
         _take(descriptor)
         since = datetime.now().astimezone().isoformat(timespec="seconds")
@@ -117,7 +118,8 @@ def _holder(text: bytes) -> str:
 @contextlib.contextmanager
 def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
     """Hold the lock that writers of logs take, for as short a time as a write needs; it is waited for."""
-    descriptor = _opened(root, name)
+    with private(root) as folder, writing(f"{PRIVATE}/{name}"):
+        descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -128,11 +130,6 @@ def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
 def capture_lock(root: Path) -> contextlib.AbstractContextManager[None]:
     """Hold the lock under which one transcript is captured: two hooks of one session may fire at once."""
     return log_lock(root, "capture.lock")
-
-
-def _opened(root: Path, name: str) -> int:
-    with private(root) as folder, writing(f"{PRIVATE}/{name}"):
-        return folder.open(name, os.O_RDWR | os.O_CREAT)
 
 
 @contextlib.contextmanager

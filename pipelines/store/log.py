@@ -160,23 +160,22 @@ class _Reader:
     def _text(self, line: str, index: int, end: int) -> None:
         message = is_message(line, in_chat=self.chat)
         bullet = None if message else _BULLET.match(line)
-        if message or self._begins(line, bullet):
+        if message or self.start < 0:
+            begins = True
+        elif self.offset >= 0:
+            indent = len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
+            begins = indent < min(self.offset, 2) and (bullet is not None or self.gap)
+        elif bullet:
+            begins = not bullet[2][0].isdecimal() or int(bullet[2][:-1]) == 1
+        else:
+            begins = starts_with_clock(line) and starts_with_clock(self.lines[self.start])
+        if begins:
             self.close()
             self.start = index
             self.chat = message
             self.offset = bullet.end() if bullet else -1
         self.last = end
         self.gap = False
-
-    def _begins(self, line: str, bullet: re.Match[str] | None) -> bool:
-        if self.start < 0:
-            return True
-        if self.offset >= 0:
-            indent = len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
-            return indent < min(self.offset, 2) and (bullet is not None or self.gap)
-        if bullet:
-            return not bullet[2][0].isdecimal() or int(bullet[2][:-1]) == 1
-        return starts_with_clock(line) and starts_with_clock(self.lines[self.start])
 
     def close(self) -> None:
         """End the open entry, if there is one."""

@@ -21,17 +21,12 @@ if TYPE_CHECKING:
 _DOTTED: Final = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
 
 
-def template_files(template: Path) -> dict[str, bytes]:
-    """Return path → bytes of the template's files, named as a memory has them."""
-    files = sorted(file for file in template.iterdir() if file.is_file())
-    return {_DOTTED.get(file.name, file.name): file.read_bytes() for file in files}
-
-
 def missing_files(root: Path, template: Path) -> dict[str, bytes]:
     """Return what the memory lacks of the template: one that was adopted in place wants only what runs write into."""
+    files = {_DOTTED.get(file.name, file.name): file for file in sorted(template.iterdir()) if file.is_file()}
     in_place = layout_of(root).in_place
-    wanted = {path: data for path, data in template_files(template).items() if kind_of(path) or not in_place}
-    return {path: data for path, data in wanted.items() if not os.path.lexists(at(root, path))}
+    missing = [path for path in files if not os.path.lexists(at(root, path)) and (kind_of(path) or not in_place)]
+    return {path: files[path].read_bytes() for path in missing}
 
 
 def make_missing_folders(root: Path) -> None:
