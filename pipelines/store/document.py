@@ -23,7 +23,6 @@ from pipelines.store.markdown import (
     headings_among,
     line_end,
     read_front_matter,
-    read_headings,
     split_lines,
 )
 
@@ -240,7 +239,7 @@ def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str,
     end, start = line_end(lines), read_front_matter(lines).lines
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += end
-    headings = read_headings(lines, start)
+    headings = headings_among(body_lines(lines, start))
     sections = [(h.title.casefold(), h.line) for h in headings if h.level > 1]
     first = next((line + 1 for name, line in sections if name == title.casefold()), None)
     if first is None:  # made before the next one of the order that is there, else at the end

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
@@ -55,17 +56,12 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
                 changed.append(path)
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh) if fresh else set()
-    gone = [path for path in tree if path not in there and not _is_hidden(root, layout.real(path), tree[path][0])]
-    return sorted([*changed, *gone, *(path for path in fresh if path not in ignored)])
-
-
-def _is_hidden(root: Path, real: str, mode: str) -> bool:
-    """Whether git has a link, or one took the place of a file or of a folder above it: nobody can say it is gone."""
-    try:
-        refuse_links(root, real)
-    except BadFile:
-        return True
-    return mode == "120000"
+    for path in filterfalse(there.__contains__, tree):
+        # Where git has a link, or one took the place of a file or of a folder above it, nobody can say that it is gone.
+        with contextlib.suppress(BadFile):
+            refuse_links(root, layout.real(path))
+            changed += [path] if tree[path][0] != "120000" else []
+    return sorted([*changed, *(path for path in fresh if path not in ignored)])
 
 
 Edits = tuple[dict[str, frozenset[str]], tuple[str, ...]]

@@ -164,7 +164,7 @@ def making(root: Path, path: str) -> Iterator[Folder]:
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(name, 0o700 if alone else 0o777, dir_fd=here.descriptor)
                 inner = here.inner(name)
-                if alone:
+                if alone and layout_of(root).in_place:
                     keep_out_of_git(root)
                 here.sync()
             os.close(here.descriptor)
@@ -179,8 +179,6 @@ def keep_out_of_git(root: Path) -> None:
 
     Elsewhere the memory's .gitignore says so; in place that is a person's file, or there is none.
     """
-    if not layout_of(root).in_place:
-        return
     for own in _OWN:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), holding(root, real_path(root, own)) as folder:
             if folder.lstat(".gitignore") is None:

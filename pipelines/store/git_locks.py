@@ -193,16 +193,9 @@ def _from_proc(places: Sequence[Path], locks: Sequence[Path], proc: Path) -> str
 
 def _has_open(process: Path, names: set[str]) -> bool:
     try:
-        return any(_link(descriptor) in names for descriptor in (process / "fd").iterdir())
+        return any(os.path.realpath(descriptor) in names for descriptor in (process / "fd").iterdir())
     except PermissionError:
         return False
-
-
-def _link(path: Path) -> str:
-    try:
-        return str(path.readlink())
-    except OSError:
-        return ""
 
 
 def _is_writing_git(process: Path, words: Sequence[str]) -> bool:

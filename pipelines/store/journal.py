@@ -27,7 +27,7 @@ from pipelines.store.layout import PRIVATE, SETTINGS
 from pipelines.store.lock import log_lock, private
 from pipelines.store.merge import without_void_moves
 from pipelines.store.secrets import find_secrets
-from pipelines.store.user_layout import layout_of, real_path
+from pipelines.store.user_layout import InPlaceLayout, layout_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -109,8 +109,11 @@ def _refuse(root: Path, changes: Sequence[Change]) -> None:
             faults.append(f"{path}: {spans[0].rule} (line {line})")
     if faults:
         raise HoldsSecret(faults)
-    if theirs := [layout.real(change.path) for change in changes if not layout.is_writable(change.path)]:
-        raise BrokenChangeSet([f"{path} would be written, and is not opted in" for path in theirs])
+    if isinstance(layout, InPlaceLayout):
+        theirs = [layout.real(change.path) for change in changes if not layout.is_writable(change.path)]
+        faults = [f"{path} would be written, and is not opted in" for path in theirs]
+    if faults:
+        raise BrokenChangeSet(faults)
 
 
 def recover(root: Path, git: Git) -> Applied | None:

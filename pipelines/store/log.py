@@ -83,7 +83,13 @@ def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:
     """
     lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
     reader = _Reader(path, day, lines, fence_ends(lines))
-    index = _front_matter(lines)
+    index = 0
+    if lines[0].lstrip("\ufeff").rstrip() == "---":  # front matter, if something closes it
+        for number, line in enumerate(lines[1:], start=2):
+            if line.rstrip() in {"---", "..."}:
+                index = number
+            if index or (line.strip() and not _YAML_LINE.match(line)):
+                break
     while index < len(lines):
         index = reader.step(index)
     reader.close()
@@ -198,18 +204,6 @@ class _Reader:
         )
         self.start = self.offset = -1
         self.gap = False
-
-
-def _front_matter(lines: Sequence[str]) -> int:
-    """Return the index of the first line after the front matter; 0 where there is none."""
-    if lines[0].lstrip("\ufeff").rstrip() != "---":
-        return 0
-    for index, line in enumerate(lines[1:], start=1):
-        if line.rstrip() in {"---", "..."}:
-            return index + 1
-        if line.strip() and not _YAML_LINE.match(line):
-            return 0
-    return 0
 
 
 def tags_of(text: str) -> tuple[str, ...]:

@@ -165,11 +165,6 @@ def _comment_closes(lines: Sequence[str]) -> list[bool]:
     return closes
 
 
-def read_headings(lines: Sequence[str], start: int) -> list[Heading]:
-    """Return the ATX headings outside code fences and comment blocks, from line `start` (counted from 0) on."""
-    return headings_among(body_lines(lines, start))
-
-
 def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
     """Return the ATX headings among a document's body lines, as `body_lines` yields them."""
     found = []

@@ -12,7 +12,7 @@ from pipelines.store.document import Document
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.folders import LINKED, Below
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER
-from pipelines.store.user_layout import layout_of
+from pipelines.store.user_layout import InPlaceLayout, layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
 if TYPE_CHECKING:
@@ -89,7 +89,9 @@ class Snapshot:
 
     def theirs(self) -> frozenset[str]:
         """The documents that are a person's own files, opted in: nothing but lines of items is written into them."""
-        return frozenset(path for path in self.documents if self.layout.is_theirs(path))
+        if not isinstance(self.layout, InPlaceLayout):
+            return frozenset()
+        return frozenset(filter(self.layout.is_theirs, self.documents))
 
     def unreadable(self) -> frozenset[str]:
         """The files that are there and could not be read; nothing may be written over them."""
@@ -130,11 +132,9 @@ def read_snapshot(root: Path) -> Snapshot:
     if held + sum(map(len, state.values())) > MOST_BYTES:
         raise _too_much("The logs and the state of the memory", MOST_BYTES)
     warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]
-    warnings += [
-        Warned(path, f"is not read since {real} is opted in; move its items there by hand and remove it", pending=True)
-        for path, real in layout.forsaken.items()
-        if os.path.lexists(root / path)
-    ]
+    for path, real in layout.forsaken.items() if isinstance(layout, InPlaceLayout) else ():
+        why = f"is not read since {real} is opted in; move its items there by hand and remove it"
+        warnings += [Warned(path, why, pending=True)] if os.path.lexists(root / path) else []
     return Snapshot(root, documents, logs, partials, state, layout, tuple(warnings))
 
 

@@ -24,7 +24,7 @@ from pipelines.store.secrets.find import find_secrets
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from pipelines.store.secrets.find import Span
 
@@ -190,10 +190,10 @@ def load_redactor(root: Path) -> Redactor:
     Raises:
         NotWritable: later, when there is no key and nowhere to put one.
     """
-    return Redactor(lambda: redaction_key(root, os.environ))
+    return Redactor(lambda: redaction_key(root))
 
 
-def redaction_key(root: Path, environ: Mapping[str, str]) -> bytes:
+def redaction_key(root: Path) -> bytes:
     """Return the key that `$XDG_CONFIG_HOME/memcurate/redaction.key` holds, made where there is none.
 
     Without a home, or with one that cannot be written, the key is kept under `.curate/`, which is never committed:
@@ -202,22 +202,21 @@ def redaction_key(root: Path, environ: Mapping[str, str]) -> bytes:
     Raises:
         NotWritable: there is no key, and neither place takes one.
     """
-    if key := key_outside(NAME, make=True, environ=environ):
+    if key := key_outside(NAME, make=True):
         return key
     folder = private_folder(root)
     with writing(folder / NAME):
         return _key_in(folder, NAME)
 
 
-def key_outside(name: str, *, make: bool, environ: Mapping[str, str] | None = None) -> bytes:
+def key_outside(name: str, *, make: bool) -> bytes:
     """Return the key of that name beside the user's settings; empty where there is none, and none is or can be made.
 
     Unlike the key of the tags it is never kept in a memory: whoever can write there could then use it.
     """
-    environ = os.environ if environ is None else environ
-    config = Path(environ.get("XDG_CONFIG_HOME", ""))
+    config = Path(os.environ.get("XDG_CONFIG_HOME", ""))
     if not config.is_absolute():  # the XDG rules say that a relative one is to be ignored
-        config = Path(environ.get("HOME", ""), ".config")
+        config = Path(os.environ.get("HOME", ""), ".config")
     folder = config / "memcurate"
     with contextlib.suppress(OSError):
         if make and config.is_absolute():
