@@ -356,7 +356,12 @@ class Git(GitCommands):
         except GitFault:
             return 0  # nobody can say any more how far the index lags behind
         changed = [path for path in sorted({*before, *now}) if before.get(path) != now.get(path)]
-        staged = self._staged() if changed else {}
+        staged: dict[str, tuple[str, str]] = {}
+        for row in os.fsdecode(self.run("ls-files", "--stage", "-z")).split("\0")[:-1] if changed else ():
+            about, _, name = row.partition("\t")
+            mode, blob, _ = about.split(" ")
+            if (own := self.layout.tracked(name)) is not None:
+                staged[own] = (mode, blob)
         follow = {path: now.get(path) for path in changed if staged.get(path) == before.get(path)}
         rows = []
         for path, entry in follow.items():
@@ -365,16 +370,6 @@ class Git(GitCommands):
                 f"{mode} {blob}\t".encode() + os.fsencode(self.repository.prefix + self.layout.real(path)) + b"\0"
             )
         return self._call(["update-index", "-z", "--index-info"], data=b"".join(rows))[0] if rows else 0
-
-    def _staged(self) -> dict[str, tuple[str, str]]:
-        listed = self.run("ls-files", "--stage", "-z")
-        out: dict[str, tuple[str, str]] = {}
-        for row in os.fsdecode(listed).split("\0")[:-1]:
-            about, _, path = row.partition("\t")
-            mode, blob, _ = about.split(" ")
-            if (name := self.layout.tracked(path)) is not None:
-                out[name] = (mode, blob)
-        return out
 
 
 class Author(NamedTuple):

@@ -155,28 +155,21 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
     before, after = git.tree(run.parent or None), git.tree(run.commit)
     paths = [path for path in sorted(before.keys() | after.keys()) if before.get(path) != after.get(path)]
     paths = [path for path in paths if kind_of(path) is not None]
-    blobs = read_blobs(git, {tree[path][1] for tree in (before, after) for path in paths if path in tree})
-    texts = {blob: _text(data) for blob, data in blobs.items()}
-    sides: tuple[dict[str, Document], dict[str, Document]] = ({}, {})
+    was: dict[str, Document] = {}
+    now: dict[str, Document] = {}
     for path in paths:
-        read = [texts.get(tree[path][1]) if path in tree else "" for tree in (before, after)]
-        for side, tree, text in zip(sides, (before, after), read, strict=True):
-            if path in tree and text is not None and None not in read:
-                side[path] = Document(path, text)
-    return sides
+        with contextlib.suppress(UnicodeDecodeError):
+            read = [(tree, git.blob(tree[path][1])) for tree in (before, after) if path in tree]
+            texts = [(tree, data.decode()) for tree, data in read if data is not None]
+            for tree, text in texts if len(texts) == len(read) else ():
+                (was if tree is before else now)[path] = Document(path, text)
+    return was, now
 
 
 def read_blobs(git: Git, wanted: Iterable[str]) -> dict[str, bytes]:
     """Return blob id → bytes, without submodules and blobs that a partial clone lacks."""
     found = ((ident, git.blob(ident)) for ident in sorted(wanted))
     return {ident: data for ident, data in found if data is not None}
-
-
-def _text(data: bytes) -> str | None:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 # ---------------------------------------- the words that an item ever had in git's history

@@ -18,7 +18,7 @@ from pipelines.errors import GitFailed, GitFault, GitMissing, TooMuchFromGit
 from pipelines.store.files import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
     from subprocess import Popen
 
@@ -84,7 +84,9 @@ class GitCommands:
         return _checked(arguments[0], process.returncode), out, bytes(error)
 
     def _started(self, arguments: list[str], stream: IO[bytes] | int | None) -> Popen[bytes]:
-        """Start git by GitPython's command interface, which asks git for its version when it is imported.
+        """Start git by GitPython, with settings that the repository cannot undo, and by no program in the memory.
+
+        It stands behind `env -i`, the one way to give GitPython's children an environment that is an allow-list.
 
         Raises:
             GitFault: git does not even say its version.
@@ -94,7 +96,14 @@ class GitCommands:
             from git.cmd import Git as Command  # noqa: PLC0415  GitPython takes 90 ms to import
         except ImportError as fault:
             raise GitFault("git does not say its version.", "Run `git --version` to see what ails it.") from fault
-        command = hardened(self.root, arguments)
+        folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]
+        own = os.path.realpath(self.root)
+        outside = [folder for folder in folders if not f"{os.path.realpath(folder)}/".startswith(f"{own}/")]
+        passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+        told = passed | _TOLD | {"PATH": os.pathsep.join(outside)}
+        program = shutil.which("env", path=told["PATH"]) or "/usr/bin/env"
+        settings = [part for setting in _HARDENED for part in ("-c", setting)]
+        command = [program, "-i", *(f"{key}={value}" for key, value in told.items()), "git", *settings, *arguments]
         started: Any = Command(str(self.root)).execute(
             command, istream=cast("BinaryIO | None", stream), as_process=True
         )
@@ -251,25 +260,6 @@ _HARDENED: Final = (
     "core.pager=cat",
     "protocol.allow=never",  # nothing here fetches, and a partial clone shall not make git do so
 )
-
-
-def hardened(root: Path, arguments: Sequence[str]) -> list[str]:
-    """Return the command that runs git with settings that the repository cannot undo, behind `env -i`.
-
-    That is the one way to give GitPython's children an environment that is an allow-list.
-
-    Args:
-        root: the memory; no program that lies in it is run.
-        arguments: of git.
-    """
-    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]
-    own = os.path.realpath(root)
-    outside = [folder for folder in folders if not f"{os.path.realpath(folder)}/".startswith(f"{own}/")]
-    passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
-    told = passed | _TOLD | {"PATH": os.pathsep.join(outside)}
-    settings = [part for setting in _HARDENED for part in ("-c", setting)]
-    program = shutil.which("env", path=told["PATH"]) or "/usr/bin/env"
-    return [program, "-i", *(f"{key}={value}" for key, value in told.items()), "git", *settings, *arguments]
 
 
 # ---------------------------------------- what is given to git

@@ -154,7 +154,7 @@ class Item:
     merged_into: str = ""
     links: tuple[tuple[str, tuple[str, ...]], ...] = ()
     pinned: bool = False
-    extra: tuple[tuple[str, str], ...] = field(default=())
+    extra: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         """Fold the text, so that no item can ever carry structure into a document."""

@@ -206,7 +206,8 @@ def _read_manifest(root: Path, folder: Folder) -> _Journal | None:
                 return None
             changes.append(Change(row["path"], *sides))
         _refuse_other_names(root, changes, body.get("names"))
-        signature = Signature(body["message"], *_pair(body["author"]), datetime.fromisoformat(body["when"]))
+        name, mail = body["author"]
+        signature = Signature(body["message"], name, mail, datetime.fromisoformat(body["when"]))
         return _Journal(tuple(changes), signature, body["head"], body.get("onto", ""))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
@@ -220,11 +221,6 @@ def _refuse_other_names(root: Path, changes: Sequence[Change], then: list[str] |
     if now != (then or [change.path for change in changes]):
         why = "has another [layout] than when a run was cut short"
         raise BadFile(SETTINGS, why, "Put the old one back and run again; then change it.")
-
-
-def _pair(values: list[str]) -> tuple[str, str]:
-    name, mail = values
-    return name, mail
 
 
 def _complete(root: Path, git: Git, journal: _Journal, folder: Folder) -> Applied:

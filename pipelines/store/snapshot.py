@@ -107,7 +107,7 @@ def read_snapshot(root: Path) -> Snapshot:
     """
     layout = layout_of(root)
     warnings: list[Warned] = []
-    documents = _read_documents(root, warnings)
+    documents = read_documents(root, warnings)
     held = 0
     for folder in FOLDERS:
         links = list_files(root, folder, "", links=True)
@@ -144,12 +144,14 @@ def _too_much(what: str, most: int) -> BadFile:
     return BadFile(what, why, "Move what is old out of the memory, then run again.")
 
 
-def read_documents(root: Path) -> dict[str, Document]:
-    """Return the documents of a memory by path, for commands that ask about items and touch no log."""
-    return _read_documents(root, [])
+def read_documents(root: Path, warnings: list[Warned] | None = None) -> dict[str, Document]:
+    """Return the documents of a memory by path, for commands that ask about items and touch no log.
 
-
-def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
+    Args:
+        root: the memory.
+        warnings: is given what was passed over, or is odd.
+    """
+    warnings = [] if warnings is None else warnings
     documents: dict[str, Document] = {}
     held = 0
     with Below(root) as below:

@@ -242,10 +242,6 @@ def looks_random(value: bytes) -> bool:
     return "d" in kinds or min(len(_SINGLE.findall(value)), len(_CAPITALS.findall(value))) >= _ODD
 
 
-def _entropy(value: bytes) -> bool:
-    return not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and _bits(value) >= _BITS
-
-
 def _bits(value: bytes) -> float:
     """Return the entropy of a value's bytes, in bits a byte."""
     counts, size = Counter(value), len(value)
@@ -254,7 +250,9 @@ def _bits(value: bytes) -> float:
 
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "random": looks_random,
-    "entropy": _entropy,
+    "entropy": lambda value: (
+        not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and _bits(value) >= _BITS
+    ),
     "token": lambda value: looks_random(value) or _mixed(value),
     "url": lambda value: len(value) >= 3 and not (value.isdigit() and len(value) <= 5),  # noqa: PLR2004  then a port
     "prose": lambda value: _password(value, quoted=False, assigned=False),
