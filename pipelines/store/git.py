@@ -280,12 +280,18 @@ class Git(GitCommands):
         """
         head = self.head()
         before = self.tree(head)
-        changes = {path: entry for path, entry in changes.items() if not _is_same(entry, before.get(path))}
-        if not changes:
+        new = {}
+        for path, entry in changes.items():
+            was, now = before.get(path), entry
+            if was and entry and isinstance(entry[1], bytes):
+                now = entry[0], blob_id(entry[1], was[1])
+            if now != was:
+                new[path] = entry
+        if not new:
             if store:
                 store.end()
             return None
-        made = self.store_commit([head] if head else [], changes, message, author, store)
+        made = self.store_commit([head] if head else [], new, message, author, store)
         self.advance(made, head, f"commit: {message.partition(chr(10))[0]}")
         return made
 
@@ -378,13 +384,6 @@ class Author(NamedTuple):
     name: str
     mail: str
     when: datetime
-
-
-def _is_same(entry: Entry | None, before: tuple[str, str] | None) -> bool:
-    if entry is None or before is None:
-        return entry is before
-    mode, data = entry
-    return before == (mode, blob_id(data, before[1]) if isinstance(data, bytes) else data)
 
 
 def blob_id(data: bytes, like: str) -> str:
