@@ -19,7 +19,7 @@ from pipelines.store.files import create_file
 from pipelines.store.git import Author, Git
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USER
 from pipelines.store.lock import run_lock
-from pipelines.store.template import lay_down, template_files
+from pipelines.store.template import lay_down
 from pipelines.store.user_layout import SOUL, layout_faults, layout_names, read_layout
 from pipelines.templating import resource
 
@@ -184,7 +184,7 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> tup
     if repository_of(root, plan) is None:
         git.init()
         git.check()
-    template = template_files(resource("memory_template"))[SETTINGS].decode()
+    template = (resource("memory_template") / SETTINGS).read_text(encoding="utf-8")
     rows = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in plan.layout.items()]
     head = "[layout]  # where the notes lie that were adopted in place; docs/adopting.md says what each key means"
     text = template.replace('timezone = "UTC"', f'timezone = "{settings.timezone}"').rstrip()

@@ -21,7 +21,7 @@ from pipelines.night.file_items import new_document
 from pipelines.store.document import HISTORY, SECTIONS, Block, block_of, edited, insert_rows, with_front_matter
 from pipelines.store.item import ACTIVE, Confidence, ItemType, Status, Trust, fold, priority, render_item
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, log_path
-from pipelines.store.markdown import line_end, read_headings
+from pipelines.store.markdown import body_lines, headings_among, line_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -87,7 +87,7 @@ def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Sett
     before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
     moved: tuple[Moved, ...] = ()
     for _ in range(_ROUNDS):
-        pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.link)
+        pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.layout.link)
         documents, moved = pruned.documents, (*moved, *pruned.moved)
         if not pruned.moved:
             break
@@ -363,7 +363,7 @@ def marked(row: str) -> str:
 
 
 def _drop_empty(lines: list[str], title: str) -> list[str]:
-    headings = read_headings(lines, 0)
+    headings = headings_among(body_lines(lines, 0))
     for number, heading in enumerate(headings):
         if heading.level == 2 and heading.title == title:  # noqa: PLR2004  pointer sections are made at level two
             stop = headings[number + 1].line if number + 1 < len(headings) else len(lines)

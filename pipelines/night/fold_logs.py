@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.layout import PARTIAL, log_day, log_path
-from pipelines.store.secrets.redact import log_without_private
+from pipelines.store.secrets.redact import is_private, log_without_private
 from pipelines.store.state import file_hash
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def clean_logs(
         if records and file_hash(data) in {record.file for record in records}:
             continue
         text = data.decode()
-        shown = log_without_private(text)
+        shown = log_without_private(text) if is_private(text) else text
         if shown != text:
             hidden.append(path)
         cleaned[path], found = redactor.redact_bytes(shown.encode())

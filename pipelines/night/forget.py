@@ -30,6 +30,7 @@ from pipelines.store.log import parse_entries
 from pipelines.store.review_queue import read_queue, without_answered
 from pipelines.store.state import Reason, entries_digest, file_hash, read_progress, render_progress, tombstone
 from pipelines.store.template import named_item
+from pipelines.store.user_layout import InPlaceLayout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -306,7 +307,7 @@ def _left(held: Held, words: Words) -> list[str]:
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
     paths += [path for path in list_files(root, f"{PRIVATE}/displaced", "") if "~" not in path]
     paths += list_files(root, f"{PRIVATE}/runs", ".json")
-    if layout.in_place:
+    if isinstance(layout, InPlaceLayout):
         paths += held.snapshot.logs
         paths += [p for p in list_files(root, NOTES, "") if p.endswith(_TEXTS) and p not in held.documents]
         paths += [f"{NOTES}/{real}" for real in layout.theirs.values() if real not in layout.opened]

@@ -17,7 +17,7 @@ from pipelines.store.item import fold, parse_item, render_item
 from pipelines.store.jsonl import check_header, from_record, placement_of
 from pipelines.store.layout import FOLDERS, NOTES, can_stand, kind_of
 from pipelines.store.markdown import line_end
-from pipelines.store.user_layout import layout_of
+from pipelines.store.user_layout import InPlaceLayout, layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -286,7 +286,7 @@ def _placed(root: Path, export: Export) -> Export:
     layout = layout_of(root)
 
     def here(path: str) -> str:
-        if not path.startswith(f"{NOTES}/") or (layout.in_place and layout.is_writable(path)):
+        if not path.startswith(f"{NOTES}/") or (isinstance(layout, InPlaceLayout) and layout.is_writable(path)):
             return path
         bare = path.removeprefix(f"{NOTES}/")
         return bare if bare.partition("/")[0] in FOLDERS else f"Resources/{bare}"

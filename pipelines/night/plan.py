@@ -34,7 +34,7 @@ from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
 from pipelines.store.evidence import Quotes
 from pipelines.store.git_history import run_id
-from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, TOMBSTONES, day_of_log, kind_of
+from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, kind_of
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets import find_secrets, format_found, load_redactor, veil
 from pipelines.store.secrets.scan import without_held
@@ -163,7 +163,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     """
     snapshot = with_links_told_apart(without_held(read_snapshot(night.root)), git)
     template = missing_files(night.root, resource("memory_template"))
-    made = {c.path: Document(c.path, c.after.decode()) for c in template if c.after is not None and kind_of(c.path)}
+    made = {path: Document(path, data.decode()) for path, data in template.items() if kind_of(path)}
     found = {**snapshot.documents, **made}
     decided = _decide(night, git, snapshot, found, watch)
     promoted, documents = decided.promoted, decided.pruned.documents
@@ -173,7 +173,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
         raise BrokenChangeSet(faults)
     logs, state = {**snapshot.logs, **snapshot.partials}, snapshot.state
     changes = (
-        *(change for change in template if kind_of(change.path) is None),
+        *(Change(path, None, data) for path, data in template.items() if not kind_of(path) and path != SETTINGS),
         *(Change(path, logs.get(path), data) for path, data in decided.logs.items() if logs.get(path) != data),
         *document_changes(snapshot.documents, documents),
         *(Change(path, state.get(path), data) for path, data in decided.state.items() if state.get(path, b"") != data),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.projects import kept, named_in
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import commented
-from pipelines.store.git_history import last_run_baseline
+from pipelines.store.git_history import baseline_at
 from pipelines.store.item import Confidence, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.review_queue import read_queue, waiting, with_entry
@@ -64,7 +64,7 @@ class Reconciled:
 
 def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Document], today: str) -> Reconciled:
     """Return the documents of a memory with what people edited in them since the last run understood."""
-    baseline = last_run_baseline(git, documents).without(snapshot.unreadable())
+    baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
     return reconcile(documents, baseline, today, snapshot.shown)
 
 

@@ -109,13 +109,13 @@ def lay_out(git: Git, commit: str, folder: Path) -> Path:
     borrowed.mkdir(exist_ok=True)
     (borrowed / "alternates").write_bytes(os.fsencode(git.repository.common_dir.resolve() / "objects") + b"\n")
     made.run("update-ref", "HEAD", commit)
-    memory = folder / git.prefix
+    memory = folder / git.repository.prefix
     memory.mkdir(parents=True, exist_ok=True)
     tree = git.tree(commit)
     blobs = read_blobs(git, {blob for mode, blob in tree.values()})
     for path, (mode, blob) in tree.items():
         if blob in blobs:
-            target = memory / git.real(path)
+            target = memory / git.layout.real(path)
             target.parent.mkdir(parents=True, exist_ok=True)
             if mode == "120000":
                 target.symlink_to(os.fsdecode(blobs[blob]))

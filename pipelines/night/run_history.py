@@ -144,7 +144,7 @@ def items_changed(run: Run, git: Git) -> list[ItemChange]:
         return []
 
     def shown(one: ItemPlace | None) -> ItemPlace | None:
-        return replace(one, path=git.real(one.path)) if one else None
+        return replace(one, path=git.layout.real(one.path)) if one else None
 
     before, after = changed_documents(git, run.commit)
     changes = item_changes(understood(before, after), after)

@@ -74,7 +74,8 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     report = _write(replace(night, extractor=Remembering(night.extractor.name, night.extractor)), git, run, watch)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
-    warnings += still_held(night.root, found[1], report.warnings)
+    if found[1]:
+        warnings += still_held(night.root, found[1], report.warnings)
     # What a replay must know of who was to read and to judge; the rules need nothing.
     given: dict[str, object] = {"models": []}
     if isinstance(night.extractor, ModelExtractor):
@@ -119,7 +120,7 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> RunReport:
                 raise
             _commit_edits(night, git, run)
         else:
-            merged = tuple(map(git.real, applied.merged))
+            merged = tuple(map(git.layout.real, applied.merged))
             notes = (f"{path} was changed while the run wrote it; both are in it." for path in merged)
             warnings = (*report.warnings, *notes)
             return replace(report, merged=merged, warnings=warnings, commit=applied.commit)

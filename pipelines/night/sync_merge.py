@@ -20,7 +20,7 @@ from pipelines.store.git_history import baseline_at
 from pipelines.store.git_process import hardened
 from pipelines.store.item import Status, folded, render_item
 from pipelines.store.layout import BRIEFING, LOGS, STATE, TOMBSTONES, kind_of
-from pipelines.store.markdown import line_end, read_headings, split_lines
+from pipelines.store.markdown import body_lines, headings_among, line_end, split_lines
 from pipelines.store.state import read_tombstones, render_tombstones
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ def _again(shared: list[str], between: list[str], tail: list[str]) -> list[str]:
     if not changes or next((line for line in tail if line.strip()), "").startswith("# "):
         return []
     stack: list[tuple[int, int]] = []
-    for heading in read_headings(shared, 0):
+    for heading in headings_among(body_lines(shared, 0)):
         stack = [one for one in stack if one[0] < heading.level] + [(heading.level, heading.line)]
     last = stack[-1][1] if stack else -1
     project = [line for line in shared[last + 1 :] if _PROJECT.match(line)][-1:]
@@ -341,7 +341,7 @@ def with_edits_understood(
         return theirs
     documents = _readable(theirs)
     unread = frozenset(path for path in theirs if kind_of(path)) - documents.keys()
-    found = reconcile(documents, baseline_at(git, last, documents).without(unread), today)
+    found = reconcile(documents, baseline_at(git, last, documents, unread), today)
     changed = {path: one.text.encode() for path, one in found.documents.items() if one is not documents.get(path)}
     stones = read_tombstones(theirs.get(TOMBSTONES)) | set(found.retracted)
     rows = {TOMBSTONES: render_tombstones(stones)} if found.retracted else {}

@@ -128,7 +128,7 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
             reasons.setdefault(stone.id, set()).add(stone.reason)
         deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
         undone = undo(sides, base.documents, snapshot.unreadable(), deleted, item, snapshot.shown)
-    pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.link)
+    pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.layout.link)
     _keep_crowded(undone, pruned, snapshot.shown)
     changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
     return UndoPlan(run, item, undone, changes)

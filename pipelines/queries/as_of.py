@@ -126,7 +126,7 @@ def laid_out(root: Path, git: Git, commit: str) -> Iterator[Path]:
         with writing(folder):
             (folder / SETTINGS).write_bytes((root / SETTINGS).read_bytes())
             for path, data in files.items():
-                target = folder / git.real(path)
+                target = folder / git.layout.real(path)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(data)
         yield folder

@@ -17,7 +17,7 @@ from pipelines.store.evidence import pointer_in
 from pipelines.store.item import Confidence, Status, Trust, parse_item
 from pipelines.store.layout import LOGS, Kind
 from pipelines.store.log import is_message, parse_entries, starts_with_clock, tags_of
-from pipelines.store.markdown import body_lines, fence_ends, read_headings, without_spans
+from pipelines.store.markdown import body_lines, fence_ends, headings_among, without_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -249,7 +249,7 @@ def _is_table(lines: Sequence[str]) -> bool:
 
 def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...], list[int], bool]]:
     """Yield the numbers of lines that belong together, with the headings above, and whether they are a code fence."""
-    titles = {heading.line: heading for heading in read_headings(lines, start)}
+    titles = {heading.line: heading for heading in headings_among(body_lines(lines, start))}
     above: tuple[Heading, ...] = ()
     group: list[int] = []
     bare: int | None = None  # a heading that nothing stands under yet

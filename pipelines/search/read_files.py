@@ -15,7 +15,7 @@ from pipelines.store.item import Trust
 from pipelines.store.layout import LOGS
 from pipelines.store.log import tags_of
 from pipelines.store.secrets import load_redactor
-from pipelines.store.secrets.redact import log_without_private
+from pipelines.store.secrets.redact import is_private, log_without_private
 from pipelines.store.sidecars import BadSidecar, parse_sidecar
 from pipelines.store.transcripts import Role
 
@@ -92,7 +92,7 @@ def _text(root: Path, path: str) -> Reading | None:
         return Reading((), digest, f"is not UTF-8 (byte {error.start})")
     if "\0" in text:
         return Reading((), digest, "holds NUL characters, so it is no text")
-    shown = log_without_private(text) if path.startswith(f"{LOGS}/") else text
+    shown = log_without_private(text) if path.startswith(f"{LOGS}/") and is_private(text) else text
     return Reading(read_units(path, load_redactor(root).redact(shown).text), digest)
 
 

@@ -72,16 +72,11 @@ def _swapped(root: Path, folder: Folder, number: int, path: str, sides: tuple[by
         if found == sides[0]:
             return True
         swap_back(root, swap, path)
-        _drop_our_own(root, path, swap, sides[1])
+        # Our own bytes go now; what somebody wrote over them meanwhile is kept.
+        if swap.found() is not None:
+            keep_text(root, path, swap)
+        folder.unlink(swap.name)
     return False
-
-
-def _drop_our_own(root: Path, path: str, swap: Swap, ours: bytes | None) -> None:
-    """After an exchange was taken back, remove our own bytes; what somebody wrote over them meanwhile is kept."""
-    data = swap.held()
-    if data is not None and data != ours:
-        keep_text(root, path, swap)
-    swap.drop()
 
 
 def settle(root: Path, folder: Folder, changes: Sequence[Change]) -> list[str]:
@@ -104,7 +99,7 @@ def settle(root: Path, folder: Folder, changes: Sequence[Change]) -> list[str]:
                     _bring_back(root, folder, swap, change, found)
                 if found is not None and change.path.startswith(f"{LOGS}/"):
                     keep_log(root, change.path, swap, found)
-                swap.drop()
+                folder.unlink(swap.name)
     return late
 
 

@@ -94,18 +94,27 @@ def _not_conserved(
         for ident, paths in now.items()
         if len(paths) > max(1, len(was.get(ident, ())))
     ]
-    lost = {link for document in after.values() for link in document.links if link[1] not in now}
-    lost -= {link for document in before.values() for link in document.links if link[1] not in was}
+    lost, lacked = (
+        {
+            (p.item.id, ident)
+            for one in side.values()
+            for p in one.items
+            for ident in p.item.linked
+            if ident not in there
+        }
+        for side, there in ((after, now), (before, was))
+    )
     return faults + [
-        f"{ident} would name {named}, which is nowhere" for ident, named in sorted(lost) if named not in gone
+        f"{ident} would name {named}, which is nowhere" for ident, named in sorted(lost - lacked) if named not in gone
     ]
 
 
 def _places(documents: Iterable[Document]) -> dict[str, list[str]]:
     places: dict[str, list[str]] = {}
     for document in documents:
-        for ident in document.ids:
-            places.setdefault(ident, []).append(document.path)
+        for placed in document.items:
+            if placed.item.id:
+                places.setdefault(placed.item.id, []).append(document.path)
     return places
 
 

@@ -140,7 +140,8 @@ def hidden_ids(snapshot: Snapshot, git: Git) -> frozenset[str]:
     head = git.head() if unread else None
     hidden = [path for path in git.tree(head) if kind_of(path) and stands_in(path, unread)]
     texts = {path: (git.show(head, path) or b"").decode(errors="replace") for path in hidden if head}
-    return frozenset(ident for path, text in texts.items() for ident in Document(path, text).ids)
+    held = (placed.item.id for path, text in texts.items() for placed in Document(path, text).items)
+    return frozenset(filter(None, held))
 
 
 def departed(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:

@@ -18,12 +18,11 @@ from urllib.parse import quote, unquote
 from pipelines.store.item import ItemType, Status, parse_item, render_comment, render_item, without_comment
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
+    KEY_LINE,
     body_lines,
     headings_among,
     line_end,
     read_front_matter,
-    read_headings,
-    set_front_matter,
     split_lines,
 )
 
@@ -117,16 +116,6 @@ class Document:
     def newest(self) -> str:
         """The latest day that any of its items speaks of, or an empty string."""
         return max((day for one in self.items for day in (one.item.since, one.item.confirmed)), default="")
-
-    @cached_property
-    def ids(self) -> tuple[str, ...]:
-        """The ids in it, in order; one that stands in it twice is there twice."""
-        return tuple(placed.item.id for placed in self.items if placed.item.id)
-
-    @cached_property
-    def links(self) -> tuple[tuple[str, str], ...]:
-        """Id and named id of each link in it."""
-        return tuple((placed.item.id, ident) for placed in self.items for ident in placed.item.linked)
 
     @property
     def id(self) -> str:
@@ -224,8 +213,24 @@ def commented(document: Document, items: Mapping[int, Item]) -> Document:
 
 
 def with_front_matter(document: Document, values: dict[str, str]) -> Document:
-    """Return the document with these keys of its front matter set; one without front matter stays as it is."""
-    return document.with_text("".join(set_front_matter(document.lines, values)))
+    """Return the document with these keys of its front matter set; other lines of it stay as they are.
+
+    One without front matter, or with one that has faults, stays as it is.
+    """
+    front, lines = document.front, document.lines
+    if not front.lines or front.faults:
+        return document
+    left, out, end = dict(values), lines[:1], line_end(lines)
+    for line in lines[1 : front.lines - 1]:
+        found = KEY_LINE.match(line)
+        if found and found[1] in values:  # one that is there twice is set twice: which of them counts is the reader's
+            value = values[found[1]]
+            left.pop(found[1], None)
+            out.append(line if (found[2] or "").strip("\"'") == value else f"{found[1]}: {value}{end}")
+        else:
+            out.append(line)
+    out += [f"{key}: {value}{end}" for key, value in left.items()]
+    return document.with_text("".join([*out, *lines[front.lines - 1 :]]))
 
 
 def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str, ...]) -> list[str]:
@@ -234,7 +239,7 @@ def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str,
     end, start = line_end(lines), read_front_matter(lines).lines
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += end
-    headings = read_headings(lines, start)
+    headings = headings_among(body_lines(lines, start))
     sections = [(h.title.casefold(), h.line) for h in headings if h.level > 1]
     first = next((line + 1 for name, line in sections if name == title.casefold()), None)
     if first is None:  # made before the next one of the order that is there, else at the end

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
-from typing import TYPE_CHECKING
+from itertools import filterfalse
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.folders import Below, refuse_links
-from pipelines.store.git import blob_of
+from pipelines.store.git import Author, blob_hash
 from pipelines.store.layout import PARTIAL, day_of_log
 from pipelines.store.secrets.redact import is_private
 from pipelines.store.secrets.scan import inspect
@@ -19,7 +21,14 @@ from pipelines.store.user_layout import at
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.store.git import Author, Entry, Git
+    from pipelines.store.git import Entry, Git
+
+
+_LEAST: Final = 4096
+_PIECE: Final = 1 << 20
+"""So much of a file is read at once, and no less: room for much more than there is takes time.
+
+In pieces, because a file that is too large to be curated is committed still."""
 
 
 def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
@@ -28,24 +37,31 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     Files are compared by the hash that git would give them, without filters and without its index, so that neither an
     attribute nor what the person has staged changes the answer. Ignored files count only if HEAD holds them.
     """
-    layout = git.layout
+    layout, changed = git.layout, []
     tree = {path: entry for path, entry in git.tree(head).items() if layout.is_tracked(path)}
     there = dict.fromkeys(tracked_files(root))
     with Below(root) as below:
-        changed = [path for path in there if path in tree and _differs(below, layout.real(path), tree[path][1])]
+        for path in filter(tree.__contains__, there):
+            descriptor = None
+            with contextlib.suppress(BadFile):
+                descriptor = below.open(layout.real(path))
+            if descriptor is None:  # it is gone, or cannot be read
+                continue
+            blob, size = tree[path][1], os.fstat(descriptor).st_size
+            found = blob_hash(size, blob)
+            with os.fdopen(descriptor, "rb", buffering=0) as file:
+                while piece := file.read(min(max(size + 1, _LEAST), _PIECE)):
+                    found.update(piece)
+            if found.hexdigest() != blob:
+                changed.append(path)
     fresh = [path for path in there if path not in tree]
-    ignored = git.ignored(fresh)
-    gone = [path for path in tree if path not in there and not _is_hidden(root, layout.real(path), tree[path][0])]
-    return sorted([*changed, *gone, *(path for path in fresh if path not in ignored)])
-
-
-def _is_hidden(root: Path, real: str, mode: str) -> bool:
-    """Whether git has a link, or one took the place of a file or of a folder above it: nobody can say it is gone."""
-    try:
-        refuse_links(root, real)
-    except BadFile:
-        return True
-    return mode == "120000"
+    ignored = git.ignored(fresh) if fresh else set()
+    for path in filterfalse(there.__contains__, tree):
+        # Where git has a link, or one took the place of a file or of a folder above it, nobody can say that it is gone.
+        with contextlib.suppress(BadFile):
+            refuse_links(root, layout.real(path))
+            changed += [path] if tree[path][0] != "120000" else []
+    return sorted([*changed, *(path for path in fresh if path not in ignored)])
 
 
 Edits = tuple[dict[str, frozenset[str]], tuple[str, ...]]
@@ -69,7 +85,9 @@ def find_edits(root: Path, git: Git) -> Edits:
         elif (file := open_regular(root, path)) is not None:
             with file:
                 secrets, hashes = inspect(file)
-            if secrets or _is_private(root, path):
+            # A run takes what is private out of a log before the log is committed.
+            is_log = path.startswith(f"{PARTIAL}/") or day_of_log(path)
+            if secrets or (is_log and is_private((read_bytes(root, path) or b"").decode(errors="replace"))):
                 held.append(path)
             else:
                 changed[path] = hashes
@@ -103,24 +121,5 @@ def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edit
                 blob = store.blob_of(file, about.st_size)
             if blob in hashes:
                 entries[path] = ("100755" if about.st_mode & stat.S_IXUSR else "100644", blob)
-    return git.commit(entries, message, git.signed(author), store)
-
-
-def _is_private(root: Path, path: str) -> bool:
-    """Whether a file is a log that holds something private: a run takes that out before the log is committed."""
-    if not (path.startswith(f"{PARTIAL}/") or day_of_log(path)):
-        return False
-    data = read_bytes(root, path) or b""
-    return b"rivate" in data.lower() and is_private(data.decode(errors="replace"))
-
-
-def _differs(below: Below, real: str, blob: str) -> bool:
-    """Whether the file at a path on the disk is there, can be read, and is another than a blob."""
-    try:
-        descriptor = below.open(real)
-    except (BadFile, OSError):
-        return False
-    try:  # in pieces: a file that is too large to be curated is committed still
-        return blob_of(descriptor, blob) != blob
-    finally:
-        os.close(descriptor)
+    author = Author(*(git.identity() or (author.name, author.mail)), author.when)
+    return git.commit(entries, message, author, store)

@@ -7,7 +7,7 @@ ends with a pointer to its record in a transcript.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
@@ -41,17 +41,17 @@ class Found:
         return found | ({"record": {"path": self.record[0], "line": self.record[1]}} if self.record else {})
 
 
+@dataclass(frozen=True, slots=True)
 class Quotes:
     """Finds the quotes of evidence; each file is read once."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._lines: dict[str, list[str]] = {}
+    root: Path
+    _lines: dict[str, list[str]] = field(default_factory=dict, init=False)
 
     def found(self, evidence: Evidence) -> Found:
         """Return where the quote stands: at its lines, else at the nearest lines whose text has its hash."""
         lines, height = self._read(evidence.path), evidence.end_line - evidence.start_line + 1
-        shown = real_path(self._root, evidence.path)
+        shown = real_path(self.root, evidence.path)
         for start in _outward(evidence.start_line - 1, len(lines) - height + 1):
             text = "\n".join(lines[start : start + height])
             if quote_digest(text)[: len(evidence.digest)] == evidence.digest:
@@ -59,7 +59,7 @@ class Quotes:
                 while 0 < entry < len(lines) and lines[entry][:1] in {" ", "\t"}:
                     entry -= 1  # the pointer stands on the entry's first line
                 record = pointer_in(lines[entry])
-                record = (real_path(self._root, record[0]), record[1]) if record else None
+                record = (real_path(self.root, record[0]), record[1]) if record else None
                 return Found(shown, start + 1, start + height, text, record)
         return Found(shown, evidence.start_line, evidence.end_line, None)
 
@@ -68,7 +68,7 @@ class Quotes:
             # Whether a path, as a comment tells it, would lead out of the memory.
             leaves = path.startswith(("/", "~")) or ".." in path.split("/") or "\x00" in path
             try:
-                data = b"" if leaves else read_bytes(self._root, path) or b""
+                data = b"" if leaves else read_bytes(self.root, path) or b""
             except BadFile:
                 data = b""
             self._lines[path] = [line.removesuffix("\r") for line in data.decode(errors="replace").split("\n")]

@@ -13,12 +13,12 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, NotWritable
-from pipelines.store.folders import Below, Folder, holding, refuse_links, step, top
+from pipelines.store.folders import TOP, Below, Folder, holding, refuse_links
 from pipelines.store.layout import ASIDE, PRIVATE, SESSIONS
 from pipelines.store.user_layout import layout_of, real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -44,25 +44,9 @@ def open_regular(root: Path, path: str) -> BinaryIO | None:
     Raises:
         BadFile: the file is there and cannot be opened, or is no regular file, or stands behind a symbolic link.
     """
-    return open_real(root, real_path(root, path))
-
-
-def open_real(root: Path, path: str) -> BinaryIO | None:
-    """Do the same for a path on the disk."""
     with Below(root) as below:
-        descriptor = _descriptor(path, below)
+        descriptor = below.open(real_path(root, path))
     return None if descriptor is None else os.fdopen(descriptor, "rb")
-
-
-def _descriptor(path: str, below: Below) -> int | None:
-    try:
-        return below.open(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            return None
-        raise BadFile(path, f"cannot be read: {error.strerror}") from None
 
 
 def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None = None) -> bytes | None:
@@ -79,7 +63,7 @@ def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None
     """
     path = real_path(root, path)
     with contextlib.nullcontext(below) if below else Below(root) as folders:
-        descriptor = _descriptor(path, folders)
+        descriptor = folders.open(path)
     if descriptor is None:
         return None
     # By the descriptor: a night reads every log, and a file object costs more than reading a small one.
@@ -96,22 +80,19 @@ def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None
         os.close(descriptor)
 
 
-def list_files(root: Path, folder: str, suffix: str) -> list[str]:
+def list_files(root: Path, folder: str, suffix: str, *, links: bool = False) -> list[str]:
     """Return the regular files below a folder whose names end so, sorted; hidden ones and links are passed over.
+
+    Args:
+        root: the memory.
+        folder: the folder.
+        suffix: the end of their names.
+        links: whether the symbolic links are meant in place of the files, to say that they are not followed.
 
     Raises:
         BadFile: the folder itself, or one above it, is a symbolic link, or it cannot be listed, or holds too many: of a
             part of them nobody could say which of the others are gone.
     """
-    return _listed(root, folder, lambda entry: entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False))
-
-
-def list_links(root: Path, folder: str) -> list[str]:
-    """Return the symbolic links below a folder, for those who must say that they are not followed."""
-    return _listed(root, folder, os.DirEntry.is_symlink)
-
-
-def _listed(root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
     layout = layout_of(root)
     start = layout.start(folder)
     found: list[str] = []
@@ -130,7 +111,9 @@ def _listed(root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], boo
                     path = f"{here}/{entry.name}" if here else entry.name
                     if entry.is_dir(follow_symlinks=False):
                         pending += [path] if layout.leads(path, folder) else []
-                    elif is_wanted(entry):
+                    elif not entry.name.endswith(suffix):
+                        continue
+                    elif entry.is_symlink() if links else entry.is_file(follow_symlinks=False):
                         found.append(path)
         except (FileNotFoundError, NotADirectoryError):
             continue
@@ -169,30 +152,26 @@ def making(root: Path, path: str) -> Iterator[Folder]:
         BadFile: a component is a symbolic link; a write through it could leave the memory.
         OSError: the disk refuses.
     """
-    here, way = top(root), path.split("/") if path else []
+    here = Folder(os.open(root, TOP), "")
     try:
-        for depth in range(1, len(way) + 1):
-            inner = _made(root, here, "/".join(way[:depth]))
-            os.close(here)
+        for name in path.split("/") if path else ():
+            try:
+                inner = here.inner(name)
+            except FileNotFoundError:
+                # What a person has no need to share is theirs alone, and so is the folder above it while it is made.
+                place = f"{here.path}/{name}/".removeprefix("/")
+                alone = any(place.startswith(f"{real_path(root, own)}/") for own in _OWN)
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, 0o700 if alone else 0o777, dir_fd=here.descriptor)
+                inner = here.inner(name)
+                if alone and layout_of(root).in_place:
+                    keep_out_of_git(root)
+                here.sync()
+            os.close(here.descriptor)
             here = inner
-        yield Folder(here, path)
+        yield here
     finally:
-        os.close(here)
-
-
-def _made(root: Path, here: int, path: str) -> int:
-    name = path.rpartition("/")[2]
-    with contextlib.suppress(FileNotFoundError):
-        return step(here, name, path)
-    # What a person has no need to share is theirs alone, and so is the folder above it while it is made.
-    alone = any(f"{path}/".startswith(f"{real_path(root, own)}/") for own in _OWN)
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(name, 0o700 if alone else 0o777, dir_fd=here)
-    inner = step(here, name, path)
-    if alone:
-        keep_out_of_git(root)
-    os.fsync(here)
-    return inner
+        os.close(here.descriptor)
 
 
 def keep_out_of_git(root: Path) -> None:
@@ -200,8 +179,6 @@ def keep_out_of_git(root: Path) -> None:
 
     Elsewhere the memory's .gitignore says so; in place that is a person's file, or there is none.
     """
-    if not layout_of(root).in_place:
-        return
     for own in _OWN:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), holding(root, real_path(root, own)) as folder:
             if folder.lstat(".gitignore") is None:

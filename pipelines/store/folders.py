@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
 
 LINKED: Final = "is a symbolic link, which is never followed"
+TOP: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+"""How the memory itself is opened: where that stands is a person's to say, links and all."""
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Nothing is waited for: whoever puts a pipe in a file's place would otherwise keep us there.
 _FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK_ERRORS: Final = frozenset({errno.ELOOP, errno.EMLINK})
+_ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,22 @@ class Folder:
     descriptor: int
     path: str
 
-    def called(self, name: str) -> str:
-        """Return what people are told that a file in it is called."""
-        return f"{self.path}/{name}" if self.path else name
+    def inner(self, name: str) -> Folder:
+        """Hold a folder in it; whoever asks closes both.
+
+        Raises:
+            BadFile: it is a symbolic link.
+            OSError: it is not there, or is no folder.
+        """
+        path = f"{self.path}/{name}" if self.path else name
+        try:
+            return Folder(os.open(name, _FOLDER, dir_fd=self.descriptor), path)
+        except OSError as error:
+            # To a link O_DIRECTORY with O_NOFOLLOW says that it is no folder.
+            there = self.lstat(name) if error.errno in {*_LINK_ERRORS, errno.ENOTDIR} else None
+            if there and stat.S_ISLNK(there.st_mode):
+                raise BadFile(path, LINKED) from None
+            raise
 
     def open(self, name: str, how: int, mode: int = 0o600) -> int:
         """Open a regular file in it and return the descriptor.
@@ -50,7 +66,17 @@ class Folder:
             BadFile: it is a symbolic link, or no regular file.
             OSError: the disk refuses.
         """
-        return _open(self.descriptor, name, self.called(name), how, mode)
+        path = f"{self.path}/{name}" if self.path else name
+        try:
+            descriptor = os.open(name, how | _FILE, mode, dir_fd=self.descriptor)
+        except OSError as error:
+            if error.errno in _LINK_ERRORS:
+                raise BadFile(path, LINKED) from None
+            raise
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise BadFile(path, "is no regular file")
+        return descriptor
 
     def read(self, name: str) -> bytes:
         """Return what a regular file in it holds.
@@ -65,7 +91,9 @@ class Folder:
         """Return what the disk tells of that name itself, or None where nothing has it."""
         try:
             return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
-        except FileNotFoundError:
+        except OSError as error:
+            if error.errno not in _ABSENT:
+                raise
             return None
 
     def names(self) -> list[str]:
@@ -103,11 +131,14 @@ def holding(root: Path, path: str) -> Iterator[Folder]:
         BadFile: a component of the path is a symbolic link.
         OSError: it is not there, or is no folder.
     """
-    here = descend(root, path)
+    here = Folder(os.open(root, TOP), "")
     try:
-        yield Folder(here, path)
+        for name in path.split("/") if path else ():
+            above, here = here, here.inner(name)
+            os.close(above.descriptor)
+        yield here
     finally:
-        os.close(here)
+        os.close(here.descriptor)
 
 
 class Below(contextlib.ExitStack):
@@ -120,72 +151,29 @@ class Below(contextlib.ExitStack):
     def __init__(self, root: Path) -> None:
         super().__init__()
         self._root = root
-        self._held: dict[str, int] = {}
+        self._held: dict[str, Folder] = {}
 
-    def open(self, path: str) -> int:
-        """Return a descriptor of a regular file, by its path on the disk, for reading; else as `Folder.open`."""
-        folder, _, name = path.rpartition("/")
-        here = self._held.get(folder)
-        if here is None:
-            here = self._held[folder] = descend(self._root, folder)
-            self.callback(os.close, here)
-        return _open(here, name, path, os.O_RDONLY, 0)
+    def open(self, path: str) -> int | None:
+        """Return a descriptor of a regular file, by its path on the disk, for reading; None where there is none.
 
-
-def _open(here: int, name: str, path: str, how: int, mode: int) -> int:
-    try:
-        descriptor = os.open(name, how | _FILE, mode, dir_fd=here)
-    except OSError as error:
-        if error.errno in _LINK_ERRORS:
-            raise BadFile(path, LINKED) from None
-        raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise BadFile(path, "is no regular file")
-    return descriptor
-
-
-def descend(root: Path, path: str) -> int:
-    """Return a descriptor of a folder, which the caller closes; else as `holding`."""
-    here = top(root)
-    try:
-        for name in path.split("/") if path else ():
-            inner = step(here, name, path)
-            os.close(here)
-            here = inner
-    except BaseException:
-        os.close(here)
-        raise
-    return here
-
-
-def top(root: Path) -> int:
-    """Return a descriptor of the memory itself. Where that stands is a person's to say, links and all."""
-    return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-
-
-def step(here: int, name: str, path: str) -> int:
-    """Return a descriptor of the folder `name`, of those that `path` names, in the folder that is held by `here`."""
-    try:
-        return os.open(name, _FOLDER, dir_fd=here)
-    except OSError as error:
-        # To a link O_DIRECTORY with O_NOFOLLOW says that it is no folder.
-        if error.errno in {*_LINK_ERRORS, errno.ENOTDIR} and _is_link(here, name):
-            parts = path.split("/")
-            raise BadFile("/".join(parts[: parts.index(name) + 1]), LINKED) from None
-        raise
-
-
-def _is_link(here: int, name: str) -> bool:
-    try:
-        return stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode)
-    except OSError:
-        return False
+        Raises:
+            BadFile: it is there and cannot be opened, or is no regular file, or stands behind a symbolic link.
+        """
+        above, _, name = path.rpartition("/")
+        try:
+            if above not in self._held:
+                self._held[above] = self.enter_context(holding(self._root, above))
+            return self._held[above].open(name, os.O_RDONLY)
+        except OSError as error:
+            if error.errno in _ABSENT:
+                return None
+            raise BadFile(path, f"cannot be read: {error.strerror}") from None
 
 
 def refuse_links(root: Path, path: str) -> None:
     """Raise BadFile where a component of a path on the disk is a symbolic link; what is not there is none."""
     folder, _, name = path.rpartition("/")
     with contextlib.suppress(FileNotFoundError, NotADirectoryError), holding(root, folder) as held:
-        if _is_link(held.descriptor, name):
+        there = held.lstat(name)
+        if there and stat.S_ISLNK(there.st_mode):
             raise BadFile(path, LINKED)

@@ -9,24 +9,25 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from itertools import islice
-from typing import TYPE_CHECKING, Final
+from io import BytesIO
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.errors import DetachedHead, GitFailed, GitFault, NotARepository
+from pipelines.errors import DetachedHead, GitFailed, GitFault, NotARepository, TooMuchFromGit
+from pipelines.store import git_process
 from pipelines.store.files import making, read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_locks
-from pipelines.store.git_objects import FOLDER, Import, ObjectReader, parse_commit, tree_entries
+from pipelines.store.git_objects import Commit, Import
 from pipelines.store.git_process import GitCommands, last_line
 from pipelines.store.layout import PRIVATE
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from hashlib import _Hash
     from pathlib import Path
 
-    from pipelines.store.git_objects import Commit
+    from pipelines.store.git_process import Dialogue
 
 
 Entry = tuple[str, bytes | str]
@@ -34,9 +35,9 @@ Entry = tuple[str, bytes | str]
 MOST_FILES: Final = 1_000_000
 """What the tree of one commit may hold below the memory."""
 _APART: Final = "Let the memory have a repository of its own, without what is no memory."
+_FOLDER: Final = b"40000"
+"""The mode of a folder in a tree."""
 _FOLDERS: Final = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
-_PIECE: Final = 1 << 20
-_LEAST: Final = 4096
 _LAG: Final = f"{PRIVATE}/index-base"
 _ASIDE: Final = f"{PRIVATE}/stale-lock"
 _CRUD: Final = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
@@ -52,13 +53,10 @@ class Git(GitCommands):
     """The git repository that a memory stands in. Paths are relative to the memory, with `/`, and canonical."""
 
     def __init__(self, root: Path) -> None:
-        super().__init__(root)
-        self.layout = layout_of(root)
-        self._prefix: str | None = None
+        self.root, self.layout = root, layout_of(root)
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}  # a commit's tree never changes, and a night asks often
         self._repository: Repository | None = None
-        self._branch: str | None = None
-        self._reader: ObjectReader | None = None
+        self._reader: Dialogue | None = None
 
     # ------------------------------------------------------------ asking
 
@@ -74,26 +72,31 @@ class Git(GitCommands):
             NotARepository: the memory is not under git.
             DetachedHead: HEAD names no branch.
         """
-        asked = ["rev-parse", "--is-inside-work-tree", *_FOLDERS, "--show-prefix", "--symbolic-full-name", "HEAD"]
-        code, out, error = self._call(asked)
-        inside, *told = out.split(b"\n")
-        if code and inside != b"false" and (self.root / ".git").exists() and len(told) < len(_FOLDERS):
-            raise GitFault(f"git cannot use {self.root}: {last_line(error)}")
-        if inside != b"true":
-            raise NotARepository(self.root)
-        if len(told) == len(_FOLDERS) + 3:  # else a name holds a line end, and each of the two is asked for alone
-            *folders, prefix, branch, _ = told
-            self._repository, self._prefix = self._placed(folders), os.fsdecode(prefix)
-            self._branch = None if code else os.fsdecode(branch)
-        if not self.branch.startswith("refs/"):
+        self._repository = None  # somebody may have changed it since it was asked for
+        if not self.repository.branch.startswith("refs/"):
             raise DetachedHead(self.root, self.head() or "nothing")
 
     @property
-    def branch(self) -> str:
-        """The full name of the branch that HEAD names, one without a commit too; `HEAD` where it names none."""
-        if self._branch is None:
-            self._branch = self._ask("symbolic-ref", "--quiet", "HEAD") or "HEAD"
-        return self._branch
+    def repository(self) -> Repository:
+        """Where the repository is on the disk, where the memory is in it, and which branch HEAD names."""
+        if self._repository is None:
+            asked = ["rev-parse", "--is-inside-work-tree", *_FOLDERS, "--show-prefix", "--symbolic-full-name", "HEAD"]
+            code, out, error = self._call(asked)
+            inside, *told = out.split(b"\n")
+            if code and inside != b"false" and (self.root / ".git").exists() and len(told) < len(_FOLDERS):
+                raise GitFault(f"git cannot use {self.root}: {last_line(error)}")
+            if inside != b"true":
+                raise NotARepository(self.root)
+            *folders, prefix, branch, _ = told
+            if len(folders) != len(_FOLDERS):  # a name holds a line end: each of the two is asked for alone
+                folders = self.run("rev-parse", *_FOLDERS).splitlines()
+                prefix = self.run("rev-parse", "--show-prefix").removesuffix(b"\n")
+            if len(folders) != len(_FOLDERS):
+                raise GitFault(f"git does not say where the repository of {self.root} is.")
+            name = self._ask("symbolic-ref", "--quiet", "HEAD") or "HEAD" if code else os.fsdecode(branch)
+            own, common, top = (self.root / os.fsdecode(folder) for folder in folders)
+            self._repository = Repository(own, common, top, os.fsdecode(prefix), name)
+        return self._repository
 
     def object(self, name: str) -> tuple[str, bytes, bytes] | None:
         """Return the id, the kind and the bytes of an object, by its id or as `HEAD`; None where there is none.
@@ -102,13 +105,18 @@ class Git(GitCommands):
             TooMuchFromGit: it is larger than what is held at once.
             GitFault: git could not say.
         """
-        if self._reader is None:
-            self._reader = ObjectReader(self.talk("cat-file", "--batch"))
-        try:
-            return self._reader.read(name)
-        except BaseException:  # what it says next may be the rest of this answer
-            self._reader = None
-            raise
+        reader = self._reader or self.talk("cat-file", "--batch")
+        self._reader = None  # until it has answered: what it says next may be the rest of this answer
+        reader.tell(name.encode() + b"\n")
+        told = reader.line().split(b" ")
+        found = None
+        if len(told) == 3:  # noqa: PLR2004  id, kind and size; else the name, and that it is missing
+            ident, kind, size = told[0].decode(), told[1], int(told[2])
+            if size > git_process.MOST_BYTES:
+                raise TooMuchFromGit("cat-file", git_process.MOST_BYTES)
+            found = ident, kind, reader.take(size + 1)[:-1]
+        self._reader = reader
+        return found
 
     def head(self) -> str | None:
         """Return the id of the commit at HEAD, or None before the first one."""
@@ -123,55 +131,55 @@ class Git(GitCommands):
         found = self.object(ident)
         return found[2] if found and found[1] == b"blob" else None
 
-    def read_commit(self, ident: str) -> Commit:
-        """Return a commit.
-
-        Raises:
-            GitFault: there is none of that id.
-        """
-        found = self.object(ident)
+    def read_commit(self, name: str) -> Commit | None:
+        """Return a commit, by its id or as `HEAD`; None where there is none, as beyond the end of a shallow clone."""
+        found = self.object(name)
         if found is None or found[1] != b"commit":
-            raise GitFault(f"The repository of {self.root} has no commit {ident[:10]}.")
-        return parse_commit(found[0], found[2])
+            return None
+        head, _, message = found[2].decode(errors="replace").partition("\n\n")
+        rows = [row.split(" ") for row in head.split("\n")]
+        tree, parents = ([row[-1] for row in rows if row[0] == key] for key in ("tree", "parent"))
+        committed = next((row for row in rows if row[0] == "committer"), [])
+        seconds = int(committed[-2]) if len(committed) > 2 and committed[-2].isdecimal() else 0  # noqa: PLR2004  words before
+        return Commit(found[0], tree[0], tuple(parents), seconds, message)
 
     def tree(self, commit: str | None) -> dict[str, tuple[str, str]]:
         """Return path → (mode, blob id) of a commit's files below the memory; empty for None."""
-        if commit is None:
-            return {}
-        if commit not in self._trees:
-            self._trees[commit] = self._read_tree(commit)
-        return dict(self._trees[commit])
-
-    def _read_tree(self, commit: str) -> dict[str, tuple[str, str]]:
-        top = self.read_commit(commit).tree
-        for part in filter(None, os.fsencode(self.prefix).split(b"/")):
-            top = next((tree for mode, name, tree in self._entries(top) if name == part and mode == FOLDER), "")
-            if not top:
-                return {}
+        if commit is None or commit in self._trees:
+            return dict(self._trees.get(commit or "", {}))
+        if (made := self.read_commit(commit)) is None:
+            raise GitFault(f"The repository of {self.root} has no commit {commit[:10]}.")
+        top = made.tree
+        for part in filter(None, os.fsencode(self.repository.prefix).split(b"/")):
+            inner = (tree for mode, name, tree in self._entries(top) if name == part and mode == _FOLDER)
+            top = next(inner, "") if top else ""
         found: list[tuple[bytes, str, str]] = []
-        waiting, seen = [(b"", top)], 0
+        waiting, seen = [(b"", top)] if top else [], 0
         while waiting:
             above, tree = waiting.pop()
             for mode, name, ident in self._entries(tree):
                 if (seen := seen + 1) > MOST_FILES:
                     why = f"{commit[:10]} holds more than the {MOST_FILES:,} files that are looked through."
                     raise GitFault(why, _APART)
-                if mode == FOLDER:
+                if mode == _FOLDER:
                     waiting.append((above + name + b"/", ident))
                 else:
                     found.append((above + name, mode.decode(), ident))
         named = ((self.layout.tracked(os.fsdecode(path)), mode, ident) for path, mode, ident in sorted(found))
-        return {path: (mode, ident) for path, mode, ident in named if path is not None}
+        self._trees[commit] = {path: (mode, ident) for path, mode, ident in named if path is not None}
+        return dict(self._trees[commit])
 
     def _entries(self, tree: str) -> Iterator[tuple[bytes, bytes, str]]:
+        """Yield the mode, the name and the id of each entry of a tree."""
         found = self.object(tree)
         if found is None:
             raise GitFault(f"The repository of {self.root} lacks the tree {tree[:10]}.")
-        return tree_entries(tree, found[2])
-
-    def real(self, path: str) -> str:
-        """Return the path, relative to the memory, at which git holds the file that the program calls `path`."""
-        return self.layout.real(path)
+        data, at, size = found[2], 0, len(tree) // 2  # its entries have ids of the same length as its own
+        while at < len(data):
+            space = data.index(b" ", at)
+            end = data.index(b"\0", space) + 1
+            yield data[at:space], data[space + 1 : end - 1], data[end : end + size].hex()
+            at = end + size
 
     def show(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes at a commit, or None where it is not there."""
@@ -180,7 +188,7 @@ class Git(GitCommands):
 
     def versions(self, path: str) -> list[str]:
         """Return the commits that changed a file, newest first."""
-        listed = self._ask("log", "--full-history", "--format=%H", "--", self.real(path))
+        listed = self._ask("log", "--full-history", "--format=%H", "--", self.layout.real(path))
         return listed.split() if listed else []
 
     def last_run(self, since: str = "", until: str = "HEAD") -> str | None:
@@ -190,44 +198,30 @@ class Git(GitCommands):
             since: a commit; only what came after it. Empty for all.
             until: a commit; only it and what came before it.
         """
-        if not since:  # mostly it is near, and found without another git
-            near = self._history(until)
-            if found := next((one.id for one in islice(near, _NEAR) if _BY_RUN.search(one.message)), None):
-                return found
-            if next(near, None) is None:
+        found: tuple[str, ...] = (until,)
+        seen: set[str] = set()
+        waiting: list[Commit] = []
+        for _ in range(0 if since else _NEAR):  # newest first: mostly it is near, and found without another git
+            for ident in found:
+                if ident not in seen and (commit := self.read_commit(ident)):
+                    seen.add(ident)
+                    waiting.append(commit)
+            if not waiting:
                 return None
+            newest = max(waiting, key=lambda one: one.seconds)
+            if _BY_RUN.search(newest.message):
+                return newest.id
+            waiting.remove(newest)
+            found = newest.parents
         commits = f"{since}..{until}" if since else until
         return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", commits, "--") or None
 
-    def _history(self, name: str) -> Iterator[Commit]:
-        """Yield a commit and what came before it, newest first; of a shallow clone as far as it goes."""
-        found: tuple[str, ...] = (name,)
-        seen: set[str] = set()
-        waiting: list[Commit] = []
-        while True:
-            for ident in found:
-                if ident not in seen and (there := self.object(ident)) is not None:
-                    seen.add(ident)
-                    waiting.append(parse_commit(there[0], there[2]))
-            if not waiting:
-                return
-            newest = max(waiting, key=lambda commit: commit.seconds)
-            waiting.remove(newest)
-            yield newest
-            found = newest.parents
-
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that the repository's ignore rules leave out."""
-        if not paths:
-            return set()
-        asked = {self.real(path): path for path in paths}
+        asked = {self.layout.real(path): path for path in paths}
         data = b"".join(os.fsencode(real) + b"\0" for real in asked)
         _, out, _ = self._call(["check-ignore", "-z", "--stdin", "--no-index"], data=data)
         return {asked.get(real, real) for real in map(os.fsdecode, out.split(b"\0")) if real}
-
-    def signed(self, author: Author) -> Author:
-        """Return the person as author, where git knows who that is, else the author that is given."""
-        return Author(*(self.identity() or (author.name, author.mail)), author.when)
 
     def identity(self) -> tuple[str, str] | None:
         """Return the person's own name and mail address, where git's configuration holds both."""
@@ -235,26 +229,6 @@ class Git(GitCommands):
         found = dict(row.partition("\n")[::2] for row in told.split("\0"))  # of a key told twice, the last one counts
         name, mail = found.get("user.name", "").rstrip("\n"), found.get("user.email", "").rstrip("\n")
         return (name, mail) if name and mail else None
-
-    @property
-    def prefix(self) -> str:
-        """The memory's place in the repository: empty, or a folder with `/` at its end."""
-        if self._prefix is None:
-            self._prefix = self._ask("rev-parse", "--show-prefix") or ""
-        return self._prefix
-
-    @property
-    def repository(self) -> Repository:
-        """Where the repository is on the disk."""
-        if self._repository is None:
-            folders = self.run("rev-parse", *_FOLDERS).splitlines()
-            if len(folders) != len(_FOLDERS):
-                raise GitFault(f"git does not say where the repository of {self.root} is.")
-            self._repository = self._placed(folders)
-        return self._repository
-
-    def _placed(self, folders: Sequence[bytes]) -> Repository:
-        return Repository(*(self.root / os.fsdecode(folder) for folder in folders))
 
     # ------------------------------------------------------------ writing
 
@@ -306,12 +280,18 @@ class Git(GitCommands):
         """
         head = self.head()
         before = self.tree(head)
-        changes = {path: entry for path, entry in changes.items() if not _is_same(entry, before.get(path))}
-        if not changes:
+        new = {}
+        for path, entry in changes.items():
+            was, now = before.get(path), entry
+            if was and entry and isinstance(entry[1], bytes):
+                now = entry[0], blob_id(entry[1], was[1])
+            if now != was:
+                new[path] = entry
+        if not new:
             if store:
                 store.end()
             return None
-        made = self.store_commit([head] if head else [], changes, message, author, store)
+        made = self.store_commit([head] if head else [], new, message, author, store)
         self.advance(made, head, f"commit: {message.partition(chr(10))[0]}")
         return made
 
@@ -328,9 +308,12 @@ class Git(GitCommands):
         entries = {}
         for path in sorted(changes, key=lambda path: (changes[path] is not None, path)):  # what goes makes room first
             mode, data = changes[path] or ("", "")
-            blob = store.blob(data) if isinstance(data, bytes) else data
-            entries[os.fsencode(self.prefix + self.real(path))] = (mode, blob) if mode else None
-        return store.commit(parents, entries, message, author.line())
+            blob = store.blob_of(BytesIO(data), len(data)) if isinstance(data, bytes) else data
+            entries[os.fsencode(self.repository.prefix + self.layout.real(path))] = (mode, blob) if mode else None
+        # As git does, without what would end the name or the address.
+        name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
+        signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}"
+        return store.commit(parents, entries, message, signed.encode())
 
     def advance(self, made: str, head: str | None, why: str) -> None:
         """Let the branch name a commit that is stored, in place of `head`.
@@ -341,25 +324,19 @@ class Git(GitCommands):
         packs = self.repository.common_dir / "objects" / "pack"
         with writing(packs):
             sync_folder(packs)  # git flushes the pack, and not the folder into which it is renamed
-        self._note_lag(head)
-        self.run("update-ref", "-m", why, "HEAD", made, head or "0" * len(made))
-        self._sync_branch()
-        self._follow_in_index()
-
-    def _sync_branch(self) -> None:
-        branch = self.repository.common_dir / self.branch
-        if branch.exists():
-            with writing(branch):
-                sync_folder(branch.parent)
-
-    def _note_lag(self, head: str | None) -> None:
-        """Write down at which commit the person's index is, before its branch moves on; a note that is there stands."""
+        # At which commit the person's index is, before its branch moves on; a note that is there stands.
         with writing(_LAG), making(self.root, PRIVATE) as folder:
             name = _LAG.rpartition("/")[2]
             if folder.lstat(name) is None:
                 write_synced(folder, f"{name}.new", (head or "").encode(), 0o600)
                 folder.rename(f"{name}.new", folder, name)
                 folder.sync()
+        self.run("update-ref", "-m", why, "HEAD", made, head or "0" * len(made))
+        branch = self.repository.common_dir / self.repository.branch
+        if branch.exists():
+            with writing(branch):
+                sync_folder(branch.parent)
+        self._follow_in_index()
 
     def _follow_in_index(self) -> None:
         """Move the person's index along for the files that we committed, except where they had staged something.
@@ -385,42 +362,28 @@ class Git(GitCommands):
         except GitFault:
             return 0  # nobody can say any more how far the index lags behind
         changed = [path for path in sorted({*before, *now}) if before.get(path) != now.get(path)]
-        staged = self._staged() if changed else {}
+        staged: dict[str, tuple[str, str]] = {}
+        for row in os.fsdecode(self.run("ls-files", "--stage", "-z")).split("\0")[:-1] if changed else ():
+            about, _, name = row.partition("\t")
+            mode, blob, _ = about.split(" ")
+            if (own := self.layout.tracked(name)) is not None:
+                staged[own] = (mode, blob)
         follow = {path: now.get(path) for path in changed if staged.get(path) == before.get(path)}
         rows = []
         for path, entry in follow.items():
             mode, blob = entry or ("0", "0" * 40)
-            rows.append(f"{mode} {blob}\t".encode() + os.fsencode(self.prefix + self.real(path)) + b"\0")
+            rows.append(
+                f"{mode} {blob}\t".encode() + os.fsencode(self.repository.prefix + self.layout.real(path)) + b"\0"
+            )
         return self._call(["update-index", "-z", "--index-info"], data=b"".join(rows))[0] if rows else 0
 
-    def _staged(self) -> dict[str, tuple[str, str]]:
-        listed = self.run("ls-files", "--stage", "-z")
-        out: dict[str, tuple[str, str]] = {}
-        for row in os.fsdecode(listed).split("\0")[:-1]:
-            about, _, path = row.partition("\t")
-            mode, blob, _ = about.split(" ")
-            if (name := self.layout.tracked(path)) is not None:
-                out[name] = (mode, blob)
-        return out
 
-
-class Author:
+class Author(NamedTuple):
     """Who signs a commit, and when; both as author and as committer, so that a replay gives the same id."""
 
-    def __init__(self, name: str, mail: str, when: datetime) -> None:
-        self.name, self.mail, self.when = name, mail, when
-
-    def line(self) -> bytes:
-        """Return the author as an object of git has it; as git does, without what would end the name or the address."""
-        name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in (self.name, self.mail))
-        return f"{name} <{mail}> {int(self.when.timestamp())} {self.when:%z}".encode()
-
-
-def _is_same(entry: Entry | None, before: tuple[str, str] | None) -> bool:
-    if entry is None or before is None:
-        return entry is before
-    mode, data = entry
-    return before == (mode, blob_id(data, before[1]) if isinstance(data, bytes) else data)
+    name: str
+    mail: str
+    when: datetime
 
 
 def blob_id(data: bytes, like: str) -> str:
@@ -430,18 +393,12 @@ def blob_id(data: bytes, like: str) -> str:
         data: the blob.
         like: any id of the same repository; its length tells SHA-1 from SHA-256.
     """
-    return _hash(like)(b"blob %d\0" % len(data) + data).hexdigest()
-
-
-def blob_of(descriptor: int, like: str) -> str:
-    """Return the id that git gives a blob of what a file that is open holds, however much that is."""
-    size = os.fstat(descriptor).st_size
-    found = _hash(like)(b"blob %d\0" % size)
-    room = min(max(size + 1, _LEAST), _PIECE)  # room for much more than there is takes time
-    while part := os.read(descriptor, room):
-        found.update(part)
+    found = blob_hash(len(data), like)
+    found.update(data)
     return found.hexdigest()
 
 
-def _hash(like: str) -> Callable[[bytes], _Hash]:
-    return hashlib.sha256 if len(like) == hashlib.sha256().digest_size * 2 else hashlib.sha1
+def blob_hash(size: int, like: str) -> _Hash:
+    """Return the hash whose digest is the id of a blob of that size, once it was given the bytes; else as `blob_id`."""
+    new = hashlib.sha256 if len(like) == hashlib.sha256().digest_size * 2 else hashlib.sha1
+    return new(b"blob %d\0" % size)

@@ -85,7 +85,7 @@ def run_commits(git: Git, *, touching: str = "") -> list[RunCommit]:
     asked = ["log", "-z", f"--format={_FORMAT}", "--grep=^Run-Id: "]
     asked += [f"-G{touching}"] if touching else []
     # Two memories may share a repository: only commits below this one's folder are its runs.
-    asked += ["--full-history", "HEAD", "--", "."] if git.prefix else ["HEAD", "--"]
+    asked += ["--full-history", "HEAD", "--", "."] if git.repository.prefix else ["HEAD", "--"]
     found: dict[str, RunCommit] = {}
     for row in git.run(*asked).decode(errors="replace").split("\0"):
         if (one := _commit(row.strip("\n"))) is not None:
@@ -155,28 +155,21 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
     before, after = git.tree(run.parent or None), git.tree(run.commit)
     paths = [path for path in sorted(before.keys() | after.keys()) if before.get(path) != after.get(path)]
     paths = [path for path in paths if kind_of(path) is not None]
-    blobs = read_blobs(git, {tree[path][1] for tree in (before, after) for path in paths if path in tree})
-    texts = {blob: _text(data) for blob, data in blobs.items()}
-    sides: tuple[dict[str, Document], dict[str, Document]] = ({}, {})
+    was: dict[str, Document] = {}
+    now: dict[str, Document] = {}
     for path in paths:
-        read = [texts.get(tree[path][1]) if path in tree else "" for tree in (before, after)]
-        for side, tree, text in zip(sides, (before, after), read, strict=True):
-            if path in tree and text is not None and None not in read:
-                side[path] = Document(path, text)
-    return sides
+        with contextlib.suppress(UnicodeDecodeError):
+            read = [(tree, git.blob(tree[path][1])) for tree in (before, after) if path in tree]
+            texts = [(tree, data.decode()) for tree, data in read if data is not None]
+            for tree, text in texts if len(texts) == len(read) else ():
+                (was if tree is before else now)[path] = Document(path, text)
+    return was, now
 
 
 def read_blobs(git: Git, wanted: Iterable[str]) -> dict[str, bytes]:
     """Return blob id → bytes, without submodules and blobs that a partial clone lacks."""
     found = ((ident, git.blob(ident)) for ident in sorted(wanted))
     return {ident: data for ident, data in found if data is not None}
-
-
-def _text(data: bytes) -> str | None:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 # ---------------------------------------- the words that an item ever had in git's history
@@ -283,12 +276,6 @@ class Baseline:
     changed: Mapping[str, Document] = field(default_factory=dict)
     same: frozenset[str] = frozenset()
 
-    def without(self, paths: frozenset[str]) -> Baseline:
-        """Return it without some documents: those that cannot be read now, of which nobody can say what became."""
-        unread = {path for path in (*self.changed, *self.same) if stands_in(path, paths)}
-        changed = {path: one for path, one in self.changed.items() if path not in unread}
-        return Baseline(changed, self.same - unread)
-
 
 def stands_in(path: str, paths: frozenset[str]) -> bool:
     """Return whether a document is one of those, or stands behind one that is a link to a folder."""
@@ -296,24 +283,27 @@ def stands_in(path: str, paths: frozenset[str]) -> bool:
     return any("/".join(parts[:depth]) in paths for depth in range(1, len(parts) + 1))
 
 
-def last_run_baseline(git: Git, documents: Mapping[str, Document]) -> Baseline:
-    """Return the documents as the last run left them; before the first run nothing has changed."""
-    commit = git.last_run()
-    return baseline_at(git, commit, documents) if commit else Baseline()
+def baseline_at(
+    git: Git, commit: str | None, documents: Mapping[str, Document], unread: frozenset[str] = frozenset()
+) -> Baseline:
+    """Return the documents as a commit has them.
 
-
-def baseline_at(git: Git, commit: str, documents: Mapping[str, Document]) -> Baseline:
-    """Return the documents as a commit has them."""
+    Args:
+        git: the memory's git.
+        commit: the commit; with None, before the first run, nothing has changed.
+        documents: the documents of now.
+        unread: those that cannot be read now, of which nobody can say what became.
+    """
     changed, same = {}, set()
     for path, (mode, blob) in git.tree(commit).items():
-        if kind_of(path) is None or mode == "120000":
+        if kind_of(path) is None or mode == "120000" or (unread and stands_in(path, unread)):
             continue
         now = documents.get(path)
         if now is not None and blob_id(now.text.encode(), blob) == blob:
             same.add(path)
             continue
         try:
-            changed[path] = Document(path, (git.show(commit, path) or b"").decode())
+            changed[path] = Document(path, (git.blob(blob) or b"").decode())
         except (UnicodeDecodeError, TooMuchFromGit):  # neither was ever read as a document
             continue
     return Baseline(changed, frozenset(same))

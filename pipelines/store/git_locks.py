@@ -32,11 +32,17 @@ _TOP: Final = re.compile(r"(?:index|config|config\.worktree|packed-refs|shallow|
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Where a repository is: its own folder, the one it shares with its other work trees, and this work tree."""
+    """Where a repository is: its own folder, the one it shares with its other work trees, and this work tree.
+
+    `prefix` is the memory's place in the work tree, empty or a folder with `/` at its end. `branch` is the full name of
+    the branch that HEAD names, one without a commit too; `HEAD` where it names none.
+    """
 
     git_dir: Path
     common_dir: Path
     top: Path
+    prefix: str
+    branch: str
 
     def places(self) -> tuple[Path, ...]:
         """Return the folders in which a git process works on this repository, links resolved."""
@@ -187,16 +193,9 @@ def _from_proc(places: Sequence[Path], locks: Sequence[Path], proc: Path) -> str
 
 def _has_open(process: Path, names: set[str]) -> bool:
     try:
-        return any(_link(descriptor) in names for descriptor in (process / "fd").iterdir())
+        return any(os.path.realpath(descriptor) in names for descriptor in (process / "fd").iterdir())
     except PermissionError:
         return False
-
-
-def _link(path: Path) -> str:
-    try:
-        return str(path.readlink())
-    except OSError:
-        return ""
 
 
 def _is_writing_git(process: Path, words: Sequence[str]) -> bool:

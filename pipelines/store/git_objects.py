@@ -1,4 +1,4 @@
-"""Objects of a repository: read by one `git cat-file --batch`, stored by one `git fast-import`.
+"""Commits as git stores them: read from their bytes, and stored with their blobs by one `git fast-import`.
 
 GitPython has both kinds of reading, but starts its `cat-file` with the caller's whole environment, and its own writer
 knows no SHA-256 and flushes nothing.
@@ -7,67 +7,19 @@ knows no SHA-256 and flushes nothing.
 from __future__ import annotations
 
 import re
-import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import GitFault, TooMuchFromGit
-from pipelines.store import git_process
+from pipelines.errors import GitFault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import BinaryIO
 
     from pipelines.store.git_process import Dialogue
 
 
-FOLDER: Final = b"40000"
-"""The mode of a folder in a tree."""
 _PIECE: Final = 1 << 20
-
-
-class ObjectReader:
-    """What a repository holds, asked of one git for as long as it is needed.
-
-    Args:
-        dialogue: a `git cat-file --batch`.
-    """
-
-    def __init__(self, dialogue: Dialogue) -> None:
-        self._git = dialogue
-        weakref.finalize(self, dialogue.close)
-
-    def read(self, name: str) -> tuple[str, bytes, bytes] | None:
-        """Return the id, the kind and the bytes of an object; None where there is none of that name.
-
-        Raises:
-            TooMuchFromGit: it is larger than what is held at once; none of it was read.
-            GitFailed: git could not say.
-        """
-        self._git.tell(name.encode() + b"\n")
-        told = self._git.line().split(b" ")
-        if len(told) != 3:  # noqa: PLR2004  id, kind and size; or the name, and that it is missing
-            return None
-        ident, kind, size = told[0].decode(), told[1], int(told[2])
-        if size > git_process.MOST_BYTES:
-            self._git.close()
-            raise TooMuchFromGit("cat-file", git_process.MOST_BYTES)
-        return ident, kind, self._git.take(size + 1)[:-1]
-
-
-def tree_entries(tree: str, data: bytes) -> Iterator[tuple[bytes, bytes, str]]:
-    """Yield the mode, the name and the id of each entry of a tree.
-
-    Args:
-        tree: its id; entries have ids of the same length.
-        data: its bytes.
-    """
-    at, size = 0, len(tree) // 2
-    while at < len(data):
-        space = data.index(b" ", at)
-        end = data.index(b"\0", space) + 1
-        yield data[at:space], data[space + 1 : end - 1], data[end : end + size].hex()
-        at = end + size
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,41 +33,27 @@ class Commit:
     message: str
 
 
-def parse_commit(ident: str, data: bytes) -> Commit:
-    """Return what the bytes of a commit say."""
-    head, _, message = data.partition(b"\n\n")
-    rows = [row.split(b" ") for row in head.decode(errors="replace").encode().split(b"\n")]
-    named = {key: [row[-1].decode() for row in rows if row[0] == key.encode()] for key in ("tree", "parent")}
-    committed = next((row for row in rows if row[0] == b"committer"), [])
-    seconds = int(committed[-2]) if len(committed) > 2 and committed[-2].isdigit() else 0  # noqa: PLR2004  words before
-    return Commit(ident, named["tree"][0], tuple(named["parent"]), seconds, message.decode(errors="replace"))
+_REF: Final = b"refs/memcurate/import"
 
 
+@dataclass(frozen=True)
 class Import:
     """Blobs and a commit on their way into a repository, all in one pack that git flushes.
 
     No branch is moved: whoever stores a commit flushes the folder of packs first.
 
     Args:
-        dialogue: a `git fast-import`.
+        git: a `git fast-import`.
     """
 
-    _REF: Final = b"refs/memcurate/import"
-
-    def __init__(self, dialogue: Dialogue) -> None:
-        self._git = dialogue
-        weakref.finalize(self, dialogue.close)
-
-    def blob(self, data: bytes) -> str:
-        """Store bytes, and return the blob's id."""
-        return self._marked(b"blob\nmark :1\ndata %d\n" % len(data), data, b"\n")
+    git: Dialogue
 
     def blob_of(self, file: BinaryIO, size: int) -> str:
         """Store a file of that many bytes, and return the blob's id; of one that grew shorter, the id is another."""
-        self._git.tell(b"blob\nmark :1\ndata %d\n" % size)
+        self.git.tell(b"blob\nmark :1\ndata %d\n" % size)
         while size:
             piece = file.read(min(size, _PIECE)) or bytes(min(size, _PIECE))
-            self._git.tell(piece)
+            self.git.tell(piece)
             size -= len(piece)
         return self._marked(b"\n")
 
@@ -140,21 +78,21 @@ class Import:
             quoted = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
             about = f"M {entry[0]} {entry[1]}" if entry else "D"
             rows.append(b'%s "%s"\n' % (about.encode(), quoted))
-        head = b"commit %s\nmark :1\nauthor %s\ncommitter %s\ndata %d\n" % (self._REF, signed, signed, len(said))
+        head = b"commit %s\nmark :1\nauthor %s\ncommitter %s\ndata %d\n" % (_REF, signed, signed, len(said))
         made = self._marked(head, said, b"\n", *rows, b"\n")
         # A branch that was begun anew and holds nothing is not written: the commit is stored, and no branch names it.
-        self._git.tell(b"reset %s\n\n" % self._REF)
+        self.git.tell(b"reset %s\n\n" % _REF)
         self.end()
         return made
 
     def end(self) -> None:
         """Let git write what was stored."""
-        self._git.tell(b"done\n")
-        self._git.end()
+        self.git.tell(b"done\n")
+        self.git.end()
 
     def _marked(self, *pieces: bytes) -> str:
-        self._git.tell(*pieces, b"get-mark :1\n")
-        ident = self._git.line().decode()
+        self.git.tell(*pieces, b"get-mark :1\n")
+        ident = self.git.line().decode()
         if not re.fullmatch(r"[0-9a-f]{40,64}", ident):
             raise GitFault(f"git fast-import answers `{ident[:60]}`, which is no id.")
         return ident

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import weakref
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
 
@@ -17,7 +18,7 @@ from pipelines.errors import GitFailed, GitFault, GitMissing, TooMuchFromGit
 from pipelines.store.files import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator
     from pathlib import Path
     from subprocess import Popen
 
@@ -26,14 +27,9 @@ _NOT_FOUND: Final = 127
 
 
 class GitCommands:
-    """Git in one folder: what it prints, and why it failed.
+    """Git in one folder, `root`: what it prints, and why it failed."""
 
-    Args:
-        root: the folder.
-    """
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    root: Path
 
     def run(self, *arguments: str, data: bytes = b"") -> bytes:
         """Run one git command and return what it printed.
@@ -72,8 +68,13 @@ class GitCommands:
 
     def _call(self, arguments: list[str], *, data: bytes = b"") -> tuple[int, bytes, bytes]:
         """Run git and return its exit code, what it printed, and the end of what it said on standard error."""
-        error = bytearray()
-        with given(data) as stream:
+        error, stream = bytearray(), None
+        with contextlib.ExitStack() as held:
+            if data:
+                with writing(tempfile.gettempdir()):
+                    stream = held.enter_context(tempfile.TemporaryFile())
+                    stream.write(data)
+                    stream.seek(0)
             process = self._started(arguments, stream)
             try:
                 with contextlib.closing(pieces_of(process, error)) as pieces:
@@ -83,9 +84,27 @@ class GitCommands:
         return _checked(arguments[0], process.returncode), out, bytes(error)
 
     def _started(self, arguments: list[str], stream: IO[bytes] | int | None) -> Popen[bytes]:
-        """Start git behind `env -i`, the one way to give GitPython's children an environment that is an allow-list."""
-        command = hardened(self.root, arguments)
-        started: Any = _git_python()(str(self.root)).execute(
+        """Start git by GitPython, with settings that the repository cannot undo, and by no program in the memory.
+
+        It stands behind `env -i`, the one way to give GitPython's children an environment that is an allow-list.
+
+        Raises:
+            GitFault: git does not even say its version.
+        """
+        os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+        try:
+            from git.cmd import Git as Command  # noqa: PLC0415  GitPython takes 90 ms to import
+        except ImportError as fault:
+            raise GitFault("git does not say its version.", "Run `git --version` to see what ails it.") from fault
+        folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]
+        own = os.path.realpath(self.root)
+        outside = [folder for folder in folders if not f"{os.path.realpath(folder)}/".startswith(f"{own}/")]
+        passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+        told = passed | _TOLD | {"PATH": os.pathsep.join(outside)}
+        program = shutil.which("env", path=told["PATH"]) or "/usr/bin/env"
+        settings = [part for setting in _HARDENED for part in ("-c", setting)]
+        command = [program, "-i", *(f"{key}={value}" for key, value in told.items()), "git", *settings, *arguments]
+        started: Any = Command(str(self.root)).execute(
             command, istream=cast("BinaryIO | None", stream), as_process=True
         )
         process: Popen[bytes] = started.proc
@@ -97,6 +116,7 @@ class Dialogue:
     """A git that reads what it is told and answers, until it is ended.
 
     What it says on standard error is read all the while: once that pipe was full, it would wait for ever.
+    `close` ends it, whatever it is at, and so does whatever lets go of it; doing so twice is the same as once.
 
     Args:
         command: the name of git's command.
@@ -107,9 +127,12 @@ class Dialogue:
         self._command, self._process = command, process
         self._answer, self._error = bytearray(), bytearray()
         self._ready = selectors.DefaultSelector()
+        if process.stdin is None or process.stdout is None or process.stderr is None:
+            raise AssertionError  # all were asked for
+        self._input, self._output = process.stdin, process.stdout
         for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                self._ready.register(pipe, selectors.EVENT_READ)
+            self._ready.register(pipe, selectors.EVENT_READ)
+        self.close = weakref.finalize(self, _kill, process, self._ready)
 
     def tell(self, *pieces: bytes) -> None:
         """Give it bytes to read.
@@ -117,12 +140,10 @@ class Dialogue:
         Raises:
             GitFault: it has ended.
         """
-        if self._process.stdin is None:
-            raise AssertionError  # it was asked for
         try:
             for piece in pieces:
-                self._process.stdin.write(piece)
-            self._process.stdin.flush()
+                self._input.write(piece)
+            self._input.flush()
         except BrokenPipeError:
             self.end()
             raise GitFailed(self._command, 0, bytes(self._error)) from None
@@ -158,31 +179,14 @@ class Dialogue:
         Raises:
             GitFault: it says that it failed.
         """
-        self._close_input()
+        with contextlib.suppress(BrokenPipeError):
+            self._input.close()
         while self._ready.get_map():
             self._pass_on()
         self._process.wait()
         self.close()
         if code := _checked(self._command, self._process.returncode):
             raise GitFailed(self._command, code, bytes(self._error))
-
-    def close(self) -> None:
-        """End it, whatever it is at; doing so twice is the same as once.
-
-        It is killed: a `fast-import` that only loses its input leaves a report of a crash in the person's repository.
-        """
-        self._process.kill()
-        self._process.wait()
-        self._close_input()
-        self._ready.close()
-        for pipe in (self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
-
-    def _close_input(self) -> None:
-        if self._process.stdin is not None and not self._process.stdin.closed:
-            with contextlib.suppress(BrokenPipeError):
-                self._process.stdin.close()
 
     def _read(self) -> None:
         if not self._pass_on():
@@ -193,14 +197,24 @@ class Dialogue:
         """Take in what there is to read; False when all was said."""
         for key, _ in self._ready.select():
             piece = os.read(key.fd, _PIECE)
-            if key.fileobj is self._process.stdout:
+            if key.fileobj is self._output:
                 self._answer += piece
             else:
                 self._error += piece
                 del self._error[:-_TAIL]
             if not piece:
                 self._ready.unregister(key.fileobj)
-        return any(key.fileobj is self._process.stdout for key in self._ready.get_map().values())
+        return any(key.fileobj is self._output for key in self._ready.get_map().values())
+
+
+def _kill(process: Popen[bytes], ready: selectors.BaseSelector) -> None:
+    """End a git: one that writes and only loses its input leaves a report of a crash in the person's repository."""
+    process.kill()
+    process.wait()
+    ready.close()
+    for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
+        with contextlib.suppress(BrokenPipeError):
+            pipe.close()
 
 
 def _checked(command: str, code: int) -> int:
@@ -210,20 +224,6 @@ def _checked(command: str, code: int) -> int:
     if code < 0:
         raise GitFault(f"git {command} was ended by {signal_name(-code)}.", "Nothing is lost; run again.")
     return code
-
-
-def _git_python() -> type[Any]:
-    """Import GitPython's command interface; it asks git for its version meanwhile.
-
-    Raises:
-        GitFault: git does not even say its version.
-    """
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
-    try:
-        from git.cmd import Git as Command  # noqa: PLC0415  GitPython takes 90 ms to import
-    except ImportError as fault:
-        raise GitFault("git does not say its version.", "Run `git --version` to see what ails it.") from fault
-    return Command
 
 
 # ---------------------------------------- how git is called in a repository that may be somebody else's
@@ -262,29 +262,6 @@ _HARDENED: Final = (
 )
 
 
-def hardened(root: Path, arguments: Sequence[str]) -> list[str]:
-    """Return the command that runs git with settings that the repository cannot undo, behind `env -i`.
-
-    That is the one way to give GitPython's children an environment that is an allow-list.
-
-    Args:
-        root: the memory; no program that lies in it is run.
-        arguments: of git.
-    """
-    passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
-    told = passed | _TOLD | {"PATH": _search_path(root)}
-    settings = [part for setting in _HARDENED for part in ("-c", setting)]
-    program = shutil.which("env", path=told["PATH"]) or "/usr/bin/env"
-    return [program, "-i", *(f"{key}={value}" for key, value in told.items()), "git", *settings, *arguments]
-
-
-def _search_path(root: Path) -> str:
-    """Return where git is looked for: what PATH says, without what would be a program that lies in the memory."""
-    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]
-    own = os.path.realpath(root)
-    return os.pathsep.join(folder for folder in folders if not f"{os.path.realpath(folder)}/".startswith(f"{own}/"))
-
-
 # ---------------------------------------- what is given to git
 # and how its answers are read: in pieces as they come, and never more than can be held.
 
@@ -314,20 +291,6 @@ def signal_name(number: int) -> str:
 def last_line(error: bytes) -> str:
     """Return the last line of what git said on standard error."""
     return next(iter(reversed(error.decode(errors="replace").strip().splitlines())), "")
-
-
-@contextlib.contextmanager
-def given(data: bytes) -> Iterator[IO[bytes] | None]:
-    """Yield a stream of these bytes for a child to read, or None for none."""
-    if not data:
-        yield None
-        return
-    with contextlib.ExitStack() as stack:
-        with writing(tempfile.gettempdir()):
-            stream = stack.enter_context(tempfile.TemporaryFile())
-            stream.write(data)
-            stream.seek(0)
-        yield stream
 
 
 def whole(pieces: Iterable[bytes], most: int) -> bytes:
@@ -377,7 +340,10 @@ def pieces_of(process: subprocess.Popen[bytes], error: bytearray, seconds: float
             ready.register(out, selectors.EVENT_READ)
             ready.register(told, selectors.EVENT_READ)
             while ready.get_map():
-                for key, _ in ready.select(_left(process, end)):
+                left = None if end is None else end - time.monotonic()
+                if left is not None and left <= 0:
+                    raise subprocess.TimeoutExpired(process.args, 0)  # noqa: TRY301  git is waited for then, too
+                for key, _ in ready.select(left):
                     piece = os.read(key.fd, _PIECE)
                     if not piece:
                         ready.unregister(key.fileobj)
@@ -386,17 +352,8 @@ def pieces_of(process: subprocess.Popen[bytes], error: bytearray, seconds: float
                     else:
                         error += piece
                         del error[:-_TAIL]
-        process.wait(_left(process, end))
+        process.wait(None if end is None else max(0.0, end - time.monotonic()))
     except BaseException:  # whoever asked wants no more: with its outputs closed git has nobody left to tell, and ends
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_PATIENCE)
         raise
-
-
-def _left(process: subprocess.Popen[bytes], end: float | None) -> float | None:
-    """Return the seconds that a program has left."""
-    if end is None:
-        return None
-    if (left := end - time.monotonic()) <= 0:
-        raise subprocess.TimeoutExpired(process.args, 0)
-    return left

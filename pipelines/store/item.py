@@ -154,7 +154,7 @@ class Item:
     merged_into: str = ""
     links: tuple[tuple[str, tuple[str, ...]], ...] = ()
     pinned: bool = False
-    extra: tuple[tuple[str, str], ...] = field(default=())
+    extra: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         """Fold the text, so that no item can ever carry structure into a document."""
@@ -186,7 +186,9 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
 
 def render_item(item: Item) -> str:
     """Return the item's line, without a line end. The inverse of `parse_item`."""
-    body = f"{item.type}: {_escape(item.text)}".rstrip(" ")
+    text = _OPENING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace("<", "&lt;"), item.text)
+    text = _CLOSING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace(">", "&gt;"), text)
+    body = f"{item.type}: {text}".rstrip(" ")
     if item.status in _STRUCK:
         body = f"~~{body}~~"
     box = ""
@@ -231,11 +233,6 @@ _OPENING, _OPENING_ENTITY = re.compile(r"(?:<|&(?:amp;)*lt;)!--"), re.compile(r"
 _CLOSING, _CLOSING_ENTITY = re.compile(r"--(?:>|&(?:amp;)*gt;)"), re.compile(r"--&(?:amp;)*gt;")
 
 
-def _escape(text: str) -> str:
-    text = _OPENING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace("<", "&lt;"), text)
-    return _CLOSING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace(">", "&gt;"), text)
-
-
 def _unescape(text: str) -> str:
     if "&" not in text:
         return text
@@ -245,10 +242,6 @@ def _unescape(text: str) -> str:
 
 def _encode(value: str) -> str:
     return quote(value, safe="/#~:@+.-_()!$*'").replace("--", "-%2D")
-
-
-def _decode(value: str) -> str:
-    return unquote(value) if "%" in value else value
 
 
 _HEAD = r"(?P<bullet>[-*+][ \t]+)(?:\[(?P<box>[ xX])\][ \t]+)?(?P<struck>~~)?"
@@ -277,7 +270,8 @@ def parse_item(line: str) -> Item | None:
     case. Broken or missing values in the comment fall back to what an owner's own line means.
     """
     line = line.rstrip("\r\n")
-    comment = _comment_of(line)
+    at = line.rfind("<!-- k")  # no other one can begin within a comment
+    comment = _COMMENT.match(line, at) if at >= 0 else None
     body = (line[: comment.start()] if comment else line).rstrip(" \t")
     found = _PLAIN.match(body) or _MARKED.match(body)
     if not found:
@@ -309,26 +303,21 @@ def parse_item(line: str) -> Item | None:
         confirmed=confirmed,
         trust=_TRUSTS.get(trust, Trust.OWNER),
         confidence=_CONFIDENCES.get(confidence, Confidence.HIGH),
-        evidence=tuple([e for part in source.split(",") if part and (e := Evidence.parse(_decode(part)))]),
+        evidence=tuple([e for part in source.split(",") if part and (e := Evidence.parse(unquote(part)))]),
         seen=int(seen) if seen.isdecimal() else 0,
-        by=_decode(by),
+        by=unquote(by),
         superseded_by=superseded,
         merged_into=merged,
         links=tuple((k, tuple(v.split(","))) for k, v in others.items() if k in LINK_KINDS) if more else (),
         pinned=others.get("pinned") == "yes",
-        extra=tuple((k, _decode(v) if v != "%" else "") for k, v in others.items() if k not in _KNOWN) if more else (),
+        extra=tuple((k, unquote(v) if v != "%" else "") for k, v in others.items() if k not in _KNOWN) if more else (),
     )
 
 
 def without_comment(line: str) -> str:
     """Return an item's line (without its end) up to the comment that the machine put behind it."""
-    comment = _comment_of(line)
+    comment = _COMMENT.match(line, at) if (at := line.rfind("<!-- k")) >= 0 else None
     return line[: comment.start()].rstrip(" \t") if comment else line
-
-
-def _comment_of(line: str) -> re.Match[str] | None:
-    at = line.rfind("<!-- k")  # no other one can begin within a comment
-    return _COMMENT.match(line, at) if at >= 0 else None
 
 
 _STATUSES = {str(status): status for status in Status}
@@ -360,15 +349,14 @@ def folded(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     # Most words are bare already; a night folds every item there is.
-    words = [word if word.isalnum() else _bare(word) for word in text.casefold().split()]
-    return " ".join(filter(None, words))
-
-
-def _bare(word: str) -> str:
-    bare = word.strip(_OUTER)
-    if bare.isalnum() or any(c.isalnum() for c in bare):
-        return bare
-    return bare if any(c in _SIGNS for c in bare) and bare not in {"-", "--", "/", "|"} else ""
+    words = [word if word.isalnum() else word.strip(_OUTER) for word in text.casefold().split()]
+    return " ".join(
+        word
+        for word in words
+        if word.isalnum()
+        or any(c.isalnum() for c in word)
+        or (any(c in _SIGNS for c in word) and word not in {"-", "--", "/", "|"})
+    )
 
 
 def content_words(text: str) -> frozenset[str]:

@@ -27,7 +27,7 @@ from pipelines.store.layout import PRIVATE, SETTINGS
 from pipelines.store.lock import log_lock, private
 from pipelines.store.merge import without_void_moves
 from pipelines.store.secrets import find_secrets
-from pipelines.store.user_layout import layout_of, real_path
+from pipelines.store.user_layout import InPlaceLayout, layout_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,10 +50,6 @@ class Signature:
     name: str
     mail: str
     when: datetime
-
-    def author(self) -> Author:
-        """Return the author for git."""
-        return Author(self.name, self.mail, self.when)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +83,7 @@ def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Si
         GitFault: git refused the commit; the files are written, and the next start commits them.
     """
     _finish(root, git)
-    _refuse_secrets(root, changes)
-    _refuse_unwritable(root, changes)
+    _refuse(root, changes)
     journal = _Journal(tuple(changes), signature, git.head(), onto)
     _stage(root, changes)
     moved = [change.path for change in changes if read_bytes(root, change.path) != change.before]
@@ -102,22 +97,23 @@ def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Si
         return _complete(root, git, journal, folder)
 
 
-def _refuse_unwritable(root: Path, changes: Sequence[Change]) -> None:
-    """Let no file of a person's be written that was not opted in, whoever decided on the changes."""
-    layout = layout_of(root)
-    if theirs := [layout.real(change.path) for change in changes if not layout.is_writable(change.path)]:
-        raise BrokenChangeSet([f"{path} would be written, and is not opted in" for path in theirs])
+def _refuse(root: Path, changes: Sequence[Change]) -> None:
+    """Let no secret past, and no file of a person's be written that was not opted in, whoever decided on the changes.
 
-
-def _refuse_secrets(root: Path, changes: Sequence[Change]) -> None:
-    """Let no secret past, whoever decided on the changes: what is committed once is public for ever."""
-    faults = []
-    for path, data in ((change.path, change.after or b"") for change in changes):
+    What is committed once is public for ever.
+    """
+    layout, faults = layout_of(root), []
+    for path, data in ((layout.real(change.path), change.after or b"") for change in changes):
         if spans := find_secrets(data):
             line = data.count(b"\n", 0, spans[0].start) + 1
-            faults.append(f"{real_path(root, path)}: {spans[0].rule} (line {line})")
+            faults.append(f"{path}: {spans[0].rule} (line {line})")
     if faults:
         raise HoldsSecret(faults)
+    if isinstance(layout, InPlaceLayout):
+        theirs = [layout.real(change.path) for change in changes if not layout.is_writable(change.path)]
+        faults = [f"{path} would be written, and is not opted in" for path in theirs]
+    if faults:
+        raise BrokenChangeSet(faults)
 
 
 def recover(root: Path, git: Git) -> Applied | None:
@@ -210,7 +206,8 @@ def _read_manifest(root: Path, folder: Folder) -> _Journal | None:
                 return None
             changes.append(Change(row["path"], *sides))
         _refuse_other_names(root, changes, body.get("names"))
-        signature = Signature(body["message"], *_pair(body["author"]), datetime.fromisoformat(body["when"]))
+        name, mail = body["author"]
+        signature = Signature(body["message"], name, mail, datetime.fromisoformat(body["when"]))
         return _Journal(tuple(changes), signature, body["head"], body.get("onto", ""))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
@@ -226,41 +223,33 @@ def _refuse_other_names(root: Path, changes: Sequence[Change], then: list[str] |
         raise BadFile(SETTINGS, why, "Put the old one back and run again; then change it.")
 
 
-def _pair(values: list[str]) -> tuple[str, str]:
-    name, mail = values
-    return name, mail
-
-
 def _complete(root: Path, git: Git, journal: _Journal, folder: Folder) -> Applied:
-    """Replace what is not yet replaced, commit, and drop the journal. Doing so twice is the same as once."""
+    """Replace what is not yet replaced, commit, and drop the journal. Doing so twice is the same as once.
+
+    What the run decided is committed, and no later edit. A branch that is to move to a commit made beforehand does so
+    only where nobody committed meanwhile: else it is joined later.
+    """
     with log_lock(root):
         changes = without_void_moves(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
         merged = settle(root, folder, changes)
         merged += [change.path for number, change in enumerate(changes) if put(root, folder, number, change)]
-    commit = _follow(git, journal) if journal.onto else _commit(git, journal, changes)
+    head, signature = git.head(), journal.signature
+    if journal.onto:
+        if head == journal.head:
+            git.advance(journal.onto, head, f"join: {signature.message.partition(chr(10))[0]}")
+        commit = git.head()
+    else:
+        tree = git.tree(head)
+        entries = {
+            change.path: (tree.get(change.path, ("100644", ""))[0], change.after) if change.after is not None else None
+            for change in changes
+            if head == journal.head or _at_base(change, tree)
+        }
+        commit = git.commit(entries, signature.message, Author(signature.name, signature.mail, signature.when))
     with log_lock(root):
         merged += settle(root, folder, changes)
     _drop(root)
     return Applied(commit, tuple(dict.fromkeys(merged)))
-
-
-def _follow(git: Git, journal: _Journal) -> str | None:
-    """Move the branch to the commit made beforehand; where somebody committed meanwhile, it is joined later."""
-    if git.head() == journal.head:
-        git.advance(journal.onto, journal.head, f"join: {journal.signature.message.partition(chr(10))[0]}")
-    return git.head()
-
-
-def _commit(git: Git, journal: _Journal, changes: Sequence[Change]) -> str | None:
-    """Commit what the run decided, and no later edit."""
-    head = git.head()
-    tree = git.tree(head)
-    entries = {
-        change.path: (tree.get(change.path, ("100644", ""))[0], change.after) if change.after is not None else None
-        for change in changes
-        if head == journal.head or _at_base(change, tree)
-    }
-    return git.commit(entries, journal.signature.message, journal.signature.author())
 
 
 def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import LockHeld, SchedulerRuns
 from pipelines.store.files import keep_out_of_git, making, writing
 from pipelines.store.layout import PRIVATE
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,9 @@ _PAUSE: Final = 0.05
 def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
     """Hold the memory's run lock.
 
+    It is waited for, for a second at most, while the process that its file names has ended: a child that a killed run
+    had just forked holds it until it is gone, too, or the next holder has not yet written its name.
+
     Args:
         root: the memory.
         holder: what the process does, for the sentence that others are shown; which process it is, and since when, is
@@ -40,9 +44,18 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
         LockHeld: another process holds it; the sentence says which, and since when.
         NotWritable: the disk refused.
     """
-    descriptor = _opened(root, name)
+    with private(root) as folder, writing(f"{PRIVATE}/{name}"):
+        descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
     try:
-        _take(descriptor)
+        for attempt in range(_LOOKS):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                living = _holder(os.pread(descriptor, 500, 0))
+                if living or attempt == _LOOKS - 1:
+                    raise LockHeld(living or "a run that has just begun") from None
+                time.sleep(_PAUSE)
         since = datetime.now().astimezone().isoformat(timespec="seconds")
         with writing(f"{PRIVATE}/{name}"):
             os.ftruncate(descriptor, 0)
@@ -79,27 +92,6 @@ def scheduler_runs(root: Path) -> bool:
     return False
 
 
-def _take(descriptor: int) -> None:
-    """Take the lock, or say who holds it.
-
-    A lock is waited for, for a second at most, while the process that its file names has ended: a child that a killed
-    run had just forked holds it until it is gone, too, or the next holder has not yet written its name.
-
-    Raises:
-        LockHeld: another process holds it.
-    """
-    for attempt in range(_LOOKS):
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = _holder(os.pread(descriptor, 500, 0))
-            if holder or attempt == _LOOKS - 1:
-                raise LockHeld(holder or "a run that has just begun") from None
-            time.sleep(_PAUSE)
-        else:
-            return
-
-
 def _holder(text: bytes) -> str:
     """Return what the lock's file tells of a living holder, or an empty string."""
     name = text.decode(errors="replace").strip()
@@ -117,7 +109,8 @@ def _holder(text: bytes) -> str:
 @contextlib.contextmanager
 def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
     """Hold the lock that writers of logs take, for as short a time as a write needs; it is waited for."""
-    descriptor = _opened(root, name)
+    with private(root) as folder, writing(f"{PRIVATE}/{name}"):
+        descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -128,11 +121,6 @@ def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
 def capture_lock(root: Path) -> contextlib.AbstractContextManager[None]:
     """Hold the lock under which one transcript is captured: two hooks of one session may fire at once."""
     return log_lock(root, "capture.lock")
-
-
-def _opened(root: Path, name: str) -> int:
-    with private(root) as folder, writing(folder.called(name)):
-        return folder.open(name, os.O_RDWR | os.O_CREAT)
 
 
 @contextlib.contextmanager
@@ -148,7 +136,8 @@ def private(root: Path) -> Iterator[Folder]:
             folder = stack.enter_context(making(root, PRIVATE))
             if os.fstat(folder.descriptor).st_mode & 0o077:  # made by hand, or by a version that knew less
                 os.fchmod(folder.descriptor, 0o700)
-            keep_out_of_git(root)
+            if layout_of(root).in_place:
+                keep_out_of_git(root)
         yield folder
 
 

@@ -83,7 +83,13 @@ def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:
     """
     lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
     reader = _Reader(path, day, lines, fence_ends(lines))
-    index = _front_matter(lines)
+    index = 0
+    if lines[0].lstrip("\ufeff").rstrip() == "---":  # front matter, if something closes it
+        for number, line in enumerate(lines[1:], start=2):
+            if line.rstrip() in {"---", "..."}:
+                index = number
+            if index or (line.strip() and not _YAML_LINE.match(line)):
+                break
     while index < len(lines):
         index = reader.step(index)
     reader.close()
@@ -128,7 +134,7 @@ class _Reader:
         ):
             self.close()
             self.project = name
-        elif is_break(line) or _ATTRIBUTES.match(line):
+        elif _BREAK.fullmatch(line) or _ATTRIBUTES.match(line):
             self.close()
         else:
             self._text(line, index, index)
@@ -141,8 +147,9 @@ class _Reader:
         while self.headings and self.headings[-1][0] >= level:
             self.headings.pop()
         self.project = ""
-        if _SAYING.match(title):
-            self._emit(index, index)
+        if _SAYING.match(title):  # an entry of its own, below the headings before it
+            self.start = self.last = index
+            self.close()
         named = _TITLED_PROJECT.fullmatch(title)
         self.headings.append((level, title, named["name"].strip("*_ \t") if named else ""))
 
@@ -159,7 +166,16 @@ class _Reader:
     def _text(self, line: str, index: int, end: int) -> None:
         message = is_message(line, in_chat=self.chat)
         bullet = None if message else _BULLET.match(line)
-        if message or self._begins(line, bullet):
+        if message or self.start < 0:
+            begins = True
+        elif self.offset >= 0:
+            indent = len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
+            begins = indent < min(self.offset, 2) and (bullet is not None or self.gap)
+        elif bullet:
+            begins = not bullet[2][0].isdecimal() or int(bullet[2][:-1]) == 1
+        else:
+            begins = starts_with_clock(line) and starts_with_clock(self.lines[self.start])
+        if begins:
             self.close()
             self.start = index
             self.chat = message
@@ -167,32 +183,18 @@ class _Reader:
         self.last = end
         self.gap = False
 
-    def _begins(self, line: str, bullet: re.Match[str] | None) -> bool:
-        if self.start < 0:
-            return True
-        if self.offset >= 0:
-            indent = len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
-            return indent < min(self.offset, 2) and (bullet is not None or self.gap)
-        if bullet:
-            return not bullet[2][0].isdecimal() or int(bullet[2][:-1]) == 1
-        return starts_with_clock(line) and starts_with_clock(self.lines[self.start])
-
     def close(self) -> None:
         """End the open entry, if there is one."""
-        if self.start >= 0:
-            self._emit(self.start, self.last)
-            self.start = self.offset = -1
-            self.gap = False
-
-    def _emit(self, start: int, end: int) -> None:
-        text = "\n".join(self.lines[start : end + 1])
+        if self.start < 0:
+            return
+        text = "\n".join(self.lines[self.start : self.last + 1])
         inline = _INLINE_PROJECT.search(text) if "[" in text else None
         titled = next((named for _, _, named in reversed(self.headings) if named), "")
         self.entries.append(
             Entry(
                 path=self.path,
-                start_line=start + 1,
-                end_line=end + 1,
+                start_line=self.start + 1,
+                end_line=self.last + 1,
                 text=text,
                 headings=tuple(title for _, title, _ in self.headings),
                 project=inline[1].strip() if inline else self.project or titled,
@@ -200,23 +202,8 @@ class _Reader:
                 day=self.day,
             )
         )
-
-
-def _front_matter(lines: Sequence[str]) -> int:
-    """Return the index of the first line after the front matter; 0 where there is none."""
-    if lines[0].lstrip("\ufeff").rstrip() != "---":
-        return 0
-    for index, line in enumerate(lines[1:], start=1):
-        if line.rstrip() in {"---", "..."}:
-            return index + 1
-        if line.strip() and not _YAML_LINE.match(line):
-            return 0
-    return 0
-
-
-def is_break(line: str) -> bool:
-    """Return whether the line is a thematic break: three or more of one of `-`, `*`, `_`, and nothing else."""
-    return _BREAK.fullmatch(line) is not None
+        self.start = self.offset = -1
+        self.gap = False
 
 
 def tags_of(text: str) -> tuple[str, ...]:

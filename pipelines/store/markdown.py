@@ -77,7 +77,7 @@ _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
 _MAY_HEAD: Final = ("#", " ")
 _OPENING: Final = re.compile(r"\n[^\S\n]*<!--")
-_KEY: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
+KEY_LINE: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
 
 
 def split_lines(text: str) -> list[str]:
@@ -121,29 +121,11 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
         return FrontMatter(0, (), ("line 1: the front matter is opened by --- and never closed",))
     values, faults = [], []
     for number, line in enumerate(lines[1:end], 2):
-        if found := _KEY.match(line):
+        if found := KEY_LINE.match(line):
             values.append((found[1], (found[2] or "").strip("\"'")))
         elif line.strip() and not line.startswith((" ", "\t", "-", "#")):
             faults.append(f"line {number}: the front matter holds a line that is no `key: value`")
     return FrontMatter(end + 1, tuple(values), tuple(faults))
-
-
-def set_front_matter(lines: Sequence[str], values: dict[str, str]) -> list[str]:
-    """Return `lines` with these keys of an existing front matter set; other lines of it stay as they are."""
-    front = read_front_matter(lines)
-    if not front.lines or front.faults:
-        return list(lines)
-    left, out, end = dict(values), list(lines[:1]), line_end(lines)
-    for line in lines[1 : front.lines - 1]:
-        found = _KEY.match(line)
-        if found and found[1] in values:  # one that is there twice is set twice: which of them counts is the reader's
-            value = values[found[1]]
-            left.pop(found[1], None)
-            out.append(line if (found[2] or "").strip("\"'") == value else f"{found[1]}: {value}{end}")
-        else:
-            out.append(line)
-    out += [f"{key}: {value}{end}" for key, value in left.items()]
-    return [*out, *lines[front.lines - 1 :]]
 
 
 def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
@@ -181,11 +163,6 @@ def _comment_closes(lines: Sequence[str]) -> list[bool]:
         is_mark = ends >= 0 or opens >= 0
         closes[number] = (ends >= 0 and not 0 <= opens < ends) if is_mark else closes[number + 1]
     return closes
-
-
-def read_headings(lines: Sequence[str], start: int) -> list[Heading]:
-    """Return the ATX headings outside code fences and comment blocks, from line `start` (counted from 0) on."""
-    return headings_among(body_lines(lines, start))
 
 
 def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:

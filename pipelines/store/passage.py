@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile, UsageFault
-from pipelines.store.files import list_files, open_real
+from pipelines.store.files import list_files, open_regular
 from pipelines.store.layout import NOTES, log_day, log_path
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
@@ -94,7 +94,7 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
         _check(path)
         for real in (path, layout.real(path)):
             own = layout.canonical(real)
-            if own and not own.startswith(".") and (file := open_real(root, real)) is not None:
+            if own and not own.startswith(".") and (file := open_regular(root, own)) is not None:
                 return real, file
     if log:
         raise UsageFault(f"There is no log of {day}.", "A search finds the days that speak of something.")
@@ -105,8 +105,7 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
     if len(paths) > 1:
         shown = ", ".join(sorted(map(layout.real, paths))[:5])
         raise UsageFault(f"More than one document is called {name}: {shown}.", "Give its path.")
-    real = layout.real(paths[0])
-    file = open_real(root, real)
+    real, file = layout.real(paths[0]), open_regular(root, paths[0])
     if file is None:
         raise BadFile(real, "was moved away while it was read", "Ask again.")
     return real, file

@@ -37,37 +37,26 @@ class Swap:
     """One exchange, as the name of its file tells it, so that it is understood after a kill at any moment.
 
     Args:
+        folder: the journal.
+        name: its file there, which holds the new bytes before the exchange, and what was displaced after it.
         number: which change of the set.
         new: `mark` of what was to be put in place.
         old: `mark` of what was expected there.
-        folder: the journal.
     """
 
+    folder: Folder
+    name: str
     number: int
     new: str
     old: str
-    folder: Folder
-
-    @property
-    def name(self) -> str:
-        """The file that holds the new bytes before the exchange, and what stood there after it."""
-        return f"{self.number}.{self.new}.{self.old}.swap"
-
-    def held(self) -> bytes | None:
-        """Return what its file holds; None where there is none."""
-        try:
-            return self.folder.read(self.name)
-        except FileNotFoundError:
-            return None
 
     def found(self) -> bytes | None:
         """Return what was displaced; None where nothing was, or the exchange never came."""
-        data = self.held()
-        return None if data is None or mark(data) == self.new else data
-
-    def drop(self) -> None:
-        """Let go of its file."""
-        self.folder.unlink(self.name)
+        try:
+            data = self.folder.read(self.name)
+        except FileNotFoundError:
+            return None
+        return None if mark(data) == self.new else data
 
 
 def mark(data: bytes | None) -> str:
@@ -92,7 +81,7 @@ def swaps(folder: Folder) -> list[Swap]:
         else:
             folder.rename(left, folder, swap)
     parts = [_NAME.fullmatch(name) for name in folder.names()]
-    found = [Swap(int(part[1]), part[2], part[3], folder) for part in parts if part]
+    found = [Swap(folder, part[0], int(part[1]), part[2], part[3]) for part in parts if part]
     return sorted(found, key=lambda swap: (swap.number, swap.name))
 
 
@@ -117,27 +106,27 @@ def swap_in(
     """
     old, new = sides
     above, _, name = real_path(root, path).rpartition("/")
-    swap = Swap(number, mark(new), mark(old), folder)
+    stem = f"{number}.{mark(new)}.{mark(old)}"
+    swap = Swap(folder, f"{stem}.swap", number, mark(new), mark(old))
     with making(root, above) as target:
         try:
             if new is None:
                 target.rename(name, folder, swap.name)
             else:
                 # The new bytes are beside the journal, whole, before they have the name that says so.
-                staged = f"{swap.name.removesuffix('.swap')}.next"
                 there = target.lstat(name)
-                write_synced(folder, staged, new)
+                write_synced(folder, f"{stem}.next", new)
                 if there is not None:
-                    folder.chmod(staged, there.st_mode & 0o777)
-                folder.rename(staged, folder, swap.name)
+                    folder.chmod(f"{stem}.next", there.st_mode & 0o777)
+                folder.rename(f"{stem}.next", folder, swap.name)
                 folder.sync()
                 if old is not None:
                     exchange((folder, swap.name), (target, name))
                 elif not _renamed((folder, swap.name), (target, name), _RENAME_NOREPLACE):
                     folder.link(swap.name, target, name)  # never over a file that somebody made meanwhile
-                    swap.drop()
+                    folder.unlink(swap.name)
         except (FileNotFoundError, FileExistsError):
-            swap.drop()
+            folder.unlink(swap.name)
             return None
         target.sync()
     folder.sync()
@@ -151,7 +140,7 @@ def swap_back(root: Path, swap: Swap, path: str) -> None:
         if swap.new == NOTHING:
             with contextlib.suppress(FileExistsError):
                 swap.folder.link(swap.name, target, name)
-                swap.drop()
+                swap.folder.unlink(swap.name)
         else:
             exchange((swap.folder, swap.name), (target, name))
         target.sync()
@@ -182,4 +171,4 @@ def _renamed(one: tuple[Folder, str], other: tuple[Folder, str], how: int) -> bo
     code = ctypes.get_errno()
     if code in _CANNOT:
         return False
-    raise OSError(code, os.strerror(code), target.called(there))
+    raise OSError(code, os.strerror(code), there)

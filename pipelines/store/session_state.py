@@ -84,6 +84,7 @@ _DIGITS: Final = 16
 _CLOCK: Final = re.compile(r"^- \d{2}:\d{2} ")
 
 
+@dataclass(frozen=True, slots=True)
 class Seals:
     """Makes and checks seals.
 
@@ -91,8 +92,7 @@ class Seals:
         key: the key; empty where there is none, and then nothing is sealed and no seal is believed.
     """
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
+    key: bytes
 
     def of(self, log: str, lines: Sequence[str], file: str, record: int, trust: Trust) -> str:
         """Return the seal of a captured turn, or an empty string where there is no key.
@@ -105,11 +105,11 @@ class Seals:
             record: the record's line, from 1.
             trust: whose words they are.
         """
-        if not self._key:
+        if not self.key:
             return ""
         words = fold(_CLOCK.sub("", " ".join(map(without_pointer, lines))))
         sealed = "\x1f".join((log, file, str(record), trust, words))
-        return hmac.new(self._key, sealed.encode(errors="replace"), hashlib.sha256).hexdigest()[:_DIGITS]
+        return hmac.new(self.key, sealed.encode(errors="replace"), hashlib.sha256).hexdigest()[:_DIGITS]
 
     def trust_of(self, log: str, lines: Sequence[str]) -> Trust:
         """Return whose words an entry of a log holds.

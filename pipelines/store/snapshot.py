@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.store.atomic_replace import can_be_kept
 from pipelines.store.document import Document
-from pipelines.store.files import list_files, list_links, read_bytes
+from pipelines.store.files import list_files, read_bytes
 from pipelines.store.folders import LINKED, Below
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER
-from pipelines.store.user_layout import layout_of
+from pipelines.store.user_layout import InPlaceLayout, layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
 if TYPE_CHECKING:
@@ -87,13 +87,11 @@ class Snapshot:
         """Return what people call the file that the program calls `path`."""
         return self.layout.real(path)
 
-    def link(self, path: str) -> str:
-        """Return a path as a link in MEMORY.md leads to it."""
-        return self.layout.link(path)
-
     def theirs(self) -> frozenset[str]:
         """The documents that are a person's own files, opted in: nothing but lines of items is written into them."""
-        return frozenset(path for path in self.documents if self.layout.is_theirs(path))
+        if not isinstance(self.layout, InPlaceLayout):
+            return frozenset()
+        return frozenset(filter(self.layout.is_theirs, self.documents))
 
     def unreadable(self) -> frozenset[str]:
         """The files that are there and could not be read; nothing may be written over them."""
@@ -109,12 +107,12 @@ def read_snapshot(root: Path) -> Snapshot:
     """
     layout = layout_of(root)
     warnings: list[Warned] = []
-    documents = _read_documents(root, warnings)
-    room = _Room("The logs and the state of the memory", MOST_BYTES)
+    documents = read_documents(root, warnings)
+    held = 0
     for folder in FOLDERS:
-        links = list_links(root, folder)
+        links = list_files(root, folder, "", links=True)
         warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
-    warnings += [Warned(path, f"{LINKED}; {_PENDING}", pending=True) for path in list_links(root, LOGS)]
+    warnings += [Warned(path, f"{LINKED}; {_PENDING}", pending=True) for path in list_files(root, LOGS, "", links=True)]
     logs: dict[str, bytes] = {}
     partials: dict[str, bytes] = {}
     with Below(root) as below:
@@ -126,47 +124,43 @@ def read_snapshot(root: Path) -> Snapshot:
             elif partial and is_safe_line(path) and not can_be_kept(path):
                 warnings.append(Warned(path, f"has a name that is too long; {_PENDING}", pending=True))
             elif (data := _read_text(root, path, MAX_LOG_BYTES, below, warnings, _PENDING)) is not None:
-                room.take(len(data))
+                held += len(data)
+                if held > MOST_BYTES:
+                    raise _too_much("The logs and the state of the memory", MOST_BYTES)
                 (partials if partial else logs)[path] = data
-    state = {}
-    for path in list_files(root, STATE, ".jsonl"):
-        state[path] = read_bytes(root, path) or b""
-        room.take(len(state[path]))
+    state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
+    if held + sum(map(len, state.values())) > MOST_BYTES:
+        raise _too_much("The logs and the state of the memory", MOST_BYTES)
     warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]
-    warnings += [
-        Warned(path, f"is not read since {real} is opted in; move its items there by hand and remove it", pending=True)
-        for path, real in layout.forsaken.items()
-        if os.path.lexists(root / path)
-    ]
+    for path, real in layout.forsaken.items() if isinstance(layout, InPlaceLayout) else ():
+        why = f"is not read since {real} is opted in; move its items there by hand and remove it"
+        warnings += [Warned(path, why, pending=True)] if os.path.lexists(root / path) else []
     return Snapshot(root, documents, logs, partials, state, layout, tuple(warnings))
 
 
-class _Room:
-    """How much more is held of what is read together; with a part of it nobody could decide."""
-
-    def __init__(self, what: str, most: int) -> None:
-        self._what, self._most, self._held = what, most, 0
-
-    def take(self, size: int) -> None:
-        self._held += size
-        if self._held > self._most:
-            why = f"come to more than the {self._most:,} bytes that are held at once"
-            raise BadFile(self._what, why, "Move what is old out of the memory, then run again.")
+def _too_much(what: str, most: int) -> BadFile:
+    """Return the fault of reading more together than is held; with a part of it nobody could decide."""
+    why = f"come to more than the {most:,} bytes that are held at once"
+    return BadFile(what, why, "Move what is old out of the memory, then run again.")
 
 
-def read_documents(root: Path) -> dict[str, Document]:
-    """Return the documents of a memory by path, for commands that ask about items and touch no log."""
-    return _read_documents(root, [])
+def read_documents(root: Path, warnings: list[Warned] | None = None) -> dict[str, Document]:
+    """Return the documents of a memory by path, for commands that ask about items and touch no log.
 
-
-def _read_documents(root: Path, warnings: list[Warned]) -> dict[str, Document]:
+    Args:
+        root: the memory.
+        warnings: is given what was passed over, or is odd.
+    """
+    warnings = [] if warnings is None else warnings
     documents: dict[str, Document] = {}
-    room = _Room("The documents of the memory", MOST_DOCUMENTS_BYTES)
+    held = 0
     with Below(root) as below:
         for path in document_paths(root):
             data = _read_text(root, path, MAX_DOCUMENT_BYTES, below, warnings, "it was left alone")
             if data is not None:
-                room.take(len(data))
+                held += len(data)
+                if held > MOST_DOCUMENTS_BYTES:
+                    raise _too_much("The documents of the memory", MOST_DOCUMENTS_BYTES)
                 documents[path] = document = Document(path, data.decode())
                 faults = document.front.faults
                 warnings += [Warned(path, f"{fault}; it was left as it is", pending=False) for fault in faults]

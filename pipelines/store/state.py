@@ -69,15 +69,22 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
     Lines that cannot be read are passed over: their logs are then read again, and review drops what is known.
     """
     found: dict[str, tuple[LogProgress, ...]] = {}
-    for log, record in read_rows(data, _log_progress):
+    rows = read_rows(
+        data,
+        lambda row: (
+            str(row["log"]),
+            LogProgress(
+                str(row["file"]),
+                str(row.get("digest", "")),
+                frozenset(map(str, row.get("entries", ()))),
+                frozenset(map(str, row.get("by_rules", ()))),
+                str(row.get("night", "")),
+            ),
+        ),
+    )
+    for log, record in rows:
         found[log] = (*found.get(log, ()), record)
     return found
-
-
-def _log_progress(row: dict[str, Any]) -> tuple[str, LogProgress]:
-    entries, by_rules = (frozenset(map(str, row.get(key, ()))) for key in ("entries", "by_rules"))
-    record = LogProgress(str(row["file"]), str(row.get("digest", "")), entries, by_rules, str(row.get("night", "")))
-    return str(row["log"]), record
 
 
 def read_rows(data: bytes | None, understood: Callable[[dict[str, Any]], _T]) -> Iterator[_T]:

@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UnknownItem, UsageFault
-from pipelines.store.change_set import Change
 from pipelines.store.document import aliases_of
 from pipelines.store.files import list_files, making, replace_file, writing
 from pipelines.store.layout import FOLDERS, LOGS, NOTES, SESSIONS, SETTINGS, STATE, TRACKED, kind_of
@@ -22,15 +21,12 @@ if TYPE_CHECKING:
 _DOTTED: Final = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
 
 
-def template_files(template: Path) -> dict[str, bytes]:
-    """Return path → bytes of the template's files, named as a memory has them."""
-    files = sorted(file for file in template.iterdir() if file.is_file())
-    return {_DOTTED.get(file.name, file.name): file.read_bytes() for file in files}
-
-
-def missing_files(root: Path, template: Path) -> list[Change]:
-    """Return the changes that add what the template has and the memory lacks; nothing that is there is touched."""
-    return [Change(path, None, data) for path, data in _missing(root, template).items() if path != SETTINGS]
+def missing_files(root: Path, template: Path) -> dict[str, bytes]:
+    """Return what the memory lacks of the template: one that was adopted in place wants only what runs write into."""
+    files = {_DOTTED.get(file.name, file.name): file for file in sorted(template.iterdir()) if file.is_file()}
+    in_place = layout_of(root).in_place
+    missing = [path for path in files if not os.path.lexists(at(root, path)) and (kind_of(path) or not in_place)]
+    return {path: files[path].read_bytes() for path in missing}
 
 
 def make_missing_folders(root: Path) -> None:
@@ -41,13 +37,6 @@ def make_missing_folders(root: Path) -> None:
         if not os.path.lexists(root / real):
             with writing(real), making(root, real):
                 pass
-
-
-def _missing(root: Path, template: Path) -> dict[str, bytes]:
-    """Return what the memory lacks of the template: one that was adopted in place wants only what runs write into."""
-    in_place = layout_of(root).in_place
-    wanted = {path: data for path, data in template_files(template).items() if kind_of(path) or not in_place}
-    return {path: data for path, data in wanted.items() if not os.path.lexists(at(root, path))}
 
 
 def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
@@ -65,7 +54,7 @@ def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
         root.mkdir(parents=True, exist_ok=True)
     added = []
     make_missing_folders(root)
-    for path, data in _missing(root, template).items():
+    for path, data in missing_files(root, template).items():
         content = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
         replace_file(root, path, content)
         added.append(real_path(root, path))

@@ -90,31 +90,22 @@ def read_layout(root: Path) -> Layout:
         BadFile: curate.toml is a symbolic link.
         BadSettings: the `[layout]` of its curate.toml has faults.
     """
-    _KNOWN[str(root)] = found = _read(Path(f"{root}/{SETTINGS}"), root)
-    return found
-
-
-def _read(file: Path, root: Path) -> Layout:
-    try:
+    file, data, raw = Path(f"{root}/{SETTINGS}"), b"", None
+    with contextlib.suppress(OSError):
         if stat.S_ISLNK(os.lstat(file).st_mode):
             raise BadFile(SETTINGS, LINKED)
         with file.open("rb") as settings:
             data = settings.read(_MOST)  # whoever needs the settings says that they are too large
-    except OSError:
-        return Layout()
-    if b"layout" not in data:
-        return Layout()
-    try:
-        raw = read_toml(file).get("layout")
-    except BadSettings:
-        if _MENTION.search(data):
-            raise
-        return Layout()  # whoever needs the settings says what is wrong with them
-    if raw is None:
-        return Layout()
-    if faults := layout_faults(raw, root):
+    if b"layout" in data:
+        try:
+            raw = read_toml(file).get("layout")
+        except BadSettings:
+            if _MENTION.search(data):
+                raise  # else whoever needs the settings says what is wrong with them
+    if raw is not None and (faults := layout_faults(raw, root)):
         raise BadSettings(file, faults)
-    return layout_names(raw)
+    _KNOWN[str(root)] = found = Layout() if raw is None else layout_names(raw)
+    return found
 
 
 def real_path(root: Path, path: str) -> str:
@@ -162,14 +153,6 @@ class Layout:
         """Whether the memory commits the file that the program calls `path`."""
         return path.partition("/")[0] in TRACKED
 
-    def is_writable(self, path: str) -> bool:  # noqa: ARG002  here a run may write every file of the memory
-        """Whether a run may write a file: what runs make, and what the person opted in."""
-        return True
-
-    def is_theirs(self, path: str) -> bool:  # noqa: ARG002  here no file is a person's alone
-        """Whether the program's `path` is a file of a person's."""
-        return False
-
     def day_of_log(self, path: str) -> str:
         """Return the day whose log stands at a path, or an empty string."""
         return log_day(path.removeprefix(f"{LOGS}/"))
@@ -177,16 +160,6 @@ class Layout:
     def is_opted_in(self, real: str) -> bool:
         """Whether the person allowed that ids and items are written into a file of theirs."""
         return real.endswith(".md") and is_matched(real, self.opted_in)
-
-    @property
-    def opened(self) -> frozenset[str]:
-        """The person's files that play MEMORY.md or USER.md and are opted in."""
-        return frozenset(real for own, real in self.theirs.items() if own != SOUL and self.is_opted_in(real))
-
-    @property
-    def forsaken(self) -> dict[str, str]:
-        """The files in the home that the person's own took the place of when they were opted in: theirs by path."""
-        return {f"{self.home}/{own}": real for own, real in self.theirs.items() if real in self.opened}
 
     @property
     def pathspecs(self) -> tuple[str, ...]:
@@ -277,6 +250,16 @@ class InPlaceLayout(Layout):
         return self.home, *self.opened, *(f":(glob){glob}" for glob in globs)
 
     @property
+    def opened(self) -> frozenset[str]:
+        """The person's files that play MEMORY.md or USER.md and are opted in."""
+        return frozenset(real for own, real in self.theirs.items() if own != SOUL and self.is_opted_in(real))
+
+    @property
+    def forsaken(self) -> dict[str, str]:
+        """The files in the home that the person's own took the place of when they were opted in: theirs by path."""
+        return {f"{self.home}/{own}": real for own, real in self.theirs.items() if real in self.opened}
+
+    @property
     def open_folders(self) -> tuple[str, ...]:
         """The folders, with `/` at their ends, that the globs of what is opted in name first."""
         globs = [glob.split("/")[:-1] for glob in self.opted_in if not glob.startswith("!")]
@@ -341,7 +324,7 @@ def _faults(raw: dict[str, object], root: Path) -> Iterator[tuple[str, object, s
     for key in ("notes", "opted_in"):
         yield from _glob_faults(key, raw.get(key, []))
     home, logs = raw.get("home"), raw.get("logs")
-    if isinstance(home, str) and not _odd(home) and not all(map(_can_be_made, home.split("/"))):
+    if isinstance(home, str) and not _odd(home) and not _can_be_made(home):
         yield "home", home, "a folder of that name cannot be made on every disk, or not be committed"
     if isinstance(logs, str) and logs and (what := name_fault(logs)):
         yield "logs", logs, what
@@ -349,8 +332,9 @@ def _faults(raw: dict[str, object], root: Path) -> Iterator[tuple[str, object, s
         yield from _overlaps(home, logs, {key: value for key in _ROLES if isinstance(value := raw.get(key), str)})
 
 
-def _can_be_made(name: str) -> bool:
-    return can_stand(name) and unicodedata.is_normalized("NFC", name) and not _ALIAS.fullmatch(name)
+def _can_be_made(path: str) -> bool:
+    is_plain = unicodedata.is_normalized("NFC", path)
+    return is_plain and all(can_stand(name) and not _ALIAS.fullmatch(name) for name in path.split("/"))
 
 
 def _path_fault(value: object, root: Path) -> str:

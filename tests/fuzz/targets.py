@@ -21,7 +21,7 @@ from pipelines.settings import load_settings
 from pipelines.store.document import Block, Document, commented, edited, with_front_matter
 from pipelines.store.item import Item, ItemType, parse_item, render_item
 from pipelines.store.log import parse_entries
-from pipelines.store.markdown import read_front_matter, set_front_matter, split_lines
+from pipelines.store.markdown import read_front_matter, split_lines
 from pipelines.store.secrets.redact import Redactor, log_without_private, record_without_private
 from pipelines.store.sidecars import BadSidecar, parse_sidecar
 from pipelines.store.state import read_progress, read_tombstones, render_progress, render_tombstones
@@ -88,7 +88,7 @@ def _front_matter(data: bytes, _folder: Path) -> None:
     assert "".join(lines) == _text(data)
     front = read_front_matter(lines)
     if front.lines and not front.faults:
-        after = read_front_matter(set_front_matter(lines, {"trust": "self", "new": "one"}))
+        after = with_front_matter(Document("Areas/a.md", _text(data)), {"trust": "self", "new": "one"}).front
         assert (after.get("trust"), after.get("new")) == ("self", "one")
     with_front_matter(Document("Areas/a.md", _text(data)), {"updated": _DAY})
 

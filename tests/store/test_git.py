@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import pytest
@@ -172,7 +173,7 @@ def test_a_folder_whose_name_holds_a_line_end(tmp_path: Path) -> None:
     inner = Git(tmp_path / "a\nb")
     inner.root.mkdir()
     inner.check()
-    assert (inner.prefix, inner.repository.git_dir) == ("a\nb/", outer.repository.git_dir)
+    assert (inner.repository.prefix, inner.repository.git_dir) == ("a\nb/", outer.repository.git_dir)
 
 
 def test_a_file_with_a_name_of_git_s_own_hides_no_run(git: Git) -> None:
@@ -225,7 +226,7 @@ def test_the_environment_holds_no_key(git: Git, monkeypatch: pytest.MonkeyPatch,
 def test_a_commit_that_is_given_up_leaves_nothing_beside_the_repository(git: Git) -> None:
     before = sorted(path.name for path in git.repository.git_dir.iterdir())
     store = git.importing()
-    store.blob(b"half a commit")
+    store.blob_of(BytesIO(b"half a commit"), len(b"half a commit"))
     del store
     assert sorted(path.name for path in git.repository.git_dir.iterdir()) == before
     assert commit_file(git, "MEMORY.md", "new")

@@ -197,14 +197,13 @@ def test_to_look_for_displaced_logs_makes_nothing(root: Path) -> None:
     assert sorted(root.rglob("*")) == before
 
 
-@pytest.mark.parametrize("step", ["swap_in", "swap_back", "_drop_our_own"])
+@pytest.mark.parametrize("step", ["swap_in", "swap_back"])
 def test_killed_while_somebody_saved_the_file(root: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     change = Change(DOCUMENT, OLD, NEW)
     real = getattr(place, step)
 
     def killed(*arguments: object) -> None:
-        if step != "_drop_our_own":
-            real(*arguments)
+        real(*arguments)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

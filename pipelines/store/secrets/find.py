@@ -121,14 +121,11 @@ def find_secrets(data: bytes, *, marks: bool = True, json: bool = False) -> list
     for start, end, order in _apart(data, spans):
         at = bisect_left(done, (end, 0)) - 1
         redacted = at >= 0 and done[at][1] > start  # some of it, before
-        if not redacted and not (marks and _is_allowed(data, start, end)):
+        last = data.find(b"\n", end)
+        line = data[data.rfind(b"\n", 0, start) + 1 : last if last >= 0 else len(data)]
+        if not redacted and not (marks and ALLOWED in line):
             kept.append(Span(start, end, rules.rules[order].id))
     return kept
-
-
-def _is_allowed(data: bytes, start: int, end: int) -> bool:
-    last = data.find(b"\n", end)
-    return ALLOWED in data[data.rfind(b"\n", 0, start) + 1 : last if last >= 0 else len(data)]
 
 
 def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int] | None:

@@ -24,7 +24,7 @@ from pipelines.store.secrets.find import find_secrets
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from pipelines.store.secrets.find import Span
 
@@ -72,6 +72,7 @@ class Redacted:
     found: tuple[Found, ...] = ()
 
 
+@dataclass(frozen=True)
 class Redactor:
     """Redacts secrets as `[redacted:RULE:TAG]`, the tag being an HMAC of the secret.
 
@@ -82,8 +83,7 @@ class Redactor:
             so it is kept out of the memory.
     """
 
-    def __init__(self, key: bytes | Callable[[], bytes]) -> None:
-        self._given = key
+    key: bytes | Callable[[], bytes]
 
     def redact(self, text: str) -> Redacted:
         """Return a text without its secrets. Lines that a person marked with `<!-- allow-secret -->` pass."""
@@ -129,7 +129,7 @@ class Redactor:
 
     @cached_property
     def _key(self) -> bytes:
-        return self._given if isinstance(self._given, bytes) else self._given()
+        return self.key if isinstance(self.key, bytes) else self.key()
 
     def tag(self, secret: bytes) -> str:
         """Return the four hex digits by which equal secrets are told equal."""
@@ -190,10 +190,10 @@ def load_redactor(root: Path) -> Redactor:
     Raises:
         NotWritable: later, when there is no key and nowhere to put one.
     """
-    return Redactor(lambda: redaction_key(root, os.environ))
+    return Redactor(lambda: redaction_key(root))
 
 
-def redaction_key(root: Path, environ: Mapping[str, str]) -> bytes:
+def redaction_key(root: Path) -> bytes:
     """Return the key that `$XDG_CONFIG_HOME/memcurate/redaction.key` holds, made where there is none.
 
     Without a home, or with one that cannot be written, the key is kept under `.curate/`, which is never committed:
@@ -202,32 +202,29 @@ def redaction_key(root: Path, environ: Mapping[str, str]) -> bytes:
     Raises:
         NotWritable: there is no key, and neither place takes one.
     """
-    if key := key_outside(NAME, make=True, environ=environ):
+    if key := key_outside(NAME, make=True):
         return key
     folder = private_folder(root)
     with writing(folder / NAME):
         return _key_in(folder, NAME)
 
 
-def key_outside(name: str, *, make: bool, environ: Mapping[str, str] | None = None) -> bytes:
+def key_outside(name: str, *, make: bool) -> bytes:
     """Return the key of that name beside the user's settings; empty where there is none, and none is or can be made.
 
     Unlike the key of the tags it is never kept in a memory: whoever can write there could then use it.
     """
-    for folder in _folders(os.environ if environ is None else environ):
-        with contextlib.suppress(OSError):
-            if make:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                return _key_in(folder, name)
+    config = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    if not config.is_absolute():  # the XDG rules say that a relative one is to be ignored
+        config = Path(os.environ.get("HOME", ""), ".config")
+    folder = config / "memcurate"
+    with contextlib.suppress(OSError):
+        if make and config.is_absolute():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return _key_in(folder, name)
+        if config.is_absolute():
             return (folder / name).read_bytes()[:_LONGEST]
     return b""
-
-
-def _folders(environ: Mapping[str, str]) -> list[Path]:
-    config, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
-    if Path(config).is_absolute():  # the XDG rules say that a relative one is to be ignored
-        return [Path(config, "memcurate")]
-    return [Path(home, ".config", "memcurate")] if Path(home).is_absolute() else []
 
 
 def _key_in(folder: Path, name: str) -> bytes:

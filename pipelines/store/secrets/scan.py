@@ -66,8 +66,12 @@ def scan_history(git: Git, redactor: Redactor) -> list[Found]:
         ident, _, path = row.partition(" ")
         paths.setdefault(ident, path)
     found = []
-    for ident, data in _blobs(git, list(paths)):
-        found += [replace(leak, blob=ident) for leak in _leaks(paths[ident], io.BytesIO(data), redactor, marks=True)]
+    asked = "".join(f"{ident}\n" for ident in paths).encode()
+    for row in git.run("cat-file", "--batch-check", data=asked).decode().splitlines():
+        ident, kind, length = row.split(" ")
+        if kind == "blob" and int(length) <= _LARGEST and (data := git.blob(ident)):
+            leaks = _leaks(paths[ident], io.BytesIO(data), redactor, marks=True)
+            found += [replace(leak, blob=ident) for leak in leaks]
     commits = {}
     for blob in list(dict.fromkeys(leak.blob for leak in found))[:_NAMED]:
         listed = git.run("log", "--all", "--reflog", "--format=%H", f"--find-object={blob}").decode().split()
@@ -83,29 +87,6 @@ def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Ite
         for one in locate(redactor, data, find_secrets(data, marks=marks)):
             yield replace(one, line=before + one.line, path=path)
         before += len(lines)
-
-
-def _blobs(git: Git, idents: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield the blobs among objects with their bytes, some megabytes at a time."""
-    asked = "".join(f"{ident}\n" for ident in idents).encode()
-    batches: list[list[str]] = [[]]
-    held = 0
-    for row in git.run("cat-file", "--batch-check", data=asked).decode().splitlines():
-        ident, kind, length = row.split(" ")
-        if kind != "blob" or int(length) > _LARGEST:
-            continue
-        if batches[-1] and held + int(length) > _BATCH:
-            batches.append([])
-            held = 0
-        batches[-1].append(ident)
-        held += int(length)
-    for batch in batches if batches[0] else ():
-        answer, at = git.run("cat-file", "--batch", data="".join(f"{ident}\n" for ident in batch).encode()), 0
-        for ident in batch:
-            end = answer.index(b"\n", at)
-            size = int(answer[at:end].split(b" ")[2])
-            yield ident, answer[end + 1 : end + 1 + size]
-            at = end + size + 2
 
 
 _PIECE: Final = 8 << 20

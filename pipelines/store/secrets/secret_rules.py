@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,14 +46,15 @@ class Rule:
         return re.compile(self.source.replace("<left>", _LEFT).replace("<sep>", _SEP).encode())
 
 
+Keyword = tuple[str, bool]
 _FIELDS: Final = ("keywords", "words", "near", "since", "value", "check", "before")
 
 
+@dataclass(frozen=True, slots=True)
 class Rules:
     """All rules, by what they begin with, and the words that tell a value from a secret.
 
     Args:
-        raw: what `rules.toml` holds.
         rules: in the order in which they are tried.
         by_keyword: (keyword, whether its case counts) → the rules to try.
         anchors: finds the keywords.
@@ -61,35 +62,31 @@ class Rules:
         names: what in the rest of a name says that it holds no secret.
     """
 
-    def __init__(self, raw: Mapping[str, Any]) -> None:
-        self.rules = tuple(
-            Rule(
-                number,
-                one["id"],
-                one["pattern"],
-                **{key: one[key] for key in _FIELDS if key in one},
-            )
-            for number, one in enumerate(raw["rule"])
-        )
-        self.by_keyword: dict[Keyword, tuple[Rule, ...]] = {}
-        for rule in self.rules:
-            for key in (*((word, True) for word in rule.keywords), *((word, False) for word in rule.words)):
-                self.by_keyword[key] = (*self.by_keyword.get(key, ()), rule)
-        self.anchors = Anchors(self.by_keyword)
-        self.placeholders = frozenset(raw["values"]["placeholders"].encode().split())
-        names = "|".join(map(re.escape, raw["values"]["names"].split()))
-        self.names = re.compile(names.encode(), re.IGNORECASE)
+    rules: tuple[Rule, ...]
+    by_keyword: Mapping[Keyword, tuple[Rule, ...]]
+    anchors: Anchors
+    placeholders: frozenset[bytes]
+    names: re.Pattern[bytes]
 
 
-def rules_text() -> str:
-    """Return the file of the rules."""
-    return Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
+FILE: Final = Path(__file__).with_name("rules.toml")
 
 
 @lru_cache(maxsize=1)
 def load_rules() -> Rules:
     """Return the rules; the file is read once."""
-    return Rules(tomllib.loads(rules_text()))
+    raw = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    rules = tuple(
+        Rule(number, one["id"], one["pattern"], **{key: one[key] for key in _FIELDS if key in one})
+        for number, one in enumerate(raw["rule"])
+    )
+    by_keyword: dict[Keyword, tuple[Rule, ...]] = {}
+    for rule in rules:
+        for key in (*((word, True) for word in rule.keywords), *((word, False) for word in rule.words)):
+            by_keyword[key] = (*by_keyword.get(key, ()), rule)
+    placeholders = frozenset(raw["values"]["placeholders"].encode().split())
+    names = "|".join(map(re.escape, raw["values"]["names"].split()))
+    return Rules(rules, by_keyword, Anchors(by_keyword), placeholders, re.compile(names.encode(), re.IGNORECASE))
 
 
 LONGEST: Final = 4096
@@ -245,10 +242,6 @@ def looks_random(value: bytes) -> bool:
     return "d" in kinds or min(len(_SINGLE.findall(value)), len(_CAPITALS.findall(value))) >= _ODD
 
 
-def _entropy(value: bytes) -> bool:
-    return not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and _bits(value) >= _BITS
-
-
 def _bits(value: bytes) -> float:
     """Return the entropy of a value's bytes, in bits a byte."""
     counts, size = Counter(value), len(value)
@@ -257,7 +250,9 @@ def _bits(value: bytes) -> float:
 
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "random": looks_random,
-    "entropy": _entropy,
+    "entropy": lambda value: (
+        not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and _bits(value) >= _BITS
+    ),
     "token": lambda value: looks_random(value) or _mixed(value),
     "url": lambda value: len(value) >= 3 and not (value.isdigit() and len(value) <= 5),  # noqa: PLR2004  then a port
     "prose": lambda value: _password(value, quoted=False, assigned=False),
@@ -272,8 +267,6 @@ _LOOKED_FOR: Final = "~&@?zxJKGBA_kw-c"
 _LONGEST_KEYWORD: Final = 64
 _COST: Final = {char: cost for cost, char in enumerate(_LOOKED_FOR)}
 
-Keyword = tuple[str, bool]
-
 
 class Anchors:
     """Finds keywords.
@@ -285,24 +278,14 @@ class Anchors:
     def __init__(self, keywords: Iterable[Keyword]) -> None:
         self._around: dict[int, list[tuple[Keyword, bytes, int]]] = {}
         for text, exact in sorted(keywords):
-            offset = _offset(text if exact else text.lower())
+            seen = text if exact else text.lower()
+            offset = min(range(len(seen)), key=lambda at: (_COST.get(seen[at], len(_COST)), at))
             for char in {text[offset]} if exact else {text[offset].lower(), text[offset].upper()}:
-                found = self._around.setdefault(ord(char), [])
-                found.append(((text, exact), (text if exact else text.lower()).encode(), offset))
+                self._around.setdefault(ord(char), []).append(((text, exact), seen.encode(), offset))
         # The bytes that are looked for, the frequent ones first, each with what follows it and then all around it.
         often = sorted(self._around, key=lambda code: (-_COST.get(chr(code), 0), code))
-        self._pattern = re.compile(
-            "|".join(f"{re.escape(chr(code))}(?:{self._near(code)})" for code in often).encode(), re.DOTALL
-        )
-
-    def _near(self, code: int) -> str:
-        """Return the alternatives after one byte by what follows it, which costs next to nothing where it does not."""
-        tails: dict[str, list[tuple[str, str]]] = {}
-        for (text, exact), _, offset in self._around[code]:
-            classes = [_class(char, exact=exact) for char in text]
-            before = f"(?<={''.join(classes[:offset])}{'.' * (len(text) - offset)})" if offset else ""
-            tails.setdefault("".join(classes[offset + 1 :]), []).append((text[:offset][-1:].lower(), before))
-        return "|".join(f"{tail}(?:{_before(found, tail)})" for tail, found in tails.items())
+        ways = (f"{re.escape(chr(code))}(?:{_near(self._around[code])})" for code in often)
+        self._pattern = re.compile("|".join(ways).encode(), re.DOTALL)
 
     def hits(self, data: bytes) -> Iterator[list[tuple[int, Keyword]]]:
         """Yield the keywords around one byte, each with where it begins, in the order of the bytes."""
@@ -320,22 +303,26 @@ class Anchors:
             ]
 
 
-def _offset(text: str) -> int:
-    """Return the offset of a keyword's rarest byte."""
-    return min(range(len(text)), key=lambda at: (_COST.get(text[at], len(_COST)), at))
+def _near(keywords: Iterable[tuple[Keyword, bytes, int]]) -> str:
+    """Return the alternatives after one byte by what follows it, which costs next to nothing where it does not.
 
-
-def _before(keywords: list[tuple[str, str]], tail: str) -> str:
-    """Return the alternatives by what stands before, looked at in a few groups of neighbours."""
-    chars = sorted({char for char, _ in keywords} - {""})
-    size, length = max(1, math.isqrt(len(chars))), len(re.sub(r"\[..\]|\\.", ".", tail)) + 1
+    What stands before it is looked at in a few groups of neighbours.
+    """
+    tails: dict[str, list[tuple[str, str]]] = {}
+    for (text, exact), _, offset in keywords:
+        both = (f"[{char.lower()}{char.upper()}]" if char.lower() != char.upper() else re.escape(char) for char in text)
+        classes = list(map(re.escape, text)) if exact else list(both)
+        before = f"(?<={''.join(classes[:offset])}{'.' * (len(text) - offset)})" if offset else ""
+        tails.setdefault("".join(classes[offset + 1 :]), []).append((text[:offset][-1:].lower(), before))
     parts = []
-    for some in (chars[at : at + size] for at in range(0, len(chars), size)):
-        either = "".join(re.escape(char) + re.escape(char.upper()) for char in some)
-        inner = "|".join(before for char, before in keywords if char in some)
-        parts.append(f"(?<=[{either}]{'.' * length})(?:{inner})")
-    return "|".join(parts + ["" for char, _ in keywords if not char])
-
-
-def _class(char: str, *, exact: bool) -> str:
-    return re.escape(char) if exact or char.lower() == char.upper() else f"[{char.lower()}{char.upper()}]"
+    for tail, found in tails.items():
+        chars = sorted({char for char, _ in found} - {""})
+        size, length = max(1, math.isqrt(len(chars))), len(re.sub(r"\[..\]|\\.", ".", tail)) + 1
+        ways = []
+        for some in (chars[at : at + size] for at in range(0, len(chars), size)):
+            either = "".join(re.escape(char) + re.escape(char.upper()) for char in some)
+            inner = "|".join(before for char, before in found if char in some)
+            ways.append(f"(?<=[{either}]{'.' * length})(?:{inner})")
+        ways += ["" for char, _ in found if not char]
+        parts.append(f"{tail}(?:{'|'.join(ways)})")
+    return "|".join(parts)

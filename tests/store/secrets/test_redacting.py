@@ -151,15 +151,21 @@ def test_the_key_is_made_once_outside_the_memory_for_its_owner_only(tmp_path: Pa
     assert list(place.iterdir()) == [key]
 
 
-def test_without_a_home_the_key_is_kept_where_nothing_is_committed(tmp_path: Path) -> None:
-    for environ in ({}, {"HOME": "/proc/nowhere"}, {"XDG_CONFIG_HOME": "relative"}):
-        key = redaction_key(tmp_path, environ)
+def test_without_a_home_the_key_is_kept_where_nothing_is_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("", ""), ("HOME", "/proc/nowhere"), ("XDG_CONFIG_HOME", "relative")):
+        monkeypatch.delenv("HOME", raising=False)
+        monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+        if name:
+            monkeypatch.setenv(name, value)
+        key = redaction_key(tmp_path)
         assert key == (tmp_path / ".curate/redaction.key").read_bytes()
         assert len(key) >= 32
     assert (tmp_path / ".curate/redaction.key").stat().st_mode & 0o777 == 0o600
     (tmp_path / "file").write_text("")
     with pytest.raises(NotWritable):
-        redaction_key(tmp_path / "file", {})
+        redaction_key(tmp_path / "file")
 
 
 def test_the_last_net_needs_no_key() -> None:

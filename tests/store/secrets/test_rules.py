@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from pipelines.store.secrets import find_secrets
-from pipelines.store.secrets.secret_rules import _LOOKED_FOR, load_rules, rules_text
+from pipelines.store.secrets.secret_rules import _LOOKED_FOR, FILE, load_rules
 
-RULES: list[dict[str, Any]] = tomllib.loads(rules_text())["rule"]
+RULES: list[dict[str, Any]] = tomllib.loads(FILE.read_text(encoding="utf-8"))["rule"]
 
 
 def plain(example: str) -> bytes:
