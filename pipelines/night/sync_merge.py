@@ -6,6 +6,7 @@ Documents are joined item by item, logs entry by entry, and what the state remem
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
 import tempfile
@@ -17,7 +18,6 @@ from pipelines.night.briefing import without_pointers
 from pipelines.night.reconcile import reconcile
 from pipelines.store.document import Block, Document, block_of, edited
 from pipelines.store.git_history import baseline_at
-from pipelines.store.git_process import hardened
 from pipelines.store.item import Status, folded, render_item
 from pipelines.store.layout import BRIEFING, LOGS, STATE, TOMBSTONES, kind_of
 from pipelines.store.markdown import body_lines, headings_among, line_end, split_lines
@@ -254,8 +254,18 @@ def _three_way(before: str, ours: str, theirs: str) -> str:
         for file, text in zip(files, (one, before, other), strict=True):
             # git takes a file with a zero byte for no text; U+0001 marks the tokens meanwhile.
             file.write_bytes(text.replace("\x00", "\x01token ").encode())
-        command = hardened(Path(folder), ["merge-file", "--union", "-p", *map(str, files)])
-        done = subprocess.run(command, capture_output=True, check=True, cwd=folder)
+        done = subprocess.run(
+            ["git", "merge-file", "--union", "-p", *map(str, files)],  # noqa: S607  the person's own git
+            capture_output=True,
+            check=True,
+            env={
+                "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+                "LC_ALL": "C",
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "HOME": folder,
+            },
+            cwd=folder,
+        )
     return done.stdout.decode().replace("\x01token ", "\x00")
 
 
