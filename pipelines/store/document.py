@@ -15,12 +15,12 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
-from pipelines.store.item import ItemType, Status, parse_item, render_comment, render_item, without_comment
+from pipelines.store.item import CLOSED, ItemType, parse_item, render_comment, render_item, without_comment
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
-    KEY_LINE,
     body_lines,
     headings_among,
+    key_in,
     line_end,
     read_front_matter,
     split_lines,
@@ -43,7 +43,6 @@ SECTIONS: Final = {
 HISTORY: Final = "History"
 _ORDER: Final = (*SECTIONS.values(), HISTORY)
 _MARKS: Final = ("-", "*", "+")
-_CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,7 @@ class Document:
     @cached_property
     def newest(self) -> str:
         """The latest day that any of its items speaks of, or an empty string."""
-        return max((day for one in self.items for day in (one.item.since, one.item.confirmed)), default="")
+        return max((day for one in self.items for day in (one.item.learnt, one.item.confirmed)), default="")
 
     @property
     def id(self) -> str:
@@ -151,7 +150,7 @@ class Document:
 
 def section_of(item: Item) -> str:
     """Return the title of the section that an item belongs in: by its type, or History once it is closed."""
-    return HISTORY if item.status in _CLOSED else SECTIONS[item.type]
+    return HISTORY if item.status in CLOSED else SECTIONS[item.type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +221,7 @@ def with_front_matter(document: Document, values: dict[str, str]) -> Document:
         return document
     left, out, end = dict(values), lines[:1], line_end(lines)
     for line in lines[1 : front.lines - 1]:
-        found = KEY_LINE.match(line)
+        found = key_in(line)
         if found and found[1] in values:  # one that is there twice is set twice: which of them counts is the reader's
             value = values[found[1]]
             left.pop(found[1], None)

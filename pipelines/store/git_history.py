@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 BY_HAND: Final = "owner"
 """The extractor that a commit names where a person did something by a verb: all that is in it is the verb's doing."""
+BY_SESSION: Final = "session"
+"""The same where an agent's session did it, at once; it is nobody's edit by hand."""
 
 _SHORTEST: Final = 4
 _TRAILERS: Final = ("Run-Id", "Undoes", "Items-Added", "Items-Changed", "Extractor")
@@ -63,8 +65,8 @@ class RunCommit:
 
     @property
     def by_hand(self) -> bool:
-        """Whether a verb of a person's made it, and no night."""
-        return self.extractor == BY_HAND
+        """Whether a verb of a person's made it, or an agent's session at once, and no night."""
+        return self.extractor in {BY_HAND, BY_SESSION}
 
 
 def run_id(now: datetime, head: str | None) -> str:

@@ -46,6 +46,12 @@ class Status(StrEnum):
     DONE = "done"
     SUPERSEDED = "superseded"
     ARCHIVED = "archived"
+    DROPPED = "dropped"
+    RESOLVED = "resolved"
+    OCCURRED = "occurred"
+    ANSWERED = "answered"
+    ENDED = "ended"
+    NEVER_HELD = "never-held"
     RETRACTED = "retracted"
     MERGED = "merged"
     FORGOTTEN = "forgotten"
@@ -75,6 +81,18 @@ class Confidence(StrEnum):
 
 
 ACTIVE: Final = frozenset({Status.LIVE, Status.OPEN})
+CLOSED: Final = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED, Status.MERGED})
+"""What is history at once: it leaves its section for History."""
+STRUCK: Final = CLOSED | {Status.DROPPED, Status.RESOLVED, Status.OCCURRED, Status.ANSWERED}
+"""What is struck through where it stands."""
+OUTCOMES: Final = {
+    ItemType.TODO: (Status.DONE, Status.DROPPED),
+    ItemType.RISK: (Status.RESOLVED, Status.OCCURRED),
+    ItemType.DECISION: (Status.ENDED,),
+    ItemType.FACT: (Status.ENDED, Status.ANSWERED),
+    ItemType.RULE: (Status.ENDED,),
+}
+"""How an item of each type can close without a successor; the first is meant where nothing else is said."""
 LINK_KINDS: Final = ("because", "supports", "contradicts", "supersedes", "related", "part-of", "next")
 ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
 ID_DIGITS: Final = 10
@@ -134,8 +152,12 @@ class Item:
     """One typed line.
 
     `text` is the sentence alone: no label, box or comment; it is folded to one line. `id` is empty for a line that a
-    person wrote and no run has numbered yet. Days are `YYYY-MM-DD` or empty. `evidence` holds the first and the last
-    place; `seen` counts all of them. `extra` keeps keys that this version does not know, in their order.
+    person wrote and no run has numbered yet. Days are `YYYY-MM-DD` or empty; `since` is the day from which the item
+    holds, `due` the one by which a Todo is to be done, `doubted` the one on which it was called into question.
+    `evidence` holds the places where it was first said and the last one where it was said again; `seen` counts all of
+    them. `page_section` says where on its page it belongs if its type does not (`questions`), `reason` is the model's
+    own, `unverified` whether a second reader has yet to compare it with its quotes. `extra` keeps keys that this
+    version does not know, in their order.
     """
 
     type: ItemType
@@ -154,6 +176,11 @@ class Item:
     merged_into: str = ""
     links: tuple[tuple[str, tuple[str, ...]], ...] = ()
     pinned: bool = False
+    page_section: str = ""
+    due: str = ""
+    doubted: str = ""
+    unverified: bool = False
+    reason: str = ""
     extra: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
@@ -164,6 +191,13 @@ class Item:
     def active(self) -> bool:
         """Whether the item is believed now: live, or an open Todo."""
         return self.status in ACTIVE
+
+    @property
+    def learnt(self) -> str:
+        """The day on which the log told of it: not that from which it holds, where that is a later one."""
+        path = self.evidence[0].path if self.evidence else ""
+        day = path[5:15] if path.startswith("Logs/") else ""
+        return day if "" < day < self.since else self.since
 
     @property
     def linked(self) -> tuple[str, ...]:
@@ -189,16 +223,13 @@ def render_item(item: Item) -> str:
     text = _OPENING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace("<", "&lt;"), item.text)
     text = _CLOSING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace(">", "&gt;"), text)
     body = f"{item.type}: {text}".rstrip(" ")
-    if item.status in _STRUCK:
+    if item.status in STRUCK:
         body = f"~~{body}~~"
     box = ""
     if item.type is ItemType.TODO:
         box = "[x] " if item.status is Status.DONE else "[ ] "
     comment = render_comment(item)
     return f"- {box}{body} {comment}" if comment else f"- {box}{body}"
-
-
-_STRUCK = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
 
 
 def render_comment(item: Item) -> str:
@@ -211,11 +242,16 @@ def render_comment(item: Item) -> str:
     pairs += [("seen", str(item.seen) if item.seen else ""), ("by", _encode(item.by))]
     pairs += [("superseded-by", item.superseded_by), ("merged-into", item.merged_into)]
     pairs += [(kind, ",".join(ids)) for kind, ids in item.links]
-    if item.pinned:
-        pairs.append(("pinned", "yes"))
-    struck, done = item.status in _STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
+    pairs += [
+        ("pinned", "yes" if item.pinned else ""),
+        ("section", _encode(item.page_section)),
+        ("due", _encode(item.due)),
+    ]
+    pairs += [("doubted", _encode(item.doubted)), ("unverified", "yes" if item.unverified else "")]
+    struck, done = item.status in STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
     if item.status is not _status(item.type, item.superseded_by, item.merged_into, struck=struck, done=done):
         pairs.append(("status", item.status))
+    pairs.append(("reason", _encode(item.reason)))
     pairs += [(key, _encode(value) or "%") for key, value in item.extra]
     return f"<!-- {item.id} {' '.join(f'{key}={value}' for key, value in pairs if value)} -->"
 
@@ -253,13 +289,15 @@ _MARKED = re.compile(
 )
 # What nearly every comment holds, in the order in which it is written: one match reads all of it. Where a comment holds
 # more, or holds it in another order, its pairs are read one by one.
-_USUAL: Final = ("since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "status")
+_USUAL: Final = ("since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "status", "reason")
 _NO_COMMENT: Final = ("",) * (len(_USUAL) + 3)
 _USUAL_PAIRS: Final = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
 _COMMENT = re.compile(
     rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>{_USUAL_PAIRS}(?P<more>(?: [^\s=<>]+=[^\s<>]+)*)) ?-->[ \t]*\Z"
 )
-_KNOWN: Final = frozenset({*_USUAL, "superseded-by", "merged-into", "pinned", *LINK_KINDS})
+_KNOWN: Final = frozenset(
+    {*_USUAL, "superseded-by", "merged-into", "pinned", "section", "due", "doubted", "unverified", *LINK_KINDS}
+)
 _TYPES: Final = {kind.lower(): kind for kind in ItemType}
 
 
@@ -288,11 +326,13 @@ def parse_item(line: str) -> Item | None:
     if more:
         others = dict([pair.split("=", 1) for pair in pairs.split()])
         values = [others.get(key, "") for key in _USUAL]
-    since, until, confirmed, trust, confidence, source, seen, by, named = values
+    since, until, confirmed, trust, confidence, source, seen, by, named, reason = values
     superseded, merged = others.get("superseded-by", ""), others.get("merged-into", "")
     status = _STATUSES.get(named)
-    if status is None or done or (status in _STRUCK) != struck:
+    if status is None or done or (status in STRUCK) != struck:
         status = _status(kind, superseded, merged, struck=struck, done=done)
+    if status in ACTIVE:  # whatever its comment says: a person took the strike-through or the tick away, so it holds
+        superseded = merged = until = ""
     return Item(
         type=kind,
         text=_unescape(text),
@@ -310,6 +350,11 @@ def parse_item(line: str) -> Item | None:
         merged_into=merged,
         links=tuple((k, tuple(v.split(","))) for k, v in others.items() if k in LINK_KINDS) if more else (),
         pinned=others.get("pinned") == "yes",
+        page_section=unquote(others.get("section", "")),
+        due=unquote(others.get("due", "")),
+        doubted=unquote(others.get("doubted", "")),
+        unverified=others.get("unverified") == "yes",
+        reason=unquote(reason),
         extra=tuple((k, unquote(v) if v != "%" else "") for k, v in others.items() if k not in _KNOWN) if more else (),
     )
 
@@ -426,4 +471,9 @@ def priority(item: Item, newest: str, weights: Weights) -> float:
         age = max(0, (date.fromisoformat(newest) - date.fromisoformat(item.confirmed or item.since)).days)
     except ValueError:
         age = 0
-    return worth * max(weights.floor, math.pow(0.5, age / weights.half_life[item.type]))
+    half_life = weights.half_life[item.type] / (_FADES if item.confidence is Confidence.SPECULATIVE else 1)
+    return worth * max(weights.floor, math.pow(0.5, age / half_life))
+
+
+_FADES: Final = 4
+"""What nobody stated fades so many times as fast."""

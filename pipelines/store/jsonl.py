@@ -34,7 +34,7 @@ FORMAT: Final = "memcurate-items"
 VERSION: Final = 1
 
 Record = dict[str, Any]
-_NULLABLE: Final = ("since", "until", "confirmed", "by", "superseded_by", "merged_into")
+_NULLABLE: Final = ("since", "until", "confirmed", "by", "superseded_by", "merged_into", "due", "doubted")
 _WANTED: Final = {
     "type": f"one of {', '.join(ItemType)}",
     "status": f"one of {', '.join(Status)}",
@@ -44,6 +44,7 @@ _WANTED: Final = {
     "seen": "a whole number, 0 or more",
     "links": "a list of links, each with its kind and its ids",
     "pinned": "true or false",
+    "unverified": "true or false",
     "extra": "a list of pairs of key and value",
     "notes": "a list of single lines",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import (
+    ACTIVE,
+    CLOSED,
     LINK_KINDS,
     Confidence,
     Evidence,
@@ -45,23 +48,30 @@ EXTRA = st.lists(st.tuples(KEYS, st.text(max_size=20)), max_size=3, unique_by=la
 
 @st.composite
 def items(draw: st.DrawFn) -> Item:
+    status = draw(st.sampled_from(Status))
+    successor = st.just("") if status in ACTIVE else st.one_of(st.just(""), IDS)
     return Item(
         type=draw(st.sampled_from(ItemType)),
         text=draw(TEXTS),
         id=draw(IDS),
-        status=draw(st.sampled_from(Status)),
+        status=status,
         since=draw(DAYS),
-        until=draw(st.one_of(st.just(""), DAYS)),
+        until="" if status in ACTIVE else draw(st.one_of(st.just(""), DAYS)),
         confirmed=draw(st.one_of(st.just(""), DAYS)),
         trust=draw(st.sampled_from(Trust)),
         confidence=draw(st.sampled_from(Confidence)),
-        evidence=tuple(draw(st.lists(EVIDENCE, max_size=2))),
+        evidence=tuple(draw(st.lists(EVIDENCE, max_size=4))),
         seen=draw(st.integers(0, 99)),
         by=draw(st.text(max_size=20)),
-        superseded_by=draw(st.one_of(st.just(""), IDS)),
-        merged_into=draw(st.one_of(st.just(""), IDS)),
+        superseded_by=draw(successor),
+        merged_into=draw(successor),
         links=tuple(draw(LINKS)),
         pinned=draw(st.booleans()),
+        page_section=draw(st.sampled_from(["", "questions", "howto"])),
+        due=draw(st.one_of(st.just(""), DAYS)),
+        doubted=draw(st.one_of(st.just(""), DAYS)),
+        unverified=draw(st.booleans()),
+        reason=draw(st.text(max_size=20)),
         extra=tuple(draw(EXTRA)),
     )
 
@@ -125,6 +135,18 @@ def test_a_superseded_item_names_its_successor() -> None:
     item = parse_item(line)
     assert item is not None
     assert (item.status, item.superseded_by, item.until) == (Status.SUPERSEDED, "k9999999999", "2026-02-01")
+
+
+@pytest.mark.parametrize("status", [*sorted(CLOSED), Status.DROPPED, Status.RESOLVED, Status.OCCURRED, Status.ANSWERED])
+def test_what_a_person_no_longer_strikes_holds_again(status: Status) -> None:
+    kind = ItemType.TODO if status is Status.DROPPED else ItemType.FACT
+    item = Item(kind, "the office is in Bern", "k1c02d9e441", status, "2026-01-01", "2026-02-01")
+    if status is Status.SUPERSEDED:
+        item = replace(item, superseded_by="k9999999999")
+    again = parse_item(render_item(item).replace("~~", ""))
+    assert again is not None
+    assert again.active
+    assert (again.superseded_by, again.until) == ("", "")
 
 
 def test_a_comment_that_a_text_forges_stays_text() -> None:
