@@ -9,7 +9,8 @@
 
     - Decision: … <!-- k… status=waiting home=Projects/alpha.md was=live … -->
 
-A ticked box is applied by the next run. What people write around it stays.
+A ticked box is applied by the next run. What people write around it stays. More than a few questions at once are
+answered by nobody: the first ones are shown, and the others wait folded behind them.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ _BOX: Final = re.compile(
     r"[-*+][ \t]+\[(?P<tick>[ xX])\][ \t]+(?P<choice>[a-z]+(?: [a-z]+)?)\b:?[ \t]*(?P<means>[^\r\n]*)"
 )
 _ENTRY_DIGITS: Final = 8
+MOST_SHOWN: Final = 5
+"""So many questions are put to a person; the others wait folded."""
+_FOLD: Final = "<!-- review folded -->"
 TWICE: Final = "Two boxes are ticked here, so nothing was done. Untick one of them."
 
 
@@ -78,9 +82,10 @@ def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:
     lines, headings = document.lines, document.headings
     ends = [*(heading.line for heading in headings[1:]), len(lines)]
     found = []
-    for first, end in zip((heading.line for heading in headings), ends, strict=False):
+    for first, past in zip((heading.line for heading in headings), ends, strict=False):
         if not (mark := _MARK.search(lines[first])):
             continue
+        end = next((number for number in range(first, past) if _FOLD in lines[number]), past)
         boxes = [(number, box) for number in range(first, end) if (box := _BOX.match(lines[number]))]
         items = [placed for placed in document.items if first < placed.line < end]
         asked = min([number for number, _ in boxes] + [placed.line for placed in items], default=end)
@@ -127,7 +132,29 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order i
     rows += [*(f"- [ ] {choice}" for choice in choices), "", *map(render_item, items)]
     text = document.text if not document.text or document.text.endswith("\n") else document.text + end
     gap = end if text.strip() and not text.endswith(f"{end}{end}") else ""
-    return {**documents, REVIEW: document.with_text(text + gap + "".join(row + end for row in rows))}
+    return {**documents, REVIEW: _folded(document.with_text(text + gap + "".join(row + end for row in rows)))}
+
+
+def folded_count(document: Document | None) -> int:
+    """Return how many questions wait folded."""
+    return max(0, len(read_queue(document)) - MOST_SHOWN)
+
+
+def _folded(document: Document) -> Document:
+    """Return Review.md with all questions but the first ones folded, in a part that people can open."""
+    lines, end = list(document.lines), line_end(document.lines)
+    while (at := next((number for number, line in enumerate(lines) if _FOLD in line), None)) is not None:
+        del lines[at : at + (2 if lines[at + 1 : at + 2] == [end] else 1)]
+    entries = read_queue(document.with_text("".join(lines)))
+    if len(entries) > MOST_SHOWN:
+        count = len(entries) - MOST_SHOWN
+        summary = f"{count} more question{'s' if count > 1 else ''}"
+        lines[entries[-1].end : entries[-1].end] = [f"</details> {_FOLD}{end}", end]
+        lines[entries[MOST_SHOWN].first : entries[MOST_SHOWN].first] = [
+            f"<details><summary>{summary}</summary> {_FOLD}{end}",
+            end,
+        ]
+    return document.with_text("".join(lines))
 
 
 def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Sequence[str]]]) -> Document:
@@ -146,7 +173,7 @@ def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Se
             continue
         for one in sorted((placed[ident] for ident in idents), key=lambda one: one.line, reverse=True):
             del lines[one.line : one.end]
-    return document.with_text("".join(lines))
+    return _folded(document.with_text("".join(lines)))
 
 
 def with_remarks(document: Document) -> Document:
