@@ -29,7 +29,8 @@ class Entry:
         end_line: last line, inclusive.
         text: those lines verbatim, joined by newlines, without the last line end.
         headings: the headings above it, outermost first, without their marks.
-        project: what `project: NAME` (governing to the next heading) or `[project: NAME]` (this entry) says, or empty.
+        project: what `project: NAME` (governing its heading's section with all below it, and above all headings what
+            stands before the first) or `[project: NAME]` (this entry) says, or empty.
         tags: the `#tag` words in it, without the mark.
         day: the day of its log, `YYYY-MM-DD`.
     """
@@ -133,7 +134,10 @@ class _Reader:
             ":" in line[:40] and (found := _PROJECT.fullmatch(line.rstrip())) and (name := found["name"].strip("*_ \t"))
         ):
             self.close()
-            self.project = name
+            if self.headings:
+                self.headings[-1] = (*self.headings[-1][:2], name)
+            else:
+                self.project = name
         elif _BREAK.fullmatch(line) or _ATTRIBUTES.match(line):
             self.close()
         else:
@@ -146,7 +150,7 @@ class _Reader:
         title = unmarked.rstrip() if not unmarked or unmarked[-1:].isspace() else title
         while self.headings and self.headings[-1][0] >= level:
             self.headings.pop()
-        self.project = ""
+        self.project = ""  # what stood above all headings governs to the first
         if _SAYING.match(title):  # an entry of its own, below the headings before it
             self.start = self.last = index
             self.close()

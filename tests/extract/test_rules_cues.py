@@ -46,7 +46,7 @@ def test_a_journal_gives_its_items(line: str, kind: str, text: str) -> None:
     (one,) = extract(line + "\n")
     assert (one.type.value, one.text, one.start_line) == (kind, text, 1)
     assert one.confidence == "medium"
-    assert one.quote in line
+    assert one.quotes[0] in line
 
 
 @pytest.mark.parametrize(
@@ -82,15 +82,16 @@ def test_what_is_not_meant_is_left(line: str) -> None:
 def test_the_sentence_goes_on_over_wrapped_lines_and_no_further() -> None:
     (one,) = extract("- Slow day. We decided to move the\n  office to Bern in May. Then lunch.\n")
     assert one.text == "We decided to move the office to Bern in May."
-    assert (one.start_line, one.end_line) == (1, 2)
-    assert one.quote == "We decided to move the\n  office to Bern in May."
+    [place] = one.places
+    assert (place.start_line, place.end_line) == (1, 2)
+    assert place.quote == "We decided to move the\n  office to Bern in May."
 
 
 def test_a_quote_stands_in_its_lines_even_around_a_comment() -> None:
     line = "- we decided to use <!-- not MySQL --> Postgres for the joins"
     (one,) = extract(line + "\n")
     assert one.text == "we decided to use Postgres for the joins"
-    assert one.quote in line
+    assert one.quotes[0] in line
 
 
 def test_in_talk_no_phrase_decides_anything() -> None:

@@ -113,13 +113,8 @@ def test_the_labels_of_the_field(line: str, kind: str, text: str) -> None:
     assert said(line + "\n") == [(kind, text)]
 
 
-def test_a_ticked_box_is_done() -> None:
-    assert [(one.text, one.closed) for one in extract("- [x] pay\n- [X] rest\n- [ ] eat\n- TODO (done): sleep\n")] == [
-        ("pay", True),
-        ("rest", True),
-        ("eat", False),
-        ("sleep", True),
-    ]
+def test_a_ticked_box_is_no_item() -> None:
+    assert said("- [x] pay\n- [X] rest\n- [ ] eat\n- TODO (done): sleep\n") == [("Todo", "eat")]
 
 
 def test_a_label_goes_on_where_its_line_only_wraps() -> None:
@@ -175,7 +170,7 @@ def test_sections_whose_heading_does_not_name_the_type_outright(heading: str, ki
 
 def test_the_evidence_is_the_lines_of_the_label_within_its_entry() -> None:
     text = "intro\nDecision: a b\nc\n\n- x\n  - Todo: y\n"
-    found = [(one.start_line, one.end_line, one.quote) for one in extract(text)]
+    found = [(one.start_line, one.end_line, one.quote) for item in extract(text) for one in item.places]
     assert found == [(2, 3, "Decision: a b\nc"), (6, 6, "- Todo: y")]
 
 
@@ -183,3 +178,90 @@ def test_who_says_so() -> None:
     extractor = RulesExtractor()
     assert extractor.name == "rules@1"
     assert [one.by for one in extract("Fact: x is y")] == ["rules@1"]
+
+
+# ---------------------------------------------------------------- any sentence, and the forms that close
+
+
+@pytest.mark.parametrize("label", ["Decision", "**Decision**", "DECISION", "decision"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Met Bea.",
+        "- Met Bea.",
+        "- 14:05 Met Bea.",
+        "- 14:05 Bea: Did we meet?",
+        "**Bea:** We met!",
+        "1. [14:05] We met. Then lunch.",
+        "- Fact: the gate is open.",
+    ],
+)
+def test_a_label_counts_at_the_start_of_any_sentence(before: str, label: str) -> None:
+    line = f"{before} {label}: paint it blue. Risk: the paint may peel."
+    assert said(line + "\n")[-2:] == [("Decision", "paint it blue."), ("Risk", "the paint may peel.")]
+    places = [place for one in extract(line + "\n") for place in one.places]
+    assert all(place.stands and place.end_line == 1 for place in places)
+    assert [place.quote for place in places[-2:]] == [f"{label}: paint it blue.", "Risk: the paint may peel."]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '- Bea wrote "we met. Decision: paint it blue".',
+        "- Use `x. Decision: paint it blue` as a form.",
+        "- We met about the decision: paint it blue.",
+        "- We met. No decision: nobody came.",
+    ],
+)
+def test_a_label_within_a_sentence_or_a_quote_counts_for_nothing(line: str) -> None:
+    assert said(line + "\n") == []
+
+
+CLOSING = (
+    "Done: {}",
+    "**Done:** {}",
+    "Todo done: {}",
+    "{} - DONE",
+    "Resolved: {}",
+    "Risk resolved: {}",
+    "Occurred: {}",
+    "Dropped: {}",
+    "Answered: {}",
+    "No longer: {}",
+    "Correction: {}",
+    "Todo: Done: {}",
+    "Risk: Resolved: {}",
+    "Decision: No longer: {}",
+)
+TEXTS = (
+    "call Anders",
+    "we decided to call Anders",
+    "from now on run the linter first",
+    "k3f2a1",
+    "Decision: call Anders",
+)
+
+
+@pytest.mark.parametrize("form", CLOSING)
+@pytest.mark.parametrize(
+    "place",
+    [
+        "{}",
+        "- {}",
+        "- 14:05 {}",
+        "- 14:05 [project: Alpha] {}",
+        "## Todos\n\n- {}",
+        "## Decisions\n\n{}",
+        "Risks:\n- {}",
+        "- [x] {}",
+    ],
+)
+def test_a_line_in_a_closing_form_is_never_an_item(place: str, form: str) -> None:
+    for text in TEXTS if not form.endswith("DONE") else TEXTS[:-1]:
+        assert extract(place.format(form.format(text)) + "\n") == (), text
+
+
+def test_a_list_goes_on_behind_a_closing_form() -> None:
+    forms = "- Done: call Anders\n- Correction: it is 7\n- pay rent - DONE\n"
+    for text in (f"Todos:\n{forms}- ask Bea\n", f"## Todos\n\n{forms}- ask Bea\n"):
+        assert said(text) == [("Todo", "ask Bea")]

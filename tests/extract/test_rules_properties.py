@@ -57,10 +57,11 @@ def test_any_text(text: str) -> None:
     for one in extract(text):
         assert one.text
         assert one.text == fold(one.text)
-        assert one.entry.start_line <= one.start_line <= one.end_line <= one.entry.end_line
-        own = "\n".join(line.removesuffix("\r") for line in lines[one.start_line - 1 : one.end_line])
-        assert one.quote
-        assert one.quote in own
+        [place] = one.places
+        assert one.entry.start_line <= place.start_line <= place.end_line <= one.entry.end_line
+        own = "\n".join(line.removesuffix("\r") for line in lines[place.start_line - 1 : place.end_line])
+        assert place.quote
+        assert place.quote in own
         assert (one.type, one.text) not in seen
         seen.add((one.type, one.text))
 

@@ -128,6 +128,12 @@ def test_a_project_line_governs_until_the_next_heading(line: str) -> None:
     ]
 
 
+def test_a_project_line_governs_the_subsections_of_its_heading() -> None:
+    text = "# day\n## one\nproject: Alpha\n- a\n### sub\n- b\n### own\nproject: Beta\n- c\n### sub2\n- d\n## two\n- e\n"
+    assert [entry.project for entry in read(text)] == ["Alpha", "Alpha", "Beta", "Alpha", ""]
+    assert [entry.project for entry in read("# day\nproject: Alpha\n## one\n- a\n### two\n- b\n")] == ["Alpha"] * 2
+
+
 def test_a_project_heading_governs_its_section_with_all_below() -> None:
     entries = read("## project: Alpha\n- a\n### sub\n- b\nproject: Beta\n- c\n### sub2\n- d\n## other\n- e\n")
     assert [entry.project for entry in entries] == ["Alpha", "Alpha", "Beta", "Alpha", ""]

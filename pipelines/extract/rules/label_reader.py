@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import Candidate
+from pipelines.extract.extraction import Candidate, Place
+from pipelines.extract.rules.closing_forms import Form, is_chat, read_form, without_done
 from pipelines.extract.rules.labels import (
     CONTENTS,
     introduces_example,
@@ -20,14 +22,14 @@ from pipelines.extract.rules.labels import (
     section_type,
     shows_examples,
 )
-from pipelines.extract.rules.lines import LONGEST_TEXT, clean, read_lines
+from pipelines.extract.rules.lines import LONGEST_TEXT, Line, clean, read_lines, sentences
 from pipelines.store.item import Confidence, ItemType, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pipelines.extract.rules.labels import Label
-    from pipelines.extract.rules.lines import Line, Spoken
+    from pipelines.extract.rules.lines import Spoken
     from pipelines.store.log import Entry
 
 
@@ -56,10 +58,11 @@ class _Opened:
 class LabelReader:
     """Reads a day's entries in order.
 
-    `found` holds what they say, `repeated` what a summary repeats of it, and `taken` the lines that were understood, or
-    refused, by their number.
+    `found` holds what they say, `repeated` what a summary repeats of it, `forms` what they close or correct, and
+    `taken` the lines that were understood, or refused, by their number.
     """
 
+    forms: list[Form] = field(default_factory=list)
     found: list[Candidate] = field(default_factory=list)
     repeated: list[Candidate] = field(default_factory=list)
     taken: set[int] = field(default_factory=set)
@@ -71,7 +74,7 @@ class LabelReader:
 
     def read(self, entry: Entry) -> list[Line]:
         """Find what the entry says outright; return its lines."""
-        lines = read_lines(entry)
+        lines = [part for line in read_lines(entry) for part in _at_labels(line)]
         first_of_section = entry.headings != self._headings
         self._entry, self._lines, self._headings = entry, lines, entry.headings
         if first_of_section or (self._opened and entry.start_line - self._opened.end_line > _FAR):
@@ -99,9 +102,15 @@ class LabelReader:
             return index
         label = read_label(spoken)
         ticked = spoken.box in {"x", "X"}
+        for begin in (0, label.text_at if label else 0):  # `Todo: Done: call Anders` is a form, too
+            if form := read_form(replace(spoken, said=spoken.said[begin:])):
+                kind, how, at, marks = form
+                end = end_of(lines, index)
+                self._close(index, end, kind, how, self._text(index, end, begin + at, marks))
+                return end
         if label is None:
             if not spoken.box:
-                return None
+                return None if is_chat(spoken) else self._read_done(index)
             end = end_of(lines, index)
             self._add(index, end, ItemType.TODO, self._text(index, end), sure=True, reason="tick box", closed=ticked)
             return end
@@ -116,6 +125,21 @@ class LabelReader:
         else:
             self._add(index, end, label.type, text, sure=label.sure, reason="label", closed=label.closed or ticked)
         return end
+
+    def _read_done(self, index: int) -> int | None:
+        """Read a line without a label that ends with `- DONE`."""
+        end = end_of(self._lines, index)
+        text = without_done(self._text(index, end))
+        if text:
+            self._close(index, end, "close", "done", text)
+        return end if text else None
+
+    def _close(self, index: int, end: int, kind: str, how: str, target: str) -> None:
+        self._take(index, end)
+        if self._opened:
+            self._opened.end_line = self._entry.end_line  # the list goes on behind it
+        quote, start, last = self._quoted(index, end)
+        self.forms.append(Form(kind, how, target, Place(self._entry, start, last, quote)))
 
     def _read_list(self, index: int, label: Label) -> int:
         """Give the lines below a label that stands alone to it: list items, or else the rest of the paragraph."""
@@ -188,13 +212,57 @@ class LabelReader:
         text = text.lstrip("".join(_DONE_MARKS) + " ")
         if is_void(kind, text) or is_procedural(text) or (not sure and is_hedged(text)):
             return
+        if kind is ItemType.TODO and (closed or done or without_done(text)):
+            self._close(index, end, "close", "done", without_done(text) or text)
+            return
+        quote, start, last = self._quoted(index, end)
+        confidence = Confidence.HIGH if sure else Confidence.MEDIUM
+        place = Place(self._entry, start, last, quote)
+        found = Candidate(kind, text, (place,), confidence, reason, NAME)
+        (self.repeated if is_summary else self.found).append(found)
+
+    def _quoted(self, index: int, end: int) -> tuple[str, int, int]:
+        """Return the words of some lines, with the numbers of the first and the last line."""
         lines = self._lines[index : end + 1]
         quote = "\n".join(line.raw for line in lines).strip()[:_LONGEST_QUOTE].rstrip()
         start = lines[0].number
-        last = min(lines[-1].number, start + quote.count("\n"))
-        confidence = Confidence.HIGH if sure else Confidence.MEDIUM
-        found = Candidate(kind, text, self._entry, start, last, quote, confidence, reason, NAME, closed=closed or done)
-        (self.repeated if is_summary else self.found).append(found)
+        return quote, start, min(lines[-1].number, start + quote.count("\n"))
+
+
+def read_forms(entries: Iterable[Entry]) -> tuple[Form, ...]:
+    """Return what entries close, end or correct, in their order; those of one log follow each other."""
+    forms: list[Form] = []
+    for _, day in groupby(entries, key=lambda entry: entry.path):
+        reader = LabelReader()
+        for entry in day:
+            reader.read(entry)
+        forms += reader.forms
+    return tuple(forms)
+
+
+def _at_labels(line: Line) -> list[Line]:
+    """Return a line in parts: one more for each sentence after the first that begins with a label or a form."""
+    spoken = line.spoken
+    if spoken is None or ":" not in spoken.said or not line.raw.endswith(spoken.said):
+        return [line]
+    said, head = spoken.said, len(line.raw) - len(spoken.said)
+    begins = [at for at, _ in sentences(said) if at and _begins_label(spoken, at)]
+    parts = []
+    for start, end in pairwise([0, *begins, len(said)]) if begins else ():
+        words = said[start:end].rstrip()
+        marked = words if start else spoken.marked[: len(spoken.marked) - len(said) + end].rstrip()
+        part = replace(spoken, marked=marked, said=words, box="" if start else spoken.box)
+        parts.append(Line(line.number, line.raw[head + start if start else 0 : head + end].rstrip(), part))
+    return parts or [line]
+
+
+def _begins_label(spoken: Spoken, at: int) -> bool:
+    """Whether a label with its colon, or a form, is at a place of what is said, outside of quotes."""
+    if any(spoken.said.count(mark, 0, at) % 2 for mark in '"`'):
+        return False
+    here = replace(spoken, said=spoken.said[at:])
+    label = read_label(here)
+    return read_form(here) is not None or (label is not None and ":" in here.said[: label.text_at])
 
 
 def end_of(lines: Sequence[Line], index: int) -> int:
@@ -217,4 +285,6 @@ def _goes_on(above: str, line: Line, first: Spoken) -> bool:
         return False
     if spoken.dots:
         return above.rstrip().lower().endswith(_UNFINISHED)
+    if read_form(spoken):
+        return False
     return read_label(spoken) is None and not is_near_miss(spoken) and not _FIELD.match(spoken.said)

@@ -84,7 +84,7 @@ _NO_NAME = re.compile(
     r"potential|previous|prior|old|former|example|examples|e\.g|eg|ex|i\.e|ie|for|like|format|template|syntax|usage|"
     r"sample|question|q|topic|subtopic|scribe|scribenick|chair|agenda|present|regrets|meeting|date|time|title|see|"
     r"http|https|suggestion|suggested|idea|option|alternative|counterproposal|quote|quoting|he|she|they|it|was|is|"
-    r"decisions?|decided|facts?|rules?|to-?dos?|risks?|resolved?|resolutions?|agreed|agreements?|consensus|actions?|"
+    r"done|dropped|occurred|answered|corrections?|decisions?|decided|facts?|rules?|to-?dos?|risks?|resolved?|resolutions?|agreed|agreements?|consensus|actions?|"
     r"action-\d{1,6}|fixme|warnings?|cautions?|danger|important|blockers?|lessons?|learned|learnings?|til|"
     r"preferences?|polic(?:y|ies)|conventions?|guidelines?|constraints?|next|follow-?ups?|reminders?|final|key|note|"
     r"nb|update|status|reason|because|why|result|problem|cause|root|fix|impact|issue|pr|url|link|context|summary|"
@@ -138,7 +138,8 @@ _SPEAKERS: Final = frozenset({"nick", "named", "plain"})
 def _may_follow(kind: str, found: re.Match[str], seen: dict[str, str]) -> bool:
     if kind in {"named", "plain"}:
         name = (found["name"] or found["word"]).strip()
-        return not ("named" in seen or "plain" in seen or _NO_NAME.match(name))
+        last = re.split(r"[.!?;] +", name)[-1]  # `Met Bea. Done:` names nobody
+        return not ("named" in seen or "plain" in seen or _NO_NAME.match(name) or _NO_NAME.match(last))
     if kind == "bullet":
         fresh = "bullet" not in seen or bool(found["box"] and not seen["bullet"])
         return fresh and not _SPEAKERS & seen.keys()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import Candidate, Extraction
+from pipelines.extract.extraction import Candidate, Extraction, Place
 from pipelines.extract.rules.label_reader import NAME, LabelReader, end_of
 from pipelines.extract.rules.labels import is_bot, is_near_miss, is_procedural
 from pipelines.extract.rules.lines import clean, overlap, sentences, without_filler, words
@@ -116,7 +116,7 @@ def _adopted(read: Iterable[tuple[Entry, Sequence[Line]]], taken: set[int]) -> I
 
 
 def _suggestion(kind: ItemType, text: str, entry: Entry, lines: tuple[int, int], quote: str, reason: str) -> Candidate:
-    return Candidate(kind, text, entry, *lines, quote, Confidence.MEDIUM, reason, NAME)
+    return Candidate(kind, text, (Place(entry, *lines, quote),), Confidence.MEDIUM, reason, NAME)
 
 
 # ---------------------------------------- phrases that suggest an item without a label
