@@ -1,0 +1,338 @@
+"""How two sentences stand to each other, told by their words and values alone.
+
+Careful on purpose: what is not the same statement, and no conflict of one value, stands side by side. A statement that
+is kept twice costs little, one that is lost is gone.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pipelines.extract.grounded_values import (
+    WORDS,
+    known_dates,
+    known_figures,
+    unproven_dates,
+    unproven_figures,
+    without_dates,
+)
+from pipelines.store.evidence import fold_markdown
+from pipelines.store.item import STOP_WORDS, folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_NEGATIONS: Final = _set("not no never none nobody nothing nowhere neither nor without nicht nie kein keine ohne")
+_CONDITIONS: Final = _set(
+    """if unless except excluding only until till when whenever while before after provided maybe perhaps possibly might
+    may could almost nearly partly half hardly barely rarely sometimes mostly"""
+)
+# What takes back the sentence that it stands beside, or joins another to it.
+_TURNING: Final = _set(
+    """and or but also plus then instead rather yet however although though false wrong avoid stop stopped drop dropped
+    reject rejected refuse refused cancel cancelled canceled consider considered propose proposed"""
+)
+_LEADING: Final = _set("decide decided agree agreed note remember reminder confirmed still again always please")
+_BEING: Final = _set("is are be will")
+_AUXILIARIES: Final = _BEING | _set("was were has have had can must should does do did needs would could")
+# Verbs whose subject has one object at a time, as far as a verb tells that.
+_SINGULAR: Final = _BEING | _set("use uses run runs live lives work works stay stays host hosts choose")
+_PREPOSITIONS: Final = _set("for in on at to as from since with by of under until and because so")
+# A number behind one of these only names something.
+_NUMBERED: Final = _set(
+    """pr mr pull request issue ticket bug task invoice order room step phase chapter page section sprint milestone
+    release version build commit flight gate line batch case item rfc episode week day lesson sensor node server machine
+    volume figure table sample platform terminal question option row test unit number no part article level stage run
+    attempt meeting session slide story epic"""
+)
+_OPPOSITES: Final = """enable/disable allow/forbid allow/deny allow/block public/private always/never increase/decrease
+    increase/reduce raise/lower start/stop start/end begin/end open/close open/closed morning/evening on/off up/down
+    left/right add/remove accept/reject approve/reject include/exclude minimum/maximum least/most online/offline
+    mandatory/optional required/optional early/late hot/cold manual/automatic manually/automatically love/hate
+    like/dislike pass/fail cheap/expensive internal/external daily/weekly weekly/monthly"""
+
+_MONTH: Final = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)(?!\w)"
+)
+_YEAR: Final = r"(?:19|20)\d\d"
+_UNIT: Final = r"%|(?i:percent|k|ms|s|min|h|d|w|[kmgt]i?b|second|minute|hour|day|week|month|year)s?\b"
+_TOKEN: Final = re.compile(
+    rf"(?P<date>\b{_YEAR}-\d\d-\d\d\b|\b\d\d?(?:st|nd|rd|th|\.)?\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR}\b)?"
+    rf"|\b{_MONTH}(?:\s+\d\d?(?:st|nd|rd|th)?(?![:\w]))?(?:,?\s+{_YEAR}\b)?"
+    rf"|(?<![\w.,$€£-]){_YEAR}(?![\w,]|[.-]\d)|\b(?i:mon|tues|wednes|thurs|fri|satur|sun)days?\b)"
+    r"|(?P<time>\b[0-2]?\d:[0-5]\d(?:\s?[ap]\.?m\b\.?)?|\b(?:1[0-2]|[1-9])\s?[ap]\.?m\b\.?|\b(?:noon|midnight)\b)"
+    r"|(?P<number>(?<![\w.#/@-])(?:(?<!\S)[-−])?[$€£]?\d+(?:[,'’]\d{3})*(?:\.\d+)?"
+    rf"(?:[ -]?(?:{_UNIT}))?(?!\w|[/:]\w|-\d|\.\w))"
+    r"|(?P<word>[#@]?[^\W_](?:[\w'’.@#/:+\\-]*[\w+#])?)"
+    r"|(?P<sign>[<>=≠≤≥±]+)"
+)
+_IDENTIFIER: Final = re.compile(r"\d|[#@_\\]|\w[./:]\w")
+_SHORT_NOT: Final = re.compile(r"(?<=n)not$|n't$|(?<=^(?:do|is|ca|wo))nt$|(?<=^(?:did|are))nt$|(?<=^does)nt$")
+_WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
+_BREAK: Final = re.compile(r"[,;:()–—]|\s-\s|[.!?]\s")
+_CLAUSES: Final = _set("but because since so although though while whereas and instead")
+
+
+class _Token(NamedTuple):
+    """A word or a value: as it is compared, in small letters, and as written; its kind is empty for a plain word."""
+
+    key: str
+    word: str
+    raw: str
+    kind: str
+    clause: int
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str) -> tuple[_Token, ...]:
+    """Return the words and values of a text in order, without articles; `can't` is `can not`."""
+    text = fold_markdown([text]).replace("’", "'")
+    tokens: list[_Token] = []
+    clause = end = 0
+    for found in _TOKEN.finditer(text):
+        gap, end = text[end : found.start() + 1], found.end()
+        clause += bool(tokens) and bool(_BREAK.search(gap))
+        first = not tokens or bool(re.search(r"[.!?:]\W", gap))
+        for word, kind in _words(str(found.lastgroup), found[0], is_first=first):
+            clause += word in _CLAUSES
+            if word not in {"a", "an", "the"}:
+                key = word if kind not in {"", "name"} else stem(word)
+                tokens.append(_Token(key, word, found[0], kind, clause))
+    return tuple(tokens)
+
+
+def _words(kind: str, raw: str, *, is_first: bool) -> Iterator[tuple[str, str]]:
+    low = re.sub(r"'s?$", "", raw).lower()
+    if kind == "number":
+        yield re.sub(r"s$|[,' -](?!\d)|[,'](?=\d)", "", low), kind
+    elif kind != "word":
+        yield low, kind
+    elif denied := _SHORT_NOT.search(low):
+        yield _WHOLE.get(low[: denied.start()], low[: denied.start()]), ""
+        yield "not", ""
+    elif low in WORDS and low not in {"zero", "one"}:
+        yield str(WORDS[low]), "identifier" if low.endswith(("th", "third")) else "number"
+    elif _IDENTIFIER.search(raw):
+        yield low, "identifier"
+    else:
+        named = (
+            low not in STOP_WORDS
+            and low not in _NEGATIONS
+            and (any(map(str.isupper, raw[1:])) or (raw[0].isupper() and not is_first))
+        )
+        yield low, "name" if named else ""
+
+
+_PAST: Final = dict(
+    pair.split("/")
+    for pair in """sent/send wrote/writ written/writ paid/pay bought/buy met/meet made/mak built/build found/find
+    took/tak gave/giv given/giv got/get brought/bring spoke/speak chose/choos ran/run told/tell""".split()
+)
+_ENDINGS: Final = {"ies": "y", "ied": "y", "sses": "ss", "ches": "ch", "shes": "sh", "xes": "x", "ing": "", "ed": ""}
+
+
+@lru_cache(maxsize=8192)
+def stem(word: str) -> str:
+    """Return a word in small letters without its ending: `calls`, `called` and `calling` are `call`."""
+    if word in _PAST:
+        return _PAST[word]
+    if len(word) > 3 and not word.endswith(("ss", "us", "is")):  # noqa: PLR2004  `use` and `gas` have no ending
+        ending = next((one for one in (*_ENDINGS, "s") if word.endswith(one) and len(word) - len(one) > 1), "")
+        word = word.removesuffix(ending) + _ENDINGS.get(ending, "")
+        if word[-1:] == word[-2:-1] and word[-1] in "bdgmnprt" and ending in {"ing", "ed"}:
+            word = word[:-1]
+    return word.removesuffix("e") if len(word) > 3 else word  # noqa: PLR2004  as above
+
+
+def keywords(text: str) -> frozenset[str]:
+    """Return the words that tell what a text is about, without endings, and its values and names; no stop words."""
+    return frozenset(one.key for one in _read(text) if _tells(one))
+
+
+def _tells(token: _Token) -> bool:
+    return bool(token.kind) or not (token.word in STOP_WORDS or token.word in _NEGATIONS)
+
+
+def guard_words(text: str) -> frozenset[str]:
+    """Return the words by which a text denies or sets a condition."""
+    return frozenset(one.word for one in _read(text)) & (_NEGATIONS | _CONDITIONS)
+
+
+# ---------------------------------------- the same statement
+
+
+_FEWEST: Final = 2
+"""A sentence has so many telling words at least, or it says too little to be found in another."""
+
+
+def same_statement(new: str, held: str) -> bool:
+    """Whether two sentences state the same.
+
+    They are the same words but for case and punctuation, or one is contained in the other, where the rest holds no
+    value, name, negation or condition, joins nothing to it and takes nothing back.
+    """
+    if new.rstrip().endswith("?") != held.rstrip().endswith("?"):
+        return False
+    if folded(new) == folded(held):
+        return True
+    less, more = sorted((_read(new), _read(held)), key=len)
+    if len({one.key for one in less if _tells(one)}) < _FEWEST:
+        return False
+    for at in range(len(more) - len(less) + 1):
+        if [one.word for one in more[at : at + len(less)]] == [one.word for one in less]:
+            before, after = more[:at], more[at + len(less) :]
+            leads = all(one.word in STOP_WORDS | _LEADING for one in before)
+            barred = _NEGATIONS | _CONDITIONS | _TURNING
+            return leads and not any(one.kind or one.word in barred for one in (*before, *after))
+    return False
+
+
+def same_guards(one: str, other: str) -> bool:
+    """Whether two sentences agree in what may never be merged, however near they are in meaning.
+
+    These are numbers, dates, names, negations and conditions, words that are opposites, and the order of what they
+    have in common: `replace A with B` is not `replace B with A`.
+    """
+    first, second = keywords(one), keywords(other)
+    if any({a, b} in _STEMMED for a in first - second for b in second - first):
+        return False
+    orders = [[token.key for token in _read(text) if token.key in first & second] for text in (one, other)]
+    return orders[0] == orders[1] and adds_nothing(one, other) and adds_nothing(other, one)
+
+
+_STEMMED: Final = [set(map(stem, pair.split("/"))) for pair in _OPPOSITES.split()]
+
+
+def adds_nothing(new: str, held: str) -> bool:
+    """Whether every number, date, name and condition of the newer sentence stands in the older, and both deny alike.
+
+    What only the older has is no hindrance. A negation of the older counts where its clause is about what the newer
+    one is about: `1,000 requests, not 100` is said again by `1,000 requests`.
+    """
+    tokens, others = _read(new), _read(held)
+    there, beginnings = {one.key for one in others}, {one.word[:4] for one in others}
+    for at, one in enumerate(tokens):
+        if one.kind in {"name", "identifier", "sign"} and one.key not in there:
+            return False
+        if _begins_as_name(at, tokens) and one.word[:4] not in beginnings:
+            return False
+    if not _tells_values(held, new) or ({one.word for one in tokens} & _CONDITIONS) - {one.word for one in others}:
+        return False
+    shared = {one.clause for one in others if _tells(one) and one.key in keywords(new)}
+    denied = sum(one.word in _NEGATIONS and one.clause in shared for one in others)
+    return denied == sum(one.word in _NEGATIONS for one in tokens)
+
+
+_NO_DAY: Final = date(1900, 1, 1)
+"""Stands for the day of the log: what is compared gives its dates itself."""
+
+
+def _tells_values(told: str, asked: str) -> bool:
+    """Whether a sentence tells all dates and figures of another one: `2026-05-15` tells `15 May` and its weekday."""
+    dates, figures = known_dates(told, _NO_DAY), known_figures(without_dates(told))
+    if unproven_dates(asked, dates, _NO_DAY):
+        return False
+    return not unproven_figures(without_dates(asked), figures, dates.years)
+
+
+def _begins_as_name(at: int, tokens: Sequence[_Token]) -> bool:
+    """Whether the first word of a sentence is a name: a capital, and what follows a subject behind it."""
+    one = tokens[at]
+    if at or len(tokens) < _FEWEST or one.kind or tokens[1].kind or not one.raw[0].isupper() or one.word in STOP_WORDS:
+        return False
+    verb = tokens[1].word
+    return one.raw.endswith("'s") or verb in _AUXILIARIES or (verb != stem(verb) and verb.endswith(("s", "ed")))
+
+
+# ---------------------------------------- a conflict, about which a person is asked
+
+
+def conflict(new: str, held: str) -> str:
+    """Return why two sentences cannot both hold, as the end of a sentence; empty where they stand side by side.
+
+    They are the same sentence but for one value, or one of them denies what the other says. A value is a number with
+    its unit, a date, a time or a name. What only names something is none (`PR 41`), nor is one of the subject or of
+    something that happened: of these there may be many. Two tasks never conflict; the caller leaves them out.
+    """
+    one, other = _read(new), _read(held)
+    if _undenied(one) == _undenied(other) and keywords(new) & keywords(held):
+        counts = [sum(token.word in _NEGATIONS for token in tokens) for tokens in (one, other)]
+        return "one denies what the other says" if abs(counts[0] - counts[1]) == 1 else ""
+    start, end = _common([token.key for token in one], [token.key for token in other])
+    mine, theirs = one[start : len(one) - end], other[start : len(other) - end]
+    before, after = one[:start], one[len(one) - end :]
+    kind = _kind_of(mine)
+    if not kind or kind != _kind_of(theirs) or not any(map(_tells, (*before, *after))):
+        return ""
+    repeats = kind != "name" and (_tells_values(new, held) or _tells_values(held, new))
+    if repeats or not _one_at_a_time(kind, before, after):
+        return ""
+    return f"one says {' '.join(t.raw for t in mine)}, the other {' '.join(t.raw for t in theirs)}"
+
+
+def _undenied(tokens: Sequence[_Token]) -> list[str]:
+    kept: list[str] = []
+    for token in tokens:
+        if token.word == "without":
+            kept.append("with")
+        elif token.word in _NEGATIONS:
+            if kept and kept[-1] in {"do", "did", stem("does")}:
+                kept.pop()
+        elif token.word not in {"always", "ever", "any", "some", "longer"}:
+            kept.append(token.key)
+    return kept
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
+    """Return how many words two sentences share at their beginning, and at their end."""
+    least, start, end = min(len(one), len(other)), 0, 0
+    while start < least and one[start] == other[start]:
+        start += 1
+    while end < least - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return start, end
+
+
+def _kind_of(tokens: Sequence[_Token]) -> str:
+    """Return what one value some tokens are together, or nothing: a number, a date, a time, a name."""
+    kinds = [token.kind for token in tokens]
+    if kinds[1:] and kinds[-1] == "number":
+        kinds.pop()  # `MySQL 8`
+    is_one = len(set(kinds)) == 1 and kinds[0] in {"number", "date", "time", "name"}
+    return kinds[0] if is_one and (kinds[0] != "number" or len(tokens) == 1) else ""
+
+
+def _one_at_a_time(kind: str, before: Sequence[_Token], after: Sequence[_Token]) -> bool:
+    """Whether a value between some words is one of which there can only be one; see `conflict`."""
+    said = {token.word for token in before}
+    if not said & _BEING and any(_happened(at, before) for at in range(len(before))):
+        return False
+    last, then = before[-1] if before else None, after[0].word if after else ""
+    if kind == "number":
+        is_product = last is not None and last.kind == "name" and not last.raw.isupper()  # `Node 18`
+        numbered = last is not None and last.word in _NUMBERED and not is_product
+        return not numbered and not (last and last.word not in STOP_WORDS and then in _AUXILIARIES)
+    if kind == "date" and last is not None and last.word == "of":  # `the minutes of 4 May`
+        return False
+    if any(token.word in _AUXILIARIES for token in after):
+        return False
+    if kind == "name":
+        return bool(said & _SINGULAR) and (not after or after[0].word in _PREPOSITIONS)
+    return True
+
+
+def _happened(at: int, tokens: Sequence[_Token]) -> bool:
+    """Whether a word tells what happened: `failed` does so in `it failed on Monday`, not in `retry failed jobs`."""
+    word, after = tokens[at].word, tokens[at + 1 : at + 2]
+    if word in _PAST or word in {"was", "were", "had", "did"}:
+        return True
+    return word.endswith("ed") and (not at or not after or bool(after[0].kind) or after[0].word in _PREPOSITIONS)

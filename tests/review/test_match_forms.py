@@ -1,0 +1,225 @@
+"""A closing form is read where it stands, is no item, and means one open item or none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.rules.label_reader import read_forms
+from pipelines.review.match_forms import corrected_by, target_of
+from pipelines.store.item import ACTIVE, Item, ItemType, Status
+from pipelines.store.log import parse_entries
+
+if TYPE_CHECKING:
+    from pipelines.extract.rules.closing_forms import Form
+
+    Held = tuple[str, Item]
+
+DAY = "2026-03-18"
+
+
+def forms(text: str) -> list[Form]:
+    return list(read_forms(parse_entries(f"Logs/{DAY}.md", DAY, text)))
+
+
+def items(text: str) -> list[tuple[str, str]]:
+    request = ExtractionRequest(DAY, parse_entries(f"Logs/{DAY}.md", DAY, text))
+    return [(str(one.type), one.text) for one in RulesExtractor().extract(request).candidates]
+
+
+def held(ident: str, kind: str, text: str, *, since: str = "2026-03-01", status: Status | None = None) -> Held:
+    open_now = Status.OPEN if kind == "Todo" else Status.LIVE
+    section = "questions" if text.endswith("?") else ""
+    return "Projects/harborlight.md", Item(ItemType(kind), text, ident, status or open_now, since, page_section=section)
+
+
+KNOWN = (
+    held("k3f2a1bbbbb", "Todo", "Water the plants"),
+    held("k3f2a2bbbbb", "Todo", "Call Anders"),
+    held("k0000000001", "Todo", "Call Anders about the signed DPA by 2026-04-10"),
+    held("k0000000002", "Todo", "Send the invoice to Acme"),
+    held("k0000000003", "Risk", "The disk of the staging server fills up"),
+    held("k0000000004", "Fact", "The office is in Bern"),
+    held("k0000000005", "Fact", "The API allows 100 requests per minute"),
+    held("k0000000006", "Todo", "Write the quarterly report"),
+    held("k0000000007", "Todo", "Pay invoice 41"),
+    held("k0000000008", "Todo", "Pay invoice 42"),
+    held("k0000000009", "Todo", "Order toner", status=Status.DONE),
+    held("k000000000a", "Todo", "Clean the oven", since="2026-03-19"),
+    held("k000000000b", "Decision", "Use nginx as the reverse proxy"),
+    held("k000000000c", "Fact", "Who signs the contract?"),
+)
+TEXTS = {one.id: one.text for _, one in KNOWN}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Done: call Anders",
+        "- **Done:** call Anders",
+        "- **Done**: call Anders",
+        "- DONE: call Anders",
+        "- 10:05 done: call Anders",
+        "- Todo done: call Anders",
+        "- 10:05 Bea: Done: call Anders",
+        "- **Bea:** Done: call Anders",
+        "- 10:05 [project: Harborlight] Done: call Anders",
+        "- [x] call Anders",
+        "- [X] Todo: call Anders",
+        "- [x] **Todo:** call Anders",
+        "- call Anders - DONE",
+        "- call Anders – **DONE**",
+        "- call Anders — done.",
+        "- call Anders (DONE)",
+        "- Todo: call Anders - DONE",
+        "- TODO (done): call Anders",
+        "10:05 Met Bea. Done: call Anders",
+        "Done: call\nAnders",
+    ],
+)
+def test_what_is_done_closes_its_todo_and_is_no_item(line: str) -> None:
+    (form,) = forms(line + "\n")
+    assert (form.kind, form.how, form.target.rstrip(".")) == ("close", "done", "call Anders")
+    assert target_of(form, KNOWN) == "k3f2a2bbbbb"
+    assert items(line + "\n") == []
+    assert form.place.quote in "\n".join(form.place.lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "how", "target"),
+    [
+        ("Done: k3f2a1", "close", "done", "k3f2a1bbbbb"),
+        ("Done: `k3f2a1` at last", "close", "done", "k3f2a1bbbbb"),
+        ("Done: called Anders about the DPA", "close", "done", "k0000000001"),
+        ("Done: called Anders about the signed DPA, he agreed", "close", "done", "k0000000001"),
+        ("Done: sent the invoice to Acme on 3 March 2026", "close", "done", "k0000000002"),
+        ("Done: the Harborlight invoice to Acme", "close", "done", "k0000000002"),
+        ("Done: the quarterly report", "close", "done", "k0000000006"),
+        ("Done: pay invoice 41", "close", "done", "k0000000007"),
+        ("Resolved: disk of the staging server fills up", "close", "resolved", "k0000000003"),
+        ("Risk resolved: the disk of the staging server fills up", "close", "resolved", "k0000000003"),
+        ("Occurred: the disk of the staging server fills up", "close", "occurred", "k0000000003"),
+        ("Dropped: the disk of the staging server fills up", "close", "dropped", "k0000000003"),
+        ("Dropped: write the quarterly report", "close", "dropped", "k0000000006"),
+        ("No longer: the office is in Bern", "end", "ended", "k0000000004"),
+        ("No longer: nginx as the reverse proxy", "end", "ended", "k000000000b"),
+        ("Answered: who signs the contract?", "close", "answered", "k000000000c"),
+    ],
+)
+def test_a_form_means_its_one_item(line: str, kind: str, how: str, target: str | None) -> None:
+    (form,) = forms(f"- {line}\n")
+    assert (form.kind, form.how) == (kind, how)
+    assert target_of(form, KNOWN) == target
+    assert items(f"- {line}\n") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Done: k3f2a",  # two begin so
+        "Done: k9999",
+        "Done: pay invoice",  # two are meant
+        "Done: pay invoice 43",
+        "Done: call Bea",
+        "Done: not yet called Anders",
+        "Done: everything except the quarterly report",
+        "Done: the disk of the staging server fills up",  # a risk is not done
+        "Done: order toner",  # closed already
+        "Done: clean the oven",  # younger
+        "Done: office",
+        "Resolved: call Anders",
+        "No longer: call Anders",
+        "Done: a b",
+        "Done: ...",
+    ],
+)
+def test_a_form_without_its_one_open_item_closes_nothing_and_is_no_item(line: str) -> None:
+    assert [target_of(form, KNOWN) for form in forms(f"- {line}\n")] in ([None], [])
+    assert items(f"- {line}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [
+        ("the API allows 1,000 requests per minute, not 100", "k0000000005"),
+        ("1,000 requests per minute, not 100", "k0000000005"),
+        ("the API allows 1,000 requests per minute", "k0000000005"),
+        ("the API allows 1,000 requests per minute instead of 100.", "k0000000005"),
+        ("the API does not allow 100 requests per minute", "k0000000005"),
+        ('"100 requests per minute" is wrong, 1,000 are allowed', "k0000000005"),
+        ("the office is in Basel", "k0000000004"),
+        ("use Caddy as the reverse proxy (not nginx)", "k000000000b"),
+        ("the office in Bern has a new door", None),
+        ("it is 1,000", None),
+        ("the parking lot is in Thun", None),
+    ],
+)
+def test_a_correction_replaces_the_one_item_that_it_speaks_of(line: str, target: str | None) -> None:
+    (form,) = forms(f"- Correction: {line}\n")
+    assert (form.kind, form.target) == ("correct", line)
+    assert corrected_by(form, KNOWN) == target
+    assert items(f"- Correction: {line}\n") == []
+
+
+def test_a_correction_of_what_two_items_say_is_asked_about() -> None:
+    other = held("k000000000d", "Rule", "The API allows 500 requests per minute")
+    (form,) = forms("- Correction: the API allows 1,000 requests per minute\n")
+    assert corrected_by(form, (*KNOWN, other)) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Done with the report for today.",
+        "It is done: the cluster moved.",
+        'She said "all good. Done: call Anders" and left.',
+        "Nothing - done is better than perfect",
+        "RESOLVED: call Anders",
+        "[10:05] <bea> done: call Anders",
+        "[10:05] <bea> resolved: call Anders",
+        "```\nDone: call Anders\n```",
+        "For example:\nDone: call Anders",
+        "- [ ] call Anders",
+        "<!-- Done: call Anders -->",
+    ],
+)
+def test_what_only_looks_like_a_form_is_none(line: str) -> None:
+    assert forms(line + "\n") == []
+
+
+def test_a_label_counts_at_the_start_of_any_sentence() -> None:
+    text = "- 14:05 Bea: We met. Decision: use Caddy. Done: call Anders. Todo: ask Ines for the key\n"
+    assert items(text) == [("Decision", "use Caddy."), ("Todo", "ask Ines for the key")]
+    assert [form.target for form in forms(text)] == ["call Anders."]
+    assert items('- She wrote "fine. Decision: use Caddy".\n') == []
+    assert items("- We talked about the decision. Use of it: none.\n") == []
+
+
+WORDS = sorted(
+    {word for text in TEXTS.values() for word in text.split()} | {"not", "k3f2a1", "k0000", "yesterday", "41"}
+)
+
+
+@given(
+    st.sampled_from(["Done", "Dropped", "Resolved", "Occurred", "Answered", "No longer", "Correction"]),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=9),
+)
+def test_a_form_never_means_what_is_closed_or_younger_and_is_never_an_item(form: str, words: list[str]) -> None:
+    line = f"- {form}: {' '.join(words)}\n"
+    for one in forms(line):
+        found = (corrected_by if one.kind == "correct" else target_of)(one, KNOWN)
+        meant = [item for _, item in KNOWN if item.id == found]
+        assert all(item.status in ACTIVE and item.since <= DAY for item in meant)
+    assert items(line) == []
+
+
+@given(st.sampled_from([one for _, one in KNOWN if one.type is ItemType.TODO]))
+def test_of_two_alike_none_is_meant(item: Item) -> None:
+    twin = held("k00000000ff", "Todo", item.text.upper(), since=item.since, status=item.status)
+    (form,) = forms(f"- Done: {item.text}\n")
+    assert target_of(form, (*KNOWN, twin)) is None
