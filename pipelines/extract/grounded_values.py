@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 # ---------------------------------------- numbers in words
@@ -43,8 +43,9 @@ WORDS: Final[dict[str, int]] = {
     "a dozen": 12,
     "dozen": 12,
 }  # fmt: skip
+_IN_WORDS: Final = "|".join(sorted(WORDS, key=len, reverse=True))
 # The longest first: "twenty-one" is not "twenty".
-NUMBER: Final = r"(?:\d{1,6}(?:\.\d{1,3})?|" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")"
+NUMBER: Final = rf"(?:\d{{1,6}}(?:\.\d{{1,3}})?|{_IN_WORDS})"
 
 
 def value_of(word: str) -> float:
@@ -123,6 +124,8 @@ def known_dates(text: str, log_day: date) -> KnownDates:
                 days |= _days(year, month, day)
     for found in re.finditer(rf"\b({_MONTH}|may)\b", text, _FLAGS):
         months |= {(year, _month(found[1])) for year in near}
+    for found in re.finditer(r"\bQ([1-4])\b", text):  # a quarter ends with its third month
+        months |= {(year, 3 * int(found[1])) for year in near}
     if _names("end of|month'?s end|by the end", text):
         ending = {*months, (log_day.year, log_day.month), (log_day.year, 12)}
         days |= {date(year, month, calendar.monthrange(year, month)[1]) for year, month in ending}
@@ -131,6 +134,17 @@ def known_dates(text: str, log_day: date) -> KnownDates:
     years |= {day.year for day in days} | {log_day.year}
     today = _names("today|tonight|now|this (?:morning|afternoon|evening)|heute", text)
     return KnownDates(frozenset(days), frozenset(months), frozenset(years), frozenset(weekdays), today)
+
+
+def join_dates(many: Sequence[KnownDates]) -> KnownDates:
+    """Return what several texts may mean together, each written on its own day."""
+    return KnownDates(
+        frozenset().union(*(one.days for one in many)),
+        frozenset().union(*(one.months for one in many)),
+        frozenset().union(*(one.years for one in many)),
+        frozenset().union(*(one.weekdays for one in many)),
+        any(one.today for one in many),
+    )
 
 
 def unproven_dates(text: str, known: KnownDates, log_day: date) -> list[str]:
@@ -223,7 +237,7 @@ _OFFSETS: Final = (
     ("last week", -7),
     ("fortnight", 14),
 )
-_WEEKS: Final = (("next week|nächste woche", 1), ("last week", -1), ("this week|weekend", 0))
+_WEEKS: Final = (("next week|nächste woche", 1), ("last week", -1), ("this week|the week|weekend", 0))
 _SPAN: Final = re.compile(rf"\b(?P<n>{NUMBER}|an?)[\s-]+(?P<unit>day|week|month|year|tage?n?|wochen?)s?\b", _FLAGS)
 _FARTHEST: Final = 5000  # no date of a memory is so far off
 
@@ -269,38 +283,66 @@ def _months_on(day: date, count: int) -> tuple[int, int]:
 
 _HALF = r"(?:\s*(?P<half>[ap])\.?m\b\.?)"
 _TIME: Final = re.compile(
-    rf"(?<![\d.:])(?P<h>[01]?\d|2[0-4]):(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d:]){_HALF}?", re.IGNORECASE
+    rf"(?<![\d.:])(?P<h>[01]?\d|2[0-4])(?::|\.(?=\d\d\s?[ap]\.?m))(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d:]){_HALF}?", _FLAGS
 )
-_HOUR: Final = re.compile(rf"(?<![\d.:])(?P<h>1[0-2]|0?[1-9]){_HALF}", re.IGNORECASE)
-_NAMED_TIMES: Final = {"noon": 720, "midnight": 0}
+_HOUR: Final = re.compile(rf"(?<![\d.:])(?P<h>1[0-2]|0?[1-9]){_HALF}", _FLAGS)
+_CLOCK: Final = re.compile(
+    rf"\b(?:(?P<part>half past|quarter past|quarter to)\s)?(?P<h>{NUMBER})\b(?P<m>:\d\d)?(?P<clock>\so['’]clock)?"
+    r"(?:\s(?:in\sthe\s(?P<of>morning|afternoon|evening)|at\s(?P<night>night)))?",
+    _FLAGS,
+)
+_PARTS: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
+_AT: Final = re.compile(
+    rf"(?:\b(?:at|by|from|until|till|before|after)\s|\b(?=\d\d?[-–]\d))(?P<h>{NUMBER})\b(?![:.%]\d|\s?[ap]\.?m)", _FLAGS
+)
+_NAMED_TIMES: Final = {"noon": 720, "midday": 720, "midnight": 0}
 # 1,000 and 1’000 and 1_000; a point there may be a decimal or a version, and stays.
-_GROUPED: Final = re.compile(r"(?<![\w.,])\d{1,3}(?:[,'’_\u202f\u00a0]\d{3})+(?![\d,])")
+_GROUPED: Final = re.compile(r"(?<![\w.,])\d{1,3}(?:[,'’_\u202f\u00a0]\d{3})+(?!,?\d)")
 _DECIMAL_COMMA: Final = re.compile(r"(?<=\d),(?=\d)")
+_AND_A_HALF: Final = re.compile(
+    rf"\b(?P<n>{NUMBER}|an?)(?P<unit> hour| day| week| month| year)? and a half\b|\b(?P<digits>\d{{0,6}})\s?½", _FLAGS
+)
+_MONEY: Final = re.compile(r"(?P<sign>[$€])\s?(?P<n>\d{1,12}(?:\.\d{1,6})?(?:[km]\b|mio\b|bn\b)?)", _FLAGS)
+_CURRENCIES: Final = {"$": "USD", "€": "EUR"}
 _FIGURE: Final = re.compile(
-    r"(?<![\w.])(?P<sign>(?<![^\s(=<>~:])[-−](?=[\d.]))?[vV]?(?P<n>\d+(?:\.\w+)*)(?P<unit>[^\W\d_]{0,12})(?![\w])"
-    r"|(?<![\w.])[-−]?[$€£¥]\s?(?P<money>\d+(?:\.\d+)*)(?P<scale>[kKmM]?)\b"
+    r"(?<![\w.])(?P<sign>(?<![^\s(=<>~:])[-−](?=[\d.]))?[vV£¥]?"
+    r"(?:(?P<n>\d+(?:\.\d+)*)(?P<unit>[^\W\d_]{0,12})(?!\w|\.\w)|(?P<version>\d+(?:\.\w+)+))"
 )
 _THOUSANDS: Final = {"k": 1000, "m": 10**6, "mio": 10**6, "bn": 10**9}
-_WORD: Final = re.compile(r"\b(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
-_ONE: Final = re.compile(r"\b(?:an?|one|once|single|sole|first)\b", re.IGNORECASE)
-_TWO: Final = re.compile(r"\b(?:both|pair|couple|twice|second|double)\b", re.IGNORECASE)
+_WORD: Final = re.compile(rf"\b(?:{_IN_WORDS})\b", _FLAGS)
+_FEW: Final = {"twice": ("2",), "thrice": ("3",), "half": ("0.5", "50")}
+_ONE: Final = re.compile(r"\b(?:an?|one|once|single|sole|first)\b", _FLAGS)
+_TWO: Final = re.compile(r"\b(?:both|pair|couple|twice|second|double)\b", _FLAGS)
+# Units of one letter count beside digits alone: `5 d`, and no `and`.
 _UNITS: Final = {
-    "second": r"s|secs?|seconds?", "minute": r"min|mins|minutes?", "hour": r"h|hrs?|hours?", "day": r"d|days?|daily",
+    "second": r"s|secs?|seconds?", "minute": r"min|mins|minutes?", "hour": r"h|hrs?|hours?", "day": r"d|days?|nights?",
     "week": r"w|wks?|weeks?", "month": r"months?", "year": r"y|yrs?|years?", "%": r"%|percent|per cent",
     "MB": r"mb|mib|megabytes?", "GB": r"gb|gib|gigabytes?", "TB": r"tb|tib|terabytes?", "KB": r"kb|kib|kilobytes?",
-    "ms": r"ms|milliseconds?",
+    "ms": r"ms|milliseconds?", "USD": r"usd|dollars?|bucks", "EUR": r"eur|euros?",
 }  # fmt: skip
+_UNIT: Final = "|".join(f"(?:{forms})" for forms in _UNITS.values())
 _PAIR: Final = re.compile(
-    rf"(?<![\w.])(?P<n>{NUMBER}|an?)[\s-]?(?P<unit>"
-    + "|".join(f"(?:{forms})" for forms in _UNITS.values())
-    + r")(?!\w)",
-    re.IGNORECASE,
+    rf"(?<![\w.])(?:(?P<n>\d{{1,12}}(?:\.\d{{1,6}})?)[\s-]?(?P<unit>{_UNIT})(?!\w)"
+    rf"|(?P<word>{_IN_WORDS}|half an?|every (?:other|second)|an?|per|each|every)[\s-]+(?=(?P<of>\w{{2,}})))",
+    _FLAGS,
 )
+_COUNTS: Final = {"half a": 0.5, "half an": 0.5, "every other": 2, "every second": 2}
+_RATE: Final = re.compile(
+    r"(?<=\w)/(?P<unit>s|sec|min|h|hr|hour|day|week|month|year)\b|\b(?P<adverb>hourly|daily|nightly|weekly|monthly|"
+    r"quarterly|yearly|annual|annually|biweekly|fortnightly|every fortnight|(?:every|each) \w{3,6}day|\w{3,6}days)\b",
+    _FLAGS,
+)
+_ADVERBS: Final = {
+    "hourly": (1, "hour"), "daily": (1, "day"), "nightly": (1, "day"), "weekly": (1, "week"), "monthly": (1, "month"),
+    "quarterly": (3, "month"), "yearly": (1, "year"), "annual": (1, "year"), "annually": (1, "year"),
+    "biweekly": (2, "week"), "fortnightly": (2, "week"), "every fortnight": (2, "week"),
+}  # fmt: skip
 _SAME: Final = {
     "week": ("day", 7),
     "year": ("month", 12),
     "hour": ("minute", 60),
     "minute": ("second", 60),
+    "second": ("ms", 1000),
     "day": ("hour", 24),
 }
 # Words for a number that often are none: "one of them", "a second look".
@@ -318,25 +360,30 @@ class KnownFigures:
 
 def known_figures(text: str) -> KnownFigures:
     """Return every figure that `text` may mean."""
+    text = _in_digits(text)
     times = {minutes for _, minutes in _times(text)}
-    for found in _TIME.finditer(text):  # `4:30` may mean the afternoon; `04:30` does not
-        if not found["half"] and not found["h"].startswith("0") and int(found["h"]) <= 12:  # noqa: PLR2004  half a day
-            times.add(int(found["h"]) % 12 * 60 + 720 + int(found["m"]))
+    for found in (*_TIME.finditer(text), *_AT.finditer(text)):
+        # `4:30` and `at four` may mean the afternoon; `04:30` does not
+        parts = found.groupdict()
+        hour = value_of(parts["h"])
+        if not parts.get("half") and not parts["h"].startswith("0") and hour in range(13):
+            times |= {(int(hour) % 12 + off) * 60 + int(parts.get("m") or 0) for off in (0, 12)}
     numbers = {number for _, number in _numbers(text)}
-    numbers |= {str(minutes // 60) for minutes in times if minutes % 60 == 0}
+    numbers |= {str(hour) for minutes in times if minutes % 60 == 0 for hour in (minutes // 60, minutes // 60 % 12)}
     numbers |= {"1"} if _ONE.search(text) else set()
     numbers |= {"2"} if _TWO.search(text) else set()
     return KnownFigures(frozenset(numbers), frozenset(times), frozenset(_pairs(text)))
 
 
 def unproven_figures(text: str, known: KnownFigures, years: Iterable[int] = ()) -> list[str]:
-    """Return the figures of an item's text that its evidence does not tell, in its own words.
+    """Return the figures of an item's text that its evidence does not tell, in its own words or in digits.
 
     Args:
         text: the item's sentence, without its dates.
         known: what the evidence tells.
         years: years that may be named.
     """
+    text = _in_digits(text)
     wrong = [words for words, minutes in _times(text) if minutes not in known.times]
     pairs = list(_own_pairs(text))
     proven = known.numbers | {str(year) for year in years} | {f"{pair[0]:g}" for pair in pairs if pair in known.pairs}
@@ -350,6 +397,29 @@ def unproven_figures(text: str, known: KnownFigures, years: Iterable[int] = ()) 
         if others and unit not in others:
             wrong.append(f"{value:g} {unit}")
     return list(dict.fromkeys(wrong))
+
+
+def _in_digits(text: str) -> str:
+    """Return `text` with groups, halves, sums of money and times of day in one form: `half past nine` is `9:30`."""
+    text = _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
+    text = _DECIMAL_COMMA.sub(".", text)
+    text = _AND_A_HALF.sub(_and_a_half, text)
+    text = _MONEY.sub(lambda found: f"{found['n']} {_CURRENCIES[found['sign']]}", text)
+    return _CLOCK.sub(_clock, text)
+
+
+def _and_a_half(found: re.Match[str]) -> str:
+    return f"{value_of(found['n'] or found['digits'] or '0') + 0.5:g}{found['unit'] or ''}"
+
+
+def _clock(found: re.Match[str]) -> str:
+    part, of = _PARTS.get((found["part"] or "").casefold(), 0), (found["of"] or found["night"] or "").casefold()
+    hour = value_of(found["h"])
+    if not (part or of or found["clock"]) or hour not in range(1, 25):
+        return found[0]
+    minutes = int(hour) * 60 + part + int((found["m"] or ":0")[1:])
+    half = {"": "", "morning": " am"}.get(of, " pm") if hour <= 12 else ""  # noqa: PLR2004  half a day
+    return f"{minutes // 60}:{minutes % 60:02}{half}"
 
 
 def _times(text: str) -> Iterator[tuple[str, int]]:
@@ -367,27 +437,26 @@ def _times(text: str) -> Iterator[tuple[str, int]]:
 def _numbers(text: str) -> Iterator[tuple[str, str]]:
     """Yield the words of each number that is no time, and its value; of one that has several readings, each."""
     text = _HOUR.sub(" ", _TIME.sub(" ", text))
-    text = _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
-    text = _DECIMAL_COMMA.sub(".", text)
     for found in _FIGURE.finditer(text):
-        parts = found.groupdict()
-        number, unit = parts["n"] or parts["money"], (parts["unit"] or parts["scale"] or "").casefold()
-        if "." in number and not number.replace(".", "").isdecimal():
-            yield found[0], _value(found[0].lstrip("vV-−")).casefold()  # a version such as 1.2.rc1 or 3.x
+        number, unit = found["n"], (found["unit"] or "").casefold()
+        if not number:  # a version such as 1.2.rc1 or 3.x
+            yield found[0], found["version"].casefold()
             continue
         scale = _THOUSANDS.get(unit) or _scale_after(text, found.end())
         if scale:
             yield found[0], f"{float(number) * scale:.0f}" if number.count(".") <= 1 else number
         if not scale or unit == "m":
-            yield found[0], ("-" if parts["sign"] else "") + _value(number)
+            yield found[0], ("-" if found["sign"] else "") + _value(number)
     for found in _WORD.finditer(text):
         yield found[0], str(WORDS[found[0].casefold()] * (_scale_after(text, found.end()) or 1))
-    for found in re.finditer(r"\b(?:a|one) (hundred|thousand|million|billion)\b", text, re.IGNORECASE):
+    for found in re.finditer(r"\b(?:a|one) (hundred|thousand|million|billion)\b", text, _FLAGS):
         yield found[0], str(SCALES[found[1].casefold()])
+    for found in re.finditer(r"\b(?:twice|thrice|half)\b", text, _FLAGS):
+        yield from ((found[0], number) for number in _FEW[found[0].casefold()])
 
 
 def _scale_after(text: str, at: int) -> int | None:
-    found = re.match(r"\s+(hundred|thousand|million|billion)\b", text[at : at + 20], re.IGNORECASE)
+    found = re.match(r"\s+(hundred|thousand|million|billion)\b", text[at : at + 20], _FLAGS)
     return SCALES[found[1].casefold()] if found else None
 
 
@@ -397,10 +466,23 @@ def _value(number: str) -> str:
 
 
 def _own_pairs(text: str) -> Iterator[tuple[float, str]]:
-    """Yield each number with its unit."""
+    """Yield each number with its unit; `daily` and `per day` are one day."""
     for found in _PAIR.finditer(text):
-        unit = next(name for name, forms in _UNITS.items() if re.fullmatch(forms, found["unit"], re.IGNORECASE))
-        yield value_of(found["n"]), unit
+        if unit := _unit(found["unit"] or found["of"]):
+            word = (found["word"] or found["n"]).casefold()
+            if (word, unit) != ("a", "second"):  # a second look
+                yield _COUNTS.get(word) or (1 if word in {"per", "each", "every"} else value_of(word)), unit
+    for found in _RATE.finditer(text):
+        if found["unit"]:
+            yield 1, _unit(found["unit"])
+        elif (adverb := found["adverb"].casefold()) in _ADVERBS:
+            yield _ADVERBS[adverb]
+        elif _NAMED_DAY.search(adverb):
+            yield 1, "week"
+
+
+def _unit(word: str) -> str:
+    return next((name for name, forms in _UNITS.items() if re.fullmatch(forms, word, _FLAGS)), "")
 
 
 def _pairs(text: str) -> Iterator[tuple[float, str]]:

@@ -1,20 +1,24 @@
-"""Whether an item says only what its evidence says: its numbers, dates, names, versions and negations stand there.
+"""Whether an item says only what its evidence says: its numbers, dates, names, versions, negations and conditions.
 
-The quote proves that something was said; this proves that the item's own sentence, which a model worded, says no other
-thing. It is strict on purpose: what is in doubt is asked for once more, and what is lost stands in the log still.
+The quotes prove that something was said; this proves that the item's own sentence, which a model worded, says no other
+thing. It is strict on facts and free on form: what is in doubt is asked for once more, and what is lost stands in the
+log still.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from pipelines.extract.grounded_guards import Quoted, dropped_conditions, unproven_negation
 from pipelines.extract.grounded_values import (
     NUMBER,
+    join_dates,
     known_dates,
     known_figures,
     unproven_dates,
@@ -27,122 +31,78 @@ from pipelines.store.item import STOP_WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pipelines.extract.extraction import Place
     from pipelines.extract.grounded_values import KnownDates, KnownFigures
-    from pipelines.store.log import Entry
 
 
-def ungrounded(text: str, quote: str, lines: Sequence[str], entry: Entry, day: str) -> list[tuple[str, str]]:
+def ungrounded(text: str, places: Sequence[Place], context: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Return what of `text` is not in its evidence; nothing for an item that is grounded.
 
     Numbers are compared by value (`three` is `3`), times of day by the minute, dates as days (`tomorrow` and `Friday`
     are resolved against the log's day), versions and names letter by letter but for case, possessives and accents.
-    Names may also stand elsewhere in the entry, in a heading above it or in its project.
+    Each may also stand in the headings above, in the project or in `context`, and a name elsewhere in the entry. A
+    negation and a condition (`if`, `unless`, `only`, `might`, `until`) of the clause that a quote stands in must
+    survive, in the same or in an equivalent word.
 
     Args:
         text: the item's sentence.
-        quote: the words that it rests on.
-        lines: the cited lines, verbatim.
-        entry: the entry that they stand in.
-        day: the day of the log, `YYYY-MM-DD`.
+        places: what it rests on, at least one, such as a question and its answer; each entry knows its day.
+        context: further words that may be used: the speaker, the turn that it answers, who was present, the old text
+            of an item that is updated.
 
     Returns:
-        What it is, with an article (`a number`, `a date`, `a name`, `a negation`), and the words of the item: for the
-        model that is asked again, and for no report.
+        What it is, with an article (`a number`, `a date`, `a name`, `a negation`, `a condition`), and the words of the
+        item, or the condition that it lacks: for the model that is asked again, and for no report.
     """
-    above, evidence, around, dates, figures = _read_evidence(tuple(lines), entry, day)
+    evidence = _read_evidence(tuple(places), tuple(context))
     dateless = without_dates(text)
-    found = [("a date", words) for words in unproven_dates(text, dates, date.fromisoformat(day))]
-    found += [("a number", words) for words in unproven_figures(dateless, figures, dates.years)]
-    found += [("a name", words) for words in _unproven_names(dateless, around)]
-    if side := _disagreement(text, quote, evidence, above):
+    found = [("a date", words) for words in unproven_dates(text, evidence.dates, evidence.day)]
+    found += [("a number", words) for words in unproven_figures(dateless, evidence.figures, evidence.dates.years)]
+    found += [("a name", words) for words in _unproven_names(dateless, evidence.around)]
+    if side := unproven_negation(text, evidence.quotes, evidence.beside):
         found.append(("a negation", side))
+    found += [("a condition", f"the lines say {word!r}") for word in dropped_conditions(text, evidence.quotes)]
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What some places tell, read once for all the items that rest on them."""
+
+    quotes: tuple[Quoted, ...]
+    beside: str
+    around: str
+    day: date
+    dates: KnownDates
+    figures: KnownFigures
+
+
 @lru_cache(maxsize=16)
-def _read_evidence(lines: tuple[str, ...], entry: Entry, day: str) -> tuple[str, str, str, KnownDates, KnownFigures]:
-    """Return what stands above some lines, their words, all around them, and the dates and figures that they tell.
-
-    It is read once for all the items that cite them.
-    """
-    above = " . ".join((*entry.headings, entry.project))
-    evidence = fold_markdown(lines)
-    around = f"{above} . {fold_markdown(entry.text.split(chr(10)))} . {' '.join(entry.tags)}"
-    return (
-        above,
-        evidence,
+def _read_evidence(places: tuple[Place, ...], context: tuple[str, ...]) -> _Evidence:
+    entries = list(dict.fromkeys(place.entry for place in places))
+    folded = [(fold_markdown([place.quote]), fold_markdown(place.lines)) for place in places]
+    quotes = tuple(Quoted(quote, lines, len(places) > 1 and quote.endswith("?")) for quote, lines in folded)
+    above = (word for entry in entries for word in (*entry.headings, entry.project, " ".join(entry.tags)))
+    beside = " . ".join((*above, *context))
+    whole = " . ".join(fold_markdown(entry.text.split("\n")) for entry in entries)
+    around = f"{beside} . {whole}".replace("°C", "° Celsius").replace("°F", "° Fahrenheit")
+    told = f"{beside} . {' . '.join(one.lines for one in quotes)}"
+    days = [date.fromisoformat(place.entry.day) for place in places]
+    by_day = [known_dates(f"{beside} . {one.lines}", day) for one, day in zip(quotes, days, strict=True)]
+    return _Evidence(
+        quotes,
+        beside,
         f"{around} . {without_dates(around)}",
-        known_dates(f"{above} . {evidence}", date.fromisoformat(day)),
-        known_figures(without_dates(f"{entry.project} . {evidence}")),
+        max(days),
+        join_dates(by_day),
+        known_figures(without_dates(told)),
     )
-
-
-# ---------------------------------------- negations: a `not` lost or made up turns an item into its opposite
-
-
-_NEGATION: Final = re.compile(
-    r"\b(?:not|never|nor|neither|none|nobody|nothing|nowhere|without|cannot|no(?!\.\s*\d)(?!t\w))\b|n['’]t\b"
-    r"|\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|shouldnt|mustnt|nicht|nie|niemals|kein\w*|ohne|jamais|nunca)\b",
-    re.IGNORECASE,
-)
-# What denies without a `not`: it speaks for a negation on the other side, and asks for none.
-_SOFT: Final = re.compile(
-    r"\b(?:avoid\w*|stop\w*|forbid\w*|forbade|prohibit\w*|bann?(?:ed|s)?|refus\w+|reject\w*|den(?:y|ies|ied)|declin\w+|"
-    r"lack\w*|miss(?:es|ing)|fail\w*|impossible|unlike\w*|instead|rather|only|except|exclud\w+|against|drop\w*|remov\w+|"
-    r"disabl\w+|abandon\w*|cancel\w*|skip\w*|block\w*|anymore|too|hardly|barely|rarely|seldom|absent|wrong|false|"
-    r"un(?:able|avail|support|safe|us|need|want|know|reach|stab|clear|finish|test|paid|sign)\w*)\b|[≠✗❌]|!=",
-    re.IGNORECASE,
-)
-_STEM: Final = 5
-_SENTENCE: Final = r"[.!?;:](?=\s|$)|\s[-–—]\s|[()]"
-_TURNS: Final = r"but|however|instead|so|because|since|although|though|while|whereas|therefore"
-_TURN: Final = re.compile(rf"{_SENTENCE}|\b(?:{_TURNS})\b", re.IGNORECASE)
-_END: Final = re.compile(rf"{_SENTENCE}|,|\b(?:{_TURNS}|and|or|which|who)\b", re.IGNORECASE)
-
-
-def _disagreement(text: str, quote: str, evidence: str, above: str) -> str:
-    """Return what is wrong between a text and its evidence, or an empty string where they agree.
-
-    Args:
-        text: the item's sentence.
-        quote: the words that it rests on.
-        evidence: the cited lines on one line, without marks.
-        above: the headings and the project, which may deny for all that stands below them.
-    """
-    said = _NEGATION.search(text)
-    if said and not (_NEGATION.search(evidence) or _NEGATION.search(above) or _soft(evidence) - _soft(text)):
-        return f"{said[0]!r} is not in the lines"
-    denied = _NEGATION.search(_clause(quote, evidence))
-    if denied and not (said or _soft(text) - _soft(evidence)):
-        return f"the lines say {denied[0]!r}, and the text does not"
-    return ""
-
-
-def _clause(quote: str, evidence: str) -> str:
-    """Return what of the evidence decides whether the quote is denied.
-
-    A negation denies what follows it: what stands before the quote counts from where its sentence, or a turn of it,
-    begins; what stands after counts to where the clause ends.
-    """
-    needle = quote.strip()
-    at = evidence.casefold().find(needle.casefold())
-    if at < 0:
-        return needle
-    end = at + len(needle)
-    begin = max((found.end() for found in _TURN.finditer(evidence, 0, at)), default=0)
-    stop = _END.search(evidence, end)
-    return evidence[begin : stop.start() if stop else len(evidence)]
-
-
-def _soft(text: str) -> set[str]:
-    """Return the beginnings of the words that deny without a `not`; those of both sides say nothing of either."""
-    return {found[0].casefold()[:_STEM] for found in _SOFT.finditer(text)}
 
 
 # ---------------------------------------- names: people, products, identifiers, addresses
 # Each must stand in the entry, or above it. A name is known by its letters: a capital within a sentence, capitals
 # within a word, digits, dots and signs among the letters. The first word of a sentence has a capital anyway; it counts
-# as a name where a subject's verb follows it.
+# as a name where no common word is, and a subject's verb or the rest of a name follows it.
 
 
 _CHUNK: Final = re.compile(r"\S+")
@@ -151,15 +111,48 @@ _PART: Final = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _IDENTIFIER: Final = re.compile(r"[^\W\d_][._/@#\\:][^\W_]|[_@#\\]|[a-z][A-Z]|[A-Z]{2}|[^\W\d_]-?\d|\d[A-Z]")
 _SENTENCE_ENDS: Final = (".", "!", "?", ":", ";")
-_ALWAYS: Final = frozenset("i i'm i'd i'll i've ok e.g i.e etc vs no mr mrs dr".split())
-_VERBS: Final = frozenset("is was has had will can should must may would could does did and or who said".split())
+_ALWAYS: Final = frozenset(
+    "i i'm i'd i'll i've ok e.g i.e etc vs no mr mrs dr am pm a.m p.m usd eur kb mb gb tb".split()
+)
+# What may follow a subject and ends neither with `s` nor with `ed`, and what ends so and is no verb.
+_VERBS: Final = frozenset(
+    """is was has had will can should must may might would could does did and or who also never now still always already
+    usually often said went left met took wrote made got gave came saw told sent paid bought sold built ran kept found
+    held brought thought knew chose won lost led spoke taught felt began""".split()
+)
 _NOT_VERBS: Final = frozenset("its this as yes plus versus thus always is us".split())
+# Words that begin a sentence and are no names: what a Todo asks for, and common nouns and adjectives.
 _COMMON: Final = frozenset(
-    """access account backup branch budget build cache client code contract cost data database deploy deployment design
-    disk email everybody everyone file index invoice key library login meeting memory money name network nobody office
-    page password people price production project query queue release repo repository report script search server
-    service session site software somebody someone staff staging storage support system team test tests token tool
-    traffic update user users version website work""".split()
+    """accept add address adjust agree aim allow answer apply approve arrange ask assign attend avoid back base begin
+    block book borrow bring build buy call cancel change charge check choose clean clear close collect come commit
+    compare complete confirm connect consider contact continue convert convince copy cover create cut decide define
+    delay delete deliver deploy describe design discuss draft drive drop edit email enable encourage end ensure expect
+    explain extend fetch file fill find finish fix focus follow forward get give go greet handle help hide hire hold
+    host improve include inform install interview introduce invite involve join keep label learn leave lend limit link
+    list listen load look mail make manage meet mention merge message monitor move negotiate notify offer open order
+    organize pack pay phone pick ping plan post prefer prepare present print promise provide publish push put raise
+    reach read rebuild receive reduce refactor register reject release remember remind remove rename renew rent repair
+    replace reply report request research reserve reset respond restart return review revise rewrite ring run save
+    schedule search see select sell send serve set settle share ship show sign skip speak split start state stop store
+    submit support switch take talk teach tell test text thank trace track train transfer translate try turn update
+    upgrade upload verify visit wait walk want warn wash watch welcome write
+    access account age amount answer area backup both branch budget bug business cache car care case cause chance child
+    children choice city class client code community company contract control copy cost country course customer data
+    database date day deadline deal decision demand detail device diet discount disk doctor document door dose draft
+    either energy engine entry error event every everybody everyone evidence example exercise experience extra fact
+    family feature fee field first food former form free full game garden general glass goal good grant great ground
+    group guest half head health heat high hour house idea income index interest invoice issue item job key kind kitchen
+    land large last late law lesson letter level library life light line list little local log login long low lunch main
+    many market material maximum medicine meeting member memory method middle minimum minute model money month morning
+    most music name neither network new next night nobody none normal note nothing number office old online one option
+    other owner page paper part partner party password past payment people percent performance person piece place plan
+    play point policy price problem process product production profit program progress project proof public quality
+    quarter queue question quick rain rate reason recent record repo repository research result right risk road role
+    room rule sale sample school score season second secret security seed server service session several short side
+    site size sleep small software somebody someone something source space special staff staging standard step storage
+    story stress student study subject system table tax team term theme thing third ticket time title today token tool
+    topic total town traffic training travel trip two type unit usage use user value version video view visitor voice
+    wall water way weather website week weekend weight whole wife wind winter wood work world year young""".split()
 )
 # What the checks of numbers and dates look at.
 _ELSEWHERE: Final = re.compile(
@@ -169,7 +162,16 @@ _ELSEWHERE: Final = re.compile(
     rf"|(?i:{NUMBER})"
 )
 _SUFFIXES: Final = re.compile(r"(?:tion|sion|ment|ness|ity|ance|ence|ing|ship|age|ism|ure|als?|ers?|ors?|ings)$")
+_ENDING: Final = re.compile(r"(?:e?s|e?d|ing|ly|e)$")
 _NAMES_STEM: Final = 4
+# No part of a sentence makes them names. `Will` and `May` may be some.
+_SMALL: Final = STOP_WORDS - {"may", "will"} | frozenset(
+    """although another anybody anyone anything anywhere both either else elsewhere every everything everywhere
+    however instead many maybe meanwhile might moreover neither never nevertheless nobody nothing nowhere otherwise
+    ought perhaps rather several since somewhere therefore though thus till toward towards unless unlike upon
+    whereas whether whoever whose without""".split()
+)
+_STEMS: Final = frozenset(_ENDING.sub("", word) for word in _COMMON)
 
 
 def _unproven_names(text: str, around: str) -> list[str]:
@@ -186,17 +188,23 @@ def _names(text: str, known: frozenset[str]) -> Iterator[str]:
         if any(map(str.isalnum, bare)) and bare.casefold() not in _ALWAYS and not _ELSEWHERE.fullmatch(bare):
             if _IDENTIFIER.search(bare):
                 yield bare
-            elif not begins:
+            elif begins:
+                yield from [bare] if _begins_as_name(bare, chunk, after, known) else []
+            elif bare.casefold() not in _SMALL:
                 yield from (part for part in _PART.findall(bare) if part[0].isupper() and len(part) > 1)
-            elif _begins_as_name(bare, chunk, after, known):
-                yield bare
         begins = chunk.rstrip("\"')”’»]").endswith(_SENTENCE_ENDS) or (begins and not bare)
 
 
 def _begins_as_name(word: str, chunk: str, after: str, known: frozenset[str]) -> bool:
     """Whether the first word of a sentence is a name rather than a noun, a verb or a small word."""
     bare = word.casefold()
-    if not word[0].isupper() or bare in STOP_WORDS or bare in _COMMON:
+    if (
+        not word[0].isupper()
+        or bare in STOP_WORDS
+        or bare in _SMALL
+        or bare in _COMMON
+        or _ENDING.sub("", bare) in _STEMS
+    ):
         return False
     # It shares its beginning with a word of the entry, as `deployments` does with `deploy`.
     stem = bare[:_NAMES_STEM]
@@ -221,6 +229,8 @@ def _is_known(name: str, known: frozenset[str], whole: str) -> bool:
         return True
     if re.search(rf"(?<![^\W_]){re.escape(folded)}(?![^\W_])", whole):
         return True
+    if any(folded.startswith(word) and name[len(word) :].isupper() for word in known if len(word) > _NAMES_STEM):
+        return True  # `Postgres` for `PostgreSQL`
     parts = [part for part in re.split(r"[/,&+–—-]", name) if part]
     if len(parts) < 2:  # noqa: PLR2004  not put together from others
         return False
@@ -232,7 +242,7 @@ def _known(around: str) -> frozenset[str]:
     found: set[str] = set()
     for chunk in _CHUNK.findall(_folded(around)):
         bare = _POSSESSIVE.sub("", chunk.strip(_EDGES))
-        parts = _PART.findall(bare)
+        parts = [*_PART.findall(bare), bare.lstrip("0123456789.,")]  # `64gb` holds `gb`
         found |= {bare, _singular(bare), *parts, *map(_singular, parts)}
     return frozenset(found)
 

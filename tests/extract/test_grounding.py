@@ -8,18 +8,27 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pipelines.extract.extraction import Place
 from pipelines.extract.grounding import ungrounded
 from pipelines.store.log import Entry
 
 DAY = "2026-03-12"  # a Thursday
 
 
+def place(line: str, quote: str = "", headings: tuple[str, ...] = (), project: str = "", day: str = DAY) -> Place:
+    entry = Entry(f"Logs/{day}.md", 1, 1 + line.count("\n"), line, headings, project, day=day)
+    return Place(entry, 1, entry.end_line, quote or line)
+
+
 def faults(
-    text: str, line: str, quote: str = "", headings: tuple[str, ...] = (), project: str = "", day: str = DAY
+    text: str,
+    line: str,
+    quote: str = "",
+    headings: tuple[str, ...] = (),
+    project: str = "",
+    context: tuple[str, ...] = (),
 ) -> list[str]:
-    lines = line.split("\n")
-    entry = Entry("Logs/2026-03-12.md", 1, len(lines), line, headings, project)
-    return [what for what, _ in ungrounded(text, quote or line, lines, entry, day)]
+    return [what for what, _ in ungrounded(text, [place(line, quote, headings, project)], context)]
 
 
 SAID = [
@@ -36,6 +45,7 @@ SAID = [
     ("21 teams run it.", "twenty-one teams run it", ""),
     ("The cap is 10,000 rows.", "cap: 10k rows", ""),
     ("The cap is 10000 rows.", "the cap is 10,000 rows", ""),
+    ("The cap is 40,000; more is refused.", "the cap is 40,000, and more is refused", ""),
     ("Budget is $1.2 million.", "budget: $1.2m", ""),
     ("The sprint takes 14 days.", "the sprint takes two weeks", ""),
     ("The 3rd one failed.", "the third one failed", ""),
@@ -117,16 +127,72 @@ def test_a_negation_cannot_be_left_out_of_the_quote() -> None:
     assert faults("We deploy on Fridays.", line, "deploy on Fridays") == ["a negation"]
 
 
-def test_a_name_may_stand_above_and_a_number_may_not() -> None:
+def test_what_stands_above_may_be_used() -> None:
     assert faults("Kestrel uses SQLite.", "uses SQLite", headings=("Kestrel",)) == []
     assert faults("Kestrel uses SQLite.", "uses SQLite", headings=("Osprey",)) == ["a name"]
-    assert faults("Two services use SQLite.", "services use SQLite", headings=("2 things",)) == ["a number"]
+    assert faults("Two services use SQLite.", "services use SQLite", headings=("2 services",)) == []
+    assert faults("Two services use SQLite.", "services use SQLite", headings=("3 services",)) == ["a number"]
+    assert faults("The audit is on 2026-05-04.", "audit is fixed", headings=("4 May",)) == []
     assert faults("Never eat there.", "eat there", headings=("What we never do",)) == []
 
 
 def test_the_words_are_told_to_the_model() -> None:
-    [one] = ungrounded("Ask Bob.", "ask Anna", ["ask Anna"], Entry("Logs/2026-03-12.md", 1, 1, "ask Anna"), DAY)
-    assert one == ("a name", "Bob")
+    assert ungrounded("Ask Bob.", [place("ask Anna")]) == [("a name", "Bob")]
+    [(what, words)] = ungrounded("Ask Anna.", [place("ask Anna unless it rains")])
+    assert what == "a condition"
+    assert "unless" in words
+
+
+def test_what_stands_beside_may_be_used_and_need_not() -> None:
+    said = ["Mara", "Shall Bob not deploy 3 services on 4 May, if Ines agrees?"]
+    assert faults("Mara asks Bob to deploy 3 services on 2026-05-04.", "I ask him to deploy", context=tuple(said)) == []
+    assert faults("Mara asks Ben to deploy.", "I ask him to deploy", context=tuple(said)) == ["a name"]
+    old = ("Bookings are never kept for more than 30 days.",)
+    assert faults("Bookings are never kept for more than 60 days.", "make it 60 days", context=old) == []
+    assert faults("Bookings are never kept for more than 90 days.", "make it 60 days", context=old) == ["a number"]
+
+
+def test_a_question_and_its_answer_ground_an_item_together() -> None:
+    asked, answer = (
+        place("Isn't the port of Kestrel 8080, or maybe 8081?"),
+        place("8081, until Friday", day="2026-03-13"),
+    )
+    assert ungrounded("Kestrel's port is 8081 until 2026-03-20.", [asked, answer]) == []
+    assert ungrounded("Kestrel's port is 8082 until Friday.", [asked, answer]) == [("a number", "8082")]
+    assert [what for what, _ in ungrounded("Kestrel's port is 8081.", [asked, answer])] == ["a condition"]
+    assert ungrounded("Kestrel's port is 8081 until Friday.", [answer]) == [("a name", "Kestrel")]
+    asked, answer = place("Do we ship tomorrow?"), place("yes, we do, as I said yesterday", day="2026-03-14")
+    assert ungrounded("It ships on 2026-03-13.", [asked, answer]) == []
+    assert ungrounded("It ships on 2026-03-16.", [asked, answer]) == [("a date", "2026-03-16")]
+    both = [place("Ship it if Ines agrees"), place("yes, but never on Fridays")]
+    assert [what for what, _ in ungrounded("Ship it.", both)] == ["a negation", "a condition"]
+    assert ungrounded("Ship it if Ines agrees, but not on Fridays.", both) == []
+
+
+def test_a_condition_counts_for_the_clause_that_it_limits() -> None:
+    line = "We use Hugo. If it breaks, ask Bob. The backup runs on Mondays, unless Ines is away."
+    assert faults("Hugo is used.", line) == []
+    assert faults("Hugo is used.", line, "We use Hugo.") == []
+    assert faults("Bob should be asked.", line) == ["a condition"]
+    assert faults("The backup runs on Mondays.", line) == ["a condition"]
+    assert faults("The backup runs on Mondays.", line, "The backup runs on Mondays") == ["a condition"]
+    assert faults("Hugo is used, and the backup runs on Mondays unless Ines is away.", line) == []
+
+
+SMALL = """about after again all also am an and any are as at because been before being both but by can could did do
+    does each every few for from has have he her him his how if in into is it its just many might more most much must my
+    neither never no nor not of off on once only or other otherwise our out over own per perhaps rather same shall she
+    should since so some still such than that the their them then there these they this those though through thus till
+    to too under unless until upon us very was we were what when whether which while who whose why with within without
+    would yet you""".split()
+
+
+@pytest.mark.parametrize("form", ["{}", "anna {} here", "{} anna went.", "{} is here.", "Go {} here.", "{} Anna went."])
+def test_a_small_word_is_no_number_and_no_date_and_no_name(form: str) -> None:
+    for word in SMALL:
+        for said in (word, word.capitalize()):
+            found = ungrounded(form.format(said), [place("anna went here")])
+            assert not {what for what, _ in found} & {"a number", "a date", "a name"}, (found, said)
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=120)

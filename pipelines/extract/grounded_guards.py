@@ -1,0 +1,258 @@
+"""Whether a text keeps the negations and conditions of its evidence: a lost `not` or `unless` makes another statement.
+
+A guard word must survive as it is or in one that means the same. Of a quote of several clauses those count that the
+text renders, by the words that they share.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pipelines.store.item import STOP_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_FLAGS: Final = re.IGNORECASE
+_STEM: Final = 5
+
+
+class Quoted(NamedTuple):
+    """A quote and the lines that hold it, each on one line and without marks.
+
+    Args:
+        quote: the words that an item rests on.
+        lines: the cited lines.
+        answered: whether it is a question that another quote answers; it grounds words and states nothing.
+    """
+
+    quote: str
+    lines: str
+    answered: bool = False
+
+
+# ---------------------------------------- negations: a `not` lost or made up turns an item into its opposite
+
+
+_NEGATION: Final = re.compile(
+    r"\b(?:not|never|nor|neither|none|nobody|nothing|nowhere|without|cannot|no(?!\.\s*\d)(?!t\w))\b|n['’]t\b"
+    r"|\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|shouldnt|mustnt|nicht|nie|niemals|kein\w*|ohne|jamais|nunca)\b",
+    _FLAGS,
+)
+# What has a `not` and denies nothing.
+_NO_DENIAL: Final = re.compile(
+    r"\bnot (?:only|just|merely|least)\b|\b(?:do not|don['’]t|never) forget\b|\b(?:no|not) (?:doubt|problem|worries|"
+    r"(?:later|more|fewer|less|earlier|sooner) than)\b",
+    _FLAGS,
+)
+# What denies without a `not`: it speaks for a negation on the other side, and asks for none.
+_SOFT: Final = re.compile(
+    r"\b(?:avoid\w*|stop\w*|forbid\w*|forbade|prohibit\w*|bann?(?:ed|s)?|refus\w+|reject\w*|den(?:y|ies|ied)|declin\w+|"
+    r"lack\w*|miss(?:es|ing)|fail\w*|impossible|unlike\w*|instead|rather|only|except|exclud\w+|against|drop\w*|remov\w+|"
+    r"disabl\w+|abandon\w*|cancel\w*|skip\w*|block\w*|anymore|too|hardly|barely|rarely|seldom|absent|wrong|false|"
+    r"broken|out of|unless|otherwise|or else|un(?:able|safe|need|want|know|reach|stab|clear|finish|paid)\w*|"
+    r"(?:all|every\w*|any\w*) but)\b|[≠✗❌]|!=",
+    _FLAGS,
+)
+_OPPOSITE: Final = re.compile(r"\b(?:un|in|im|ir|il|dis|mis|non-?)(\w{3,})|\b(\w{3,})less\b", _FLAGS)
+_WORD: Final = re.compile(r"\w+")
+_FORM: Final = re.compile(r"(?<=\w\w\w)(?:e?s|e?d|ing|e)$")
+
+
+def unproven_negation(text: str, quotes: Sequence[Quoted], beside: str) -> str:
+    """Return what is wrong between a text and its evidence, or an empty string where they agree.
+
+    Args:
+        text: the item's sentence.
+        quotes: what it rests on.
+        beside: the words beside the quotes, which may deny and need not.
+    """
+    text = _NO_DENIAL.sub(" ", text)
+    said = _NEGATION.search(text)
+    evidence = " . ".join(one.lines for one in quotes)
+    if said and not (_NEGATION.search(f"{evidence} . {beside}") or _denies_more(evidence, text)):
+        return f"{said[0]!r} is not in the lines"
+    if not said and not _denies_more(text, evidence):
+        stems = _stems(text)
+        told = [one for one in quotes if not one.answered]
+        for clause in (part for one in told for part in _rendered(one.quote, one.lines, stems, _STATEMENTS)):
+            if denied := _NEGATION.search(_NO_DENIAL.sub(" ", clause)):
+                return f"the lines say {denied[0]!r}, and the text does not"
+    return ""
+
+
+def _denies_more(text: str, other: str) -> bool:
+    """Whether a text denies without a `not` what the other does not deny so: `refused`, or `unsafe` beside `safe`."""
+    soft, others = ({found[0].casefold()[:_STEM] for found in _SOFT.finditer(one)} for one in (text, other))
+    if soft - others:
+        return True
+    words = _stems(other)
+    return any((found[1] or found[2]).casefold()[:_STEM] in words for found in _OPPOSITE.finditer(text))
+
+
+def _stems(text: str) -> set[str]:
+    """Return the beginnings of the words that tell something."""
+    words = (found[0].casefold() for found in _WORD.finditer(text))
+    told = (word for word in words if word not in STOP_WORDS and (len(word) > 2 or word.isdecimal()))  # noqa: PLR2004
+    return {_FORM.sub("", word)[:_STEM] for word in told}
+
+
+# ---------------------------------------- conditions and hedges
+
+
+class _Guard(NamedTuple):
+    """Words that limit a statement, what says the same, and whether they limit only their part between commas."""
+
+    words: re.Pattern[str]
+    same: re.Pattern[str]
+    near: bool = False
+
+
+_SUBJECT: Final = (
+    r"(?:the|an?|we|you|they|i|he|she|it|all|any|both|there|this|that|these|our|my|your|their|(?-i:[A-Z])\w*)\b"
+)
+_KNOWN: Final = r"is|are|know\w*|ask\w*|tell|wonder\w*|see|say|remember|decide|love|like|hate|on|about|of|from|to|for"
+_IF: Final = (
+    r"if|when|whenever|once|in case|in the event|provid(?:ed|ing)|(?:as|so) long as|as soon as|assuming|unless|"
+    r"otherwise|or else|depend\w*|subject to|contingent|conditional|on condition|except|only|given|where|wherever|"
+    r"whether|while|until|till|upon|after|before|pending|without|requires?|needs?"
+)
+_BUT: Final = r"(?:all|any\w*|every\w*|none|nothing|nobody|nowhere|no \w+) but"
+_LEFT_OUT: Final = (
+    r"except\w*|exclud\w+|(?:apart|aside) from|other than|besides|barring|minus|outside|save for|exempt\w*"
+)
+_EXCEPT: Final = _Guard(
+    re.compile(rf"\b(?:except(?:ing|ions?)?|excluding|{_BUT}|apart from|aside from|other than|save for)\b", _FLAGS),
+    re.compile(rf"\b(?:{_LEFT_OUT}|{_BUT}|but not|unless|without|only|otherwise)\b", _FLAGS),
+)
+_OTHERWISE: Final = _Guard(
+    re.compile(r"(?:^|[.,;!?–—-]\s|\b(?:and|but|or)\s)otherwise\b|\bor else\b", _FLAGS),
+    re.compile(rf"\b(?:{_IF}|or|must|need\w*|has to|have to)\b", _FLAGS),
+)
+# A guard with the group `free` limits nothing: `even if`, `not only`, `I know when`.
+_GUARDS: Final = (
+    _EXCEPT,
+    _OTHERWISE,
+    _Guard(
+        re.compile(
+            r"(?P<free>\b(?:as|even|what|only)\s)?\bif\b(?!\s(?:any|so|only|at all|you (?:can|could|like|please))\b)"
+            rf"|\b(?:in case|provided (?:that|{_SUBJECT})|(?:as|so) long as|as soon as|whenever|assuming|on condition"
+            rf"|subject to|once (?!an?\b){_SUBJECT})\b|(?P<known>\b(?:{_KNOWN})\s)?\bwhen {_SUBJECT}",
+            _FLAGS,
+        ),
+        re.compile(rf"\b(?:{_IF})\b|(?:^|[.,;:]\s)should\b", _FLAGS),
+    ),
+    _Guard(re.compile(r"\bunless\b", _FLAGS), re.compile(rf"\b(?:{_IF}|{_BUT}|{_LEFT_OUT}|or)\b", _FLAGS)),
+    _Guard(
+        re.compile(r"(?P<free>\b(?:not|if|n['’]t)\s)?\b(?:only(?!\s(?:if|when|once)\b)|solely|exclusively)\b", _FLAGS),
+        re.compile(
+            rf"\b(?:only|just|sole(?:ly)?|exclusive(?:ly)?|alone|merely|else|{_LEFT_OUT}|{_BUT}|unless|until|before|"
+            r"without|limit\w*|restrict\w*|reserved|confined|at most|(?:no|not) more than|max(?:imum)?|single)\b",
+            _FLAGS,
+        ),
+        near=True,
+    ),
+    _Guard(
+        re.compile(r"\b(?:until|till)\b", _FLAGS),
+        re.compile(
+            r"\b(?:until|till|up to|through|to|before|not after|pending|end(?:s|ed|ing)?|expir\w+|(?:as|so) long as|"
+            r"while|wait\w*|hold|only|after|once|when|unless|start\w*|from)\b",
+            _FLAGS,
+        ),
+    ),
+    _Guard(
+        re.compile(
+            r"\b(?:might|maybe|perhaps|possibly)\b"
+            r"|\b(?-i:may)\b(?=\s(?!(?:and|or|to|until|through|at|in|on|for|the|we|i|it|is|was|if)\b)[a-z])",
+            _FLAGS,
+        ),
+        re.compile(
+            r"\b(?:might|may|maybe|perhaps|possib\w+|can|could|potential\w*|risk\w*|chance|uncertain\w*|unsure|"
+            r"not sure|unclear|unconfirmed|undecided|tentative\w*|consider\w*|think\w*|option\w*|(?:dis)?allow\w*|"
+            r"permi\w+|whether|free to|let|danger|threat\w*|fear\w*|suspect\w*|worr\w+|cannot|must not|mustn['’]t|"
+            r"forbid\w*|prohibit\w*|banned)\b|^(?:do not|don['’]t|never)\b",
+            _FLAGS,
+        ),
+        near=True,
+    ),
+)
+_PAST: Final = re.compile(
+    r"\b(?:was|were|did|had|went|got|came|took|made|said|told|saw|left|felt)\b"
+    r"|(?<!\bis )(?<!\bare )(?<!\bbe )\b\w{2,20}[^\We]ed\b",
+    _FLAGS,
+)
+_LIMITED: Final = re.compile(r"\b(?:nobody|no one|none|nothing|no \w+|only)\b", _FLAGS)
+# A fragment limits what stands before it, also after a full stop; what is bound does after a comma or a dash.
+_FRAGMENT: Final = r"(?:unless|except|otherwise|or else|only|until|if not)\b[^,.;!?]{0,200}(?:[.;!?]|$)"
+_BOUND: Final = (
+    r"(?:and |or |but )?(?:if|unless|except|otherwise|or else|only|until|till|provided|as long as|when|once)\b"
+)
+_CLAUSES: Final = re.compile(
+    rf"(?<![DM]r)(?<!\.[eg])[.!;]\s(?!{_FRAGMENT}|otherwise|or else)|\?\s|\s[-–—]\s(?!{_BOUND})"
+    rf"|,\s(?!{_BOUND})(?=(?:but|and|so|while|because|since|although|whereas|which|who)\s)",
+    _FLAGS,
+)
+_STATEMENTS: Final = re.compile(
+    rf"{_CLAUSES.pattern}|[()]|,\s(?=(?:not|nobody|no one|nothing|none|i|we|you|he|she|it|they|there)\b)"
+    r"|\b(?:but|however|instead|so|because|since|although|though|while|whereas|therefore)\b",
+    _FLAGS,
+)
+_PARTS: Final = re.compile(rf"{_CLAUSES.pattern}|,\s|\sand\s|[()]", _FLAGS)
+
+
+def dropped_conditions(text: str, quotes: Sequence[Quoted]) -> list[str]:
+    """Return the guard words that limit what `text` renders of its quotes, and that it has in no form."""
+    stems = _stems(text)
+    guards = [guard for guard in _GUARDS if not guard.words.search(text)]
+    found: dict[str, None] = {}
+    for one in quotes:
+        for parted in (_CLAUSES, _PARTS) if guards and not one.answered else ():
+            for clause in _rendered(one.quote, one.lines, stems, parted):
+                for guard in guards:
+                    if guard.near == (parted is _PARTS) and (word := _dropped(guard, clause, text, stems)):
+                        found[word] = None
+    return list(found)
+
+
+def _rendered(quote: str, lines: str, stems: set[str], parted: re.Pattern[str]) -> Iterator[str]:
+    """Yield the clauses of a quote that a text renders: the nearest, and each of whose other words it has half."""
+    at = lines.casefold().find(quote.casefold())
+    if at < 0:
+        lines, at = quote, 0
+    first = next((found.end() for found in _WORD.finditer(lines) if _stems(found[0])), 0)
+    ends = [0, *(found.end() for found in parted.finditer(lines, first)), len(lines)]
+    quoted = [lines[begin:end] for begin, end in pairwise(ends) if begin < at + len(quote) and at < end]
+    told = [(clause, _stems(clause)) for clause in quoted]
+    most = max((len(words & stems) for _, words in told), default=0)
+    nearest = {word for _, words in told if len(words & stems) == most for word in words}
+    for clause, words in told:
+        own = words - nearest
+        if len(words & stems) == most or (own and 2 * len(own & stems) >= len(own)):
+            yield clause
+
+
+def _dropped(guard: _Guard, clause: str, text: str, stems: set[str]) -> str:
+    """Return the guard of a clause that stands in the text in no form, or an empty string."""
+    for found in guard.words.finditer(clause):
+        before, after = clause[: found.start()], clause[found.end() :]
+        rest, word = f"{before} . {after}", found[0].strip(" .,;!?–—-").casefold()
+        kept = {one[0].casefold() for one in guard.same.finditer(text)}
+        kept -= {one[0].casefold() for one in guard.same.finditer(rest)}
+        denied = guard is _EXCEPT and _NEGATION.search(text) and not _NEGATION.search(rest)
+        # Of `A, otherwise B` only B stands under the condition.
+        told = _stems(after) - _stems(before) if guard is _OTHERWISE else set()
+        if not (kept or denied or (told and not told & stems) or _is_free(word, found, before, clause)):
+            return word
+    return ""
+
+
+def _is_free(word: str, found: re.Match[str], before: str, clause: str) -> bool:
+    """Whether what looks like a guard limits nothing: `even if`, `not only`, `when I was`, `nobody may`."""
+    parts = found.groupdict()
+    if parts.get("free") or parts.get("known"):
+        return True
+    if word.startswith(("when ", "once ")):
+        return _PAST.search(clause) is not None or clause.rstrip().endswith("?")
+    return word == "may" and _LIMITED.search(before) is not None
