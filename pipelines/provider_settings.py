@@ -39,7 +39,7 @@ _USERS: Final = (
     "anthropic", "api_key", "api_key_env", "base_url", "cached", "concurrency", "embedder", "exec", "folder", "gemini",
     "input", "input_tokens", "limits", "max_minutes", "max_tokens", "max_usd", "memories", "model", "openai", "output",
     "ping", "precision", "prices", "provider", "providers", "push", "remote", "rules_from", "threads",
-    "timeout_seconds", "tries", "url", "written",
+    "timeout_seconds", "tries", "url", "verify", "written",
 )  # fmt: skip
 """Every key of the user's settings, in whatever table; a test holds it against them."""
 

@@ -153,6 +153,21 @@ def _named(provider: str) -> str:
     raise ValueError(f"it should be one of {', '.join(PROVIDERS)}, or exec: and a command")
 
 
+Named = Annotated[str, AfterValidator(_named)]
+
+
+def _judging(provider: str) -> str:
+    if provider in KEY_VARIABLES or provider.startswith(PREFIX):
+        return _named(provider)
+    raise ValueError(f"it should be one of {', '.join(KEY_VARIABLES)}, or exec: and a command")
+
+
+class VerifyTable(_Table):
+    """`[verify]`: who says whether the quotes say it, in order; None for those who read."""
+
+    providers: Annotated[list[Annotated[str, AfterValidator(_judging)]], Field(min_length=1)] | None = None
+
+
 class _Embedder(_Endpoint):
     provider: Literal["voyage", "local", "openai", "none"] | None = None
     folder: str = ""
@@ -173,7 +188,8 @@ class _Embedder(_Endpoint):
 class UserFile(_Table):
     """What the file may say; the names of its keys stand in `_USERS`, too, since no memory may set them."""
 
-    providers: Annotated[list[Annotated[str, AfterValidator(_named)]], Field(min_length=1)] | None = None
+    providers: Annotated[list[Named], Field(min_length=1)] | None = None
+    verify: VerifyTable = VerifyTable()
     anthropic: _Provider = _Provider()
     gemini: _Provider = _Provider()
     openai: _Provider = _Provider()
@@ -202,6 +218,7 @@ class UserSettings:
         ping: the address of a monitor that hears of each run, or empty; it is as good as a key.
         rules_from: whose rules are filed unasked: `self` for the agent's own and the owner's, `owner` for the owner's.
         push: the remotes by which memories are shared.
+        verify: who verifies, in order; empty for those who extract.
     """
 
     providers: tuple[str, ...] = ("rules",)
@@ -215,6 +232,7 @@ class UserSettings:
     ping: str = field(default="", repr=False)
     rules_from: str = "self"
     push: PushTable = field(default_factory=PushTable)
+    verify: tuple[str, ...] = ()
 
 
 def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
@@ -225,7 +243,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
 
     Args:
         environ: the environment.
-        provider: the one provider that the command line names, in place of the file's; empty for none.
+        provider: the one provider that the command line names, in place of all of the file's; empty for none.
 
     Raises:
         BadSettings: the file cannot be read, has faults (all are named), or asks for a provider whose key is missing.
@@ -244,9 +262,10 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     found = {name: _provider(name, getattr(file, name), environ) for name in KEY_VARIABLES}
     lacks = {name: told for name, told in found.items() if isinstance(told, str)}
     # Missing keys are named in the same breath, except where the fault may be in the very name of the variable.
-    for at, name in enumerate([] if provider else file.providers or []):
-        if name not in wrong and name in lacks:
-            faults.append(fault_line(f"providers[{at}]", name, lacks[name]))
+    named = {} if provider else {"providers": file.providers, "verify.providers": file.verify.providers}
+    for key, names in named.items():
+        missing = [(at, name) for at, name in enumerate(names or ()) if name in lacks and name not in wrong]
+        faults += (fault_line(f"{key}[{at}]", name, lacks[name]) for at, name in missing)
     if faults and path:
         raise BadSettings(path, faults)
     keys = {name: told.api_key for name, told in found.items() if not isinstance(told, str)}
@@ -263,6 +282,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         ping=file.ping.url,
         rules_from=file.rules_from,
         push=file.push,
+        verify=() if provider else tuple(file.verify.providers or ()),
     )
     if path and user.caps.max_usd is not None and (unpriced := _unpriced(user)):
         raise BadSettings(path, unpriced)
@@ -282,7 +302,8 @@ def _from_command_line(provider: str, lacks: Mapping[str, str]) -> str:
 def _unpriced(user: UserSettings) -> list[str]:
     """Return what keeps providers from being asked under a cap on money: what is capped must be known."""
     asked = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
-    models = [f"{name}:{provider.model}" for name in user.providers if (provider := asked.get(name))]
+    named = dict.fromkeys((*user.providers, *user.verify))
+    models = [f"{name}:{provider.model}" for name in named if (provider := asked.get(name))]
     return [
         f'the price of {model} is not known, and limits.max_usd is set; name it in a table [prices."{model}"]'
         for model in models

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.fallback import RetryPolicy
     from pipelines.extract.llm.provider import ProviderModel
     from pipelines.extract.llm.replies import Replies
+    from pipelines.extract.llm.verifier import ModelVerifier
     from pipelines.provider_settings import ProviderSettings
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.user_settings import UserSettings
@@ -66,6 +67,36 @@ def choose_extractor(
     chain = Chain([limited(*one) for one in models], replies, retry)
     last = RulesExtractor() if "rules" in user.providers else None
     return ModelExtractor(chain, last, at_once=max(most for _, most in models), prices=user.prices)
+
+
+def verifier_of(
+    extractor: Extractor,
+    user: UserSettings,
+    replies: Replies | None = None,
+    retry: RetryPolicy | None = None,
+    budget: Budget | None = None,
+) -> ModelVerifier | None:
+    """Return who verifies what an extractor finds: the same models, unless the user names others.
+
+    None where no model reads: the rules keep the words of the log.
+
+    Args:
+        extractor: who reads.
+        user: the user's settings.
+        replies: where replies are kept, or None to keep none.
+        retry: how a model is asked again.
+        budget: what is left of the night, or None for no end.
+    """
+    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
+    from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
+
+    if not isinstance(extractor, ModelExtractor):
+        return None
+    others = replace(user, providers=user.verify)
+    reader = choose_extractor(others, replies, retry, budget) if user.verify else extractor
+    if not isinstance(reader, ModelExtractor):
+        return None
+    return ModelVerifier(reader.chain, prices=user.prices, at_once=reader.at_once)
 
 
 def _models(user: UserSettings) -> list[tuple[Model, int]]:
@@ -117,11 +148,12 @@ class Probe:
 
 
 def probe(user: UserSettings, seconds: float = SECONDS) -> list[Probe]:
-    """Return how each of the user's providers answers; the rules, which run here, are left out.
+    """Return how each of the user's providers answers, those that verify included; the rules, which run here, are not.
 
     A list of models is asked for, which costs nothing and sends nothing.
     """
-    return [_probe(name, user, seconds) for name in user.providers if name != "rules"]
+    named = dict.fromkeys((*user.providers, *user.verify))
+    return [_probe(name, user, seconds) for name in named if name != "rules"]
 
 
 def _probe(name: str, user: UserSettings, seconds: float) -> Probe:

@@ -254,3 +254,37 @@ def test_a_search_is_not_stopped_by_what_does_not_concern_it(config: Path) -> No
     config.write_text('[embedder]\nprovider = "nobody"\n')
     with pytest.raises(BadSettings, match="nobody"):
         embedder_settings(environ)
+
+
+def test_others_may_verify_than_those_who_read(config: Path) -> None:
+    keys = {"ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY}
+    assert load(config, "", **keys).verify == ()
+    text = 'providers = ["anthropic"]\n[verify]\nproviders = ["gemini", "exec:./judge.sh"]\n'
+    named = load(config, text, **keys)
+    assert (named.providers, named.verify) == (("anthropic",), ("gemini", "exec:./judge.sh"))
+    environ = {"XDG_CONFIG_HOME": str(config.parent.parent), "ANTHROPIC_API_KEY": KEY}
+    assert load_user_settings(environ, "anthropic").verify == (), "the command line names the only one that is asked"
+    [fault] = faults(config, text, ANTHROPIC_API_KEY=KEY)
+    assert fault.startswith('verify.providers[0] = "gemini": its key is missing')
+
+
+@pytest.mark.parametrize(
+    ("told", "fault"),
+    [
+        ('providers = ["rules"]', "it should be one of anthropic, gemini, openai, or exec: and a command"),
+        ('providers = ["exec:"]', "it should name a program after exec:"),
+        ("providers = []", "verify.providers"),
+        ("asked = 1", "there is no such key"),
+    ],
+)
+def test_a_fault_in_who_verifies_is_named(config: Path, told: str, fault: str) -> None:
+    [found] = faults(config, f"[verify]\n{told}\n")
+    assert fault in found
+
+
+def test_the_price_of_who_verifies_must_be_known_under_a_cap(config: Path) -> None:
+    text = (
+        'providers = ["rules"]\n[limits]\nmax_usd = 1\n[verify]\nproviders = ["anthropic"]\n[anthropic]\nmodel = "m"\n'
+    )
+    [fault] = faults(config, text, ANTHROPIC_API_KEY=KEY)
+    assert "the price of anthropic:m is not known" in fault

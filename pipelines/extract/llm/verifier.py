@@ -1,0 +1,202 @@
+"""How language models verify claims, whoever they are: what they are asked, and what may come back.
+
+It is a fresh call: it shows the claims and their quotes, and nothing of what the first reader thought.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipelines.errors import ModelFailed
+from pipelines.extract.claims import Verdict, Verified
+from pipelines.extract.extraction import shown_text
+from pipelines.extract.llm.call import BadReply, load_prompt
+from pipelines.extract.llm.concurrency import ordered_map
+from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN, new_tally
+from pipelines.extract.llm.reply_schema import REASON_LENGTH, last_object, reply_schema, single_line
+from pipelines.usage import FailureKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pipelines.extract.claims import Claim
+    from pipelines.extract.llm.call import Prompt
+    from pipelines.extract.llm.fallback import Chain
+    from pipelines.provider_settings import Prices
+    from pipelines.usage import Tally
+
+    Part = Sequence[dict[str, Any]]
+    Judged = tuple[Verdict | None, str]
+    Outcome = tuple[Sequence[Judged], Tally, ModelFailed | None]
+
+
+MOST_CLAIMS: Final = 60
+"""So many claims are asked about in one call."""
+_LENGTH: Final = 5000
+"""More than a text or a quote may hold: what is cut off could be what says it."""
+_CONTEXT_LENGTH: Final = 500
+_FIRST: Final = "verify"
+_AGAIN: Final = "verify again"
+"""Where its calls stand in the order of the night: behind the days and the review."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVerifier:
+    """Language models as those who verify.
+
+    Args:
+        chain: who is asked; where it is that of the reading, so are its circuits, caps and kept replies.
+        prompt: the verification prompt.
+        prices: the user's own prices, before those of the table.
+        at_once: how many parts of the claims are asked about at the same time.
+    """
+
+    chain: Chain
+    prompt: Prompt = field(default_factory=lambda: load_prompt("verify"))
+    prices: Prices = ()
+    at_once: int = 1
+
+    def verify(self, claims: Sequence[Claim], *, again: bool = False) -> Verified:
+        """Return one verdict for each claim, from one call where they fit in one.
+
+        A claim about which the reply says nothing of use is unsure. A call that fails leaves its own claims without a
+        verdict, and where others would fail alike, theirs, too; nothing is raised.
+
+        Args:
+            claims: what is asked.
+            again: whether they were asked about before. Then the question is worded otherwise, so that no kept reply
+                answers it, and the claims stand in the reverse order, so that their places count for nothing.
+        """
+        shown = [_shown(claim) for claim in (reversed(claims) if again else claims)]
+        parts = enumerate(_parts(shown, self.chain.input_tokens))
+        work = [partial(self._judge, part, number, again=again) for number, part in parts]
+        tally = new_tally(self.prices)
+        judged: list[Judged] = []
+        failures: list[str] = []
+        for found, spent, fault in ordered_map(work, self.at_once, _is_last):
+            tally.add(spent)
+            judged += found
+            failures += [fault.sentence] if fault else []
+        judged += [(None, "")] * (len(claims) - len(judged))
+        if again:
+            judged.reverse()
+        verdicts, reasons = (verdict for verdict, _ in judged), (reason for _, reason in judged)
+        return Verified(tuple(verdicts), tuple(reasons), tally, " ".join(dict.fromkeys(failures)))
+
+    def _judge(self, part: Part, number: int, *, again: bool) -> Outcome:
+        """Return the verdicts on a part and their reasons, what they cost, and what failed."""
+        tally, lines = new_tally(self.prices), list(map(_line, part))
+        values = {
+            "claims": lines,
+            # A hash of all that stands between the marker lines, so none can hold it.
+            "nonce": hashlib.sha256(json.dumps(lines).encode()).hexdigest()[:20],
+            "again": again,
+        }
+        schema, place = reply_schema(VerificationReply), (_AGAIN if again else _FIRST, number)
+        call = self.prompt.call(values, schema, data={"claims": part}, place=place)
+        try:
+            raw, _ = self.chain.ask(call, read_verdicts, tally)
+        except ModelFailed as fault:
+            return [(None, "")] * len(part), tally, fault
+        return [_judged(raw, claim["claim"]) for claim in part], tally, None
+
+
+def _is_last(outcome: Outcome) -> bool:
+    """Whether the rest would fail alike."""
+    fault = outcome[-1]
+    return fault is not None and (fault.kind.concerns_provider or fault.kind is FailureKind.OVER_BUDGET)
+
+
+def _shown(claim: Claim) -> dict[str, Any]:
+    """Return a claim as data, without secrets and without marks that no reader sees."""
+    return {
+        "kind": claim.kind,
+        "text": shown_text(claim.text, _LENGTH),
+        "quotes": [shown_text(quote, _LENGTH) for quote in claim.quotes],
+        "context": [shown_text(words, _CONTEXT_LENGTH) for words in claim.context],
+    }
+
+
+def _line(claim: dict[str, Any]) -> str:
+    """Return a claim as JSON on one line: no text can become structure."""
+    return json.dumps(claim, ensure_ascii=False)
+
+
+def _parts(shown: Iterable[dict[str, Any]], tokens: int) -> Iterator[Part]:
+    """Yield the claims in parts that fit a call, each with its number in its part."""
+    part: list[dict[str, Any]] = []
+    size = 0
+    for one in shown:
+        numbered = {"claim": len(part), **one}
+        length = len(_line(numbered).encode()) + 1
+        if part and (len(part) == MOST_CLAIMS or size + length > tokens * BYTES_A_TOKEN):
+            yield part
+            part, size, numbered["claim"] = [], 0, 0
+        part.append(numbered)
+        size += length
+    if part:
+        yield part
+
+
+# ---------------------------------------- what a model may answer
+
+
+class ReplyVerdict(BaseModel):
+    """Whether one claim is supported; the reason comes first, so that a model thinks before it judges."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    claim: Annotated[int, Field(ge=0, le=1_000_000, description="The claim's number.")]
+    reason: Annotated[str, Field(description="At most twelve words.")]
+    verdict: Literal["supported", "unsupported", "unsure"]
+
+
+class VerificationReply(BaseModel):
+    """The whole reply: one verdict for each claim."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    verdicts: list[ReplyVerdict]
+
+
+def read_verdicts(text: str) -> list[object]:
+    """Return the unchecked verdicts of a reply's text; thinking, fences and prose around the JSON are passed over.
+
+    A reply that is an empty object has none: everything is unsure.
+
+    Raises:
+        BadReply: no object with a list of verdicts is in it.
+    """
+    with contextlib.suppress(ValueError, RecursionError):
+        if json.loads(text) == {}:
+            return []
+    verdicts = last_object(text, "verdicts")["verdicts"]
+    if not isinstance(verdicts, list):
+        raise BadReply("answered outside the schema (the answer must be an object with a list of verdicts)")
+    return verdicts
+
+
+def _judged(raw: Sequence[object], number: int) -> Judged:
+    """Return the verdict of a reply on one claim; unsure where there is none, a broken one, or several that differ."""
+    read = [_read(one) for one in raw if isinstance(one, dict) and one.get("claim") == number]
+    first = read[0] if read else None
+    if first is None or any(one is None or one[0] is not first[0] for one in read):
+        return Verdict.UNSURE, ""
+    return first
+
+
+def _read(raw: dict[str, Any]) -> Judged | None:
+    """Return a verdict and its reason, or None where it breaks the schema; keys that are not asked for are ignored."""
+    given = {name: raw[name] for name in ReplyVerdict.model_fields if name in raw}
+    try:
+        read = ReplyVerdict.model_validate({"reason": "", **given})
+    except ValidationError:
+        return None
+    return Verdict(read.verdict), single_line(read.reason)[:REASON_LENGTH]
