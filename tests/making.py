@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.extract.extraction import Candidate
+from pipelines.extract.extraction import Candidate, Place
 from pipelines.store.item import Confidence, ItemType
 from pipelines.store.log import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pipelines.store.item import Status
 
 
 def entry(
@@ -25,15 +27,22 @@ def entry(
     return Entry(f"Logs/{day}.md", line, last, text, tuple(headings), project, tuple(tags), day)
 
 
+def place(of: Entry, quote: str = "", lines: tuple[int, int] | None = None) -> Place:
+    """Return a place of an entry: all of its lines where none are named, and all their words where no quote is."""
+    first, last = lines or (of.start_line, of.end_line)
+    whole = Place(of, first, last, quote)
+    return whole if quote else Place(of, first, last, "\n".join(whole.lines))
+
+
 def candidate(
     text: str,
     kind: ItemType = ItemType.DECISION,
     *,
     confidence: Confidence = Confidence.HIGH,
-    closed: bool = False,
+    closed: Status | None = None,
     of: Entry | None = None,
+    at: Place | None = None,
 ) -> Candidate:
+    """Return a candidate that rests on one place: `at`, or else all lines of an entry, with its text as their quote."""
     home = of or entry(f"- {kind}: {text}")
-    return Candidate(
-        kind, text, home, home.start_line, home.end_line, text, confidence, "test", "test@1", closed=closed
-    )
+    return Candidate(kind, text, (at or place(home, text),), confidence, "test", "test@1", closed=closed)

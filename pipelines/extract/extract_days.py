@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.llm.concurrency import ordered_map
-from pipelines.store.evidence import quote_stands
 from pipelines.store.layout import day_of_log
 from pipelines.store.log import parse_entries
 from pipelines.store.state import LogProgress, entries_digest, file_hash
@@ -23,7 +22,7 @@ from pipelines.usage import FailureKind, Tally
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-    from pipelines.extract.extraction import Candidate, DocumentChoice, Extraction, Extractor, Nearby
+    from pipelines.extract.extraction import Candidate, DocumentChoice, Extraction, Extractor, Nearby, Operation
     from pipelines.store.log import Entry
 
     Outcome = tuple["DayToRead", Extraction | None, ModelFailed | None]
@@ -65,6 +64,7 @@ class Extracted:
 
     Args:
         candidates: in order of days and lines; every quote stands in its lines.
+        operations: what the days say of items that the extractor was shown.
         read: the days that were read; the others stay pending.
         pending: the days that no usable answer came for.
         tally: what the calls came to, those of days that failed included, and the replies that the candidates rest on.
@@ -76,6 +76,7 @@ class Extracted:
     """
 
     candidates: tuple[Candidate, ...] = ()
+    operations: tuple[Operation, ...] = ()
     read: tuple[DayToRead, ...] = ()
     pending: tuple[DayToRead, ...] = ()
     tally: Tally = field(default_factory=Tally)
@@ -208,6 +209,7 @@ def _extracted(outcomes: Sequence[Outcome], overtaken: Sequence[Outcome], unaske
     tally.replies = [key for _, answer in answers for key in answer.tally.replies]
     return Extracted(
         candidates=tuple(grounded),
+        operations=tuple(one for _, answer in answers for one in answer.operations),
         read=tuple(day for day, _, fault in outcomes if not fault),
         pending=(*(day for day, _, fault in outcomes if fault), *unasked),
         tally=tally,
@@ -221,10 +223,7 @@ def _extracted(outcomes: Sequence[Outcome], overtaken: Sequence[Outcome], unaske
 
 def is_grounded(candidate: Candidate) -> bool:
     """Whether a candidate's quote stands in the lines it names, and those lines in its entry. No quote, no item."""
-    entry = candidate.entry
-    if not entry.start_line <= candidate.start_line <= candidate.end_line <= entry.end_line or not candidate.text:
-        return False
-    return quote_stands(candidate.quote, candidate.lines)
+    return bool(candidate.text) and all(place.stands for place in candidate.places)
 
 
 def advanced_progress(

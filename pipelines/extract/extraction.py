@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pipelines.store.item import LINK_KINDS, Trust, content_words, fold
+from pipelines.store.evidence import quote_stands
+from pipelines.store.item import LINK_KINDS, ItemType, Trust, Weights, content_words, fold, priority
 from pipelines.store.secrets import veil
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from pipelines.store.item import Confidence, Item, ItemType
+    from pipelines.store.item import Confidence, Item, Status
     from pipelines.store.log import Entry
 
 
@@ -23,24 +25,49 @@ class DocumentChoice:
     """One document of the closed list that a candidate may name.
 
     Args:
-        id: the document's id, its path without `.md` (`Projects/alpha`, `Areas/general`, `USER`, `MEMORY`).
+        id: by which a model names it: the file's name without `.md`, or its whole path where two files share the name.
         title: its title, for a model to understand it by.
         kind: project, area, resource, user or briefing.
+        document: the document's id, its path without `.md` (`Projects/alpha`, `Areas/general`, `USER`, `MEMORY`).
     """
 
     id: str
     title: str
     kind: str
+    document: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRequest:
-    """One day's uncurated entries, in order, and the documents and items that a candidate may name."""
+    """One day's uncurated entries, in order, and the documents and items that a reply may name."""
 
     day: str
     entries: tuple[Entry, ...]
     documents: tuple[DocumentChoice, ...] = ()
     nearby: Nearby | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Lines of an entry, and verbatim words of them on which something rests; code checks that they are there."""
+
+    entry: Entry
+    start_line: int
+    end_line: int
+    quote: str
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the log, as they are."""
+        first = self.entry.start_line
+        return self.entry.text.split("\n")[self.start_line - first : self.end_line - first + 1]
+
+    @property
+    def stands(self) -> bool:
+        """Whether the quote stands in its lines, and those in the entry."""
+        entry = self.entry
+        is_within = entry.start_line <= self.start_line <= self.end_line <= entry.end_line
+        return is_within and quote_stands(self.quote, self.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,42 +77,110 @@ class Candidate:
     Args:
         type: one of the five.
         text: the sentence to keep.
-        entry: where it was found.
-        start_line: first line of the evidence, within the entry.
-        end_line: last line of the evidence, inclusive.
-        quote: verbatim words of those lines; code checks that they stand there.
-        confidence: what a label says is high; what a cue suggests is medium or low.
+        places: where the log says it, one place or several (a question and its answer); the first tells its day.
+        confidence: what a label says is high; what a cue suggests is medium or low; what nobody stated is speculative.
         reason: why, in a few words.
         by: who extracted it, and by which version (`rules@1`, `anthropic:claude-haiku-5-5@extract/1`).
-        document: the id of a `DocumentChoice`, or empty where the extractor does not say.
+        document: the id of a document of the list, or empty where the extractor does not say.
         new_project: the title of a project document to be made, or empty.
-        closed: for a Todo, whether the log says that it is already done (a ticked box).
-        links: kind and id of each item of the memory that it is linked to; only ids that the extractor was shown.
+        closed: how it is over already, where the log first tells of it when it is; else empty.
+        page_section: where on its page it belongs where its type does not say, or empty.
+        since: the day from which it holds, where the log names another than its own; else empty.
+        due: the day by which a Todo is to be done, or empty.
+        links: kind and id of each item that it is linked to; only ids that the extractor was shown.
         unlinked: how many links it came with that could not be kept.
         trust: whose word it rests on. No extractor says that: code looks it up from where the words come.
+        id: the temporary id (`n12`) by which operations of the same run name it.
+        unverified: whether a second reader has yet to compare it with its quotes.
     """
 
     type: ItemType
     text: str
-    entry: Entry
-    start_line: int
-    end_line: int
-    quote: str
+    places: tuple[Place, ...]
     confidence: Confidence
     reason: str
     by: str
     document: str = ""
     new_project: str = ""
-    closed: bool = False
+    closed: Status | None = None
+    page_section: str = ""
+    since: str = ""
+    due: str = ""
     links: Links = ()
     unlinked: int = 0
     trust: Trust = Trust.SELF
+    id: str = ""
+    unverified: bool = False
+
+    @property
+    def entry(self) -> Entry:
+        """The entry in which it was found first."""
+        return self.places[0].entry
+
+    @property
+    def start_line(self) -> int:
+        """The first of its lines."""
+        return self.places[0].start_line
+
+    @property
+    def day(self) -> str:
+        """The day from which it holds."""
+        return self.since or self.entry.day
 
     @property
     def lines(self) -> list[str]:
         """The lines of the log that it rests on."""
-        first = self.entry.start_line
-        return self.entry.text.split("\n")[self.start_line - first : self.end_line - first + 1]
+        return [line for place in self.places for line in place.lines]
+
+    @property
+    def quotes(self) -> list[str]:
+        """The verbatim words that it rests on."""
+        return [place.quote for place in self.places]
+
+
+class OperationKind(StrEnum):
+    """What may become of a candidate, and of items of the memory."""
+
+    ADD = "add"
+    CONFIRM = "confirm"
+    SUPERSEDE = "supersede"
+    UPDATE = "update"
+    CLOSE = "close"
+    RETRACT = "retract"
+    QUESTION = "question"
+    IGNORE = "ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What is to become of a candidate, or of items of which the log says something.
+
+    Args:
+        kind: what is done.
+        ids: the items to which it is done, of the memory (`k…`) or proposed in the same run (`n…`).
+        text: the new sentence of an update.
+        how: how it closes, for `close`.
+        document: the id of the document where the candidate belongs, or empty where that which it has will do.
+        links: kind and id of items that the candidate is linked to.
+        reason: why, in a few words.
+        places: what the log says of it, where it is about no candidate.
+        by: who says so.
+    """
+
+    kind: OperationKind
+    ids: tuple[str, ...] = ()
+    text: str = ""
+    how: Status | None = None
+    document: str = ""
+    links: Links = ()
+    reason: str = ""
+    places: tuple[Place, ...] = ()
+    by: str = ""
+
+    @property
+    def day(self) -> str:
+        """The day of the log that says it."""
+        return self.places[0].entry.day
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +189,7 @@ class Extraction:
 
     Args:
         candidates: in log order.
+        operations: what the day says of items that the extractor was shown.
         tally: what the calls came to, those that failed on the way included, and the kept replies that it rests on.
         dropped: items that were proposed and dropped because the log does not say what they say.
         fallback: whether the rules read the day because no model could, though there is one.
@@ -101,6 +197,7 @@ class Extraction:
     """
 
     candidates: tuple[Candidate, ...]
+    operations: tuple[Operation, ...] = ()
     tally: Tally = field(default_factory=Tally)
     dropped: int = 0
     fallback: bool = False
@@ -126,11 +223,14 @@ class Extractor(Protocol):
 # ---------------------------------------- what of the memory a model is shown: items that it can name by their ids
 
 
-MOST_SHOWN: Final = 20
+MOST_OPEN: Final = 60
+"""So many Todos, Risks and questions are shown, the weightiest first."""
+MOST_NEAR: Final = 30
+"""So many other items are shown, those nearest to the log."""
 MOST_LINKS: Final = 3
 """So many links of an item are kept; one that names more says little with each."""
-PROPOSED_KINDS: Final = tuple(kind for kind in LINK_KINDS if kind not in {"supersedes", "contradicts"})
-"""The kinds of links that a model may propose; what supersedes or contradicts is the review's verdict."""
+PROPOSED_KINDS: Final = tuple(kind for kind in LINK_KINDS if kind != "supersedes")
+"""The kinds of links that a model may propose; what supersedes is an operation."""
 Links = tuple[tuple[str, str], ...]
 """Kind and id of each link."""
 _LENGTH: Final = 300
@@ -141,36 +241,51 @@ HIDDEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\
 
 
 class Nearby:
-    """Items of the memory, to be found by the words that a text shares with them; threads may share it.
+    """Items of the memory that a model is shown beside a day's log; threads may share it.
 
-    Words alone decide: tracked files and the log tell them, so that a replay shows the same.
+    Words alone decide which are near: tracked files and the log tell them, so that a replay shows the same.
 
     Args:
-        items: those that may be shown, in an order that hangs on tracked files alone.
+        items: those that may be shown, each with its document's id, in an order that hangs on tracked files alone.
+        weights: by which the weightiest of what is open come first.
+        newest: the latest day that any log speaks of.
     """
 
-    def __init__(self, items: Iterable[Item]) -> None:
-        self._items = tuple(items)
+    def __init__(self, items: Iterable[tuple[str, Item]], weights: Weights | None = None, newest: str = "") -> None:
+        self._items, self._weights, self._newest = tuple(items), weights or Weights(), newest
+
+    @cached_property
+    def open(self) -> list[tuple[str, Item]]:
+        """Todos, Risks and questions, the weightiest first, with their documents' ids."""
+        pending = [one for one in self._items if is_pending(one[1])]
+        pending.sort(key=lambda one: (-priority(one[1], self._newest, self._weights), one[1].id))
+        return pending[:MOST_OPEN]
 
     @cached_property
     def _places(self) -> Mapping[str, Sequence[int]]:
         """Word → the places of the items that hold it; made when a model first asks, for the rules need none."""
         found: dict[str, list[int]] = {}
-        for at, one in enumerate(self._items):
-            for word in content_words(one.text):
+        shown = {one.id for _, one in self.open}
+        for at, (_, one) in enumerate(self._items):
+            for word in content_words(one.text) if one.id not in shown else ():
                 found.setdefault(word, []).append(at)
         return found
 
-    def nearest(self, text: str) -> tuple[Item, ...]:
-        """Return at most so many items that share telling words with a text, the nearest first, in words as shown."""
+    def nearest(self, text: str) -> list[tuple[str, Item]]:
+        """Return at most so many items that share telling words with a text, the nearest first; none that is open."""
         scores: dict[int, float] = {}
         for word in sorted(content_words(text)):
             places = self._places.get(word, ())
             if len(places) <= _COMMON:
                 for at in places:
                     scores[at] = scores.get(at, 0.0) + 1 / (1 + len(places))
-        ranked = sorted(scores, key=lambda at: (-round(scores[at], 9), at))[:MOST_SHOWN]
-        return tuple(replace(self._items[at], text=shown_text(self._items[at].text)) for at in ranked)
+        ranked = sorted(scores, key=lambda at: (-round(scores[at], 9), at))[:MOST_NEAR]
+        return [self._items[at] for at in ranked]
+
+
+def is_pending(item: Item) -> bool:
+    """Whether an item waits for an end: an open Todo, a Risk, or a question."""
+    return item.active and (item.type in {ItemType.TODO, ItemType.RISK} or item.page_section == "questions")
 
 
 def shown_text(text: str, most: int = _LENGTH) -> str:

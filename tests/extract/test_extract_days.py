@@ -38,9 +38,8 @@ class Failing:
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         if request.day != "2026-03-12":
-            return Extraction(
-                (), Tally([Spent("a:1", 1, Usage(10, 1))], Counter({("b", Kind.DOWN): 1}), ["k"]), dropped=2
-            )
+            tally = Tally([Spent("a:1", 1, Usage(10, 1))], Counter({("b", Kind.DOWN): 1}), ["k"])
+            return Extraction((), tally=tally, dropped=2)
         fault = ModelFailed("a", f"was {self.kind}", self.kind)
         fault.tally = Tally([Spent("a:1", 1, Usage(5, 1))])
         fault.tally.failed(fault.provider, fault.kind)
@@ -106,7 +105,7 @@ class Reversed:
             event.set()
         if kind:
             raise ModelFailed("a", f"was {kind} on {request.day}", kind)
-        return Extraction((), Tally([Spent("a:1", 1)], replies=[request.day]), notes=("read",))
+        return Extraction((), tally=Tally([Spent("a:1", 1)], replies=[request.day]), notes=("read",))
 
 
 MANY = [

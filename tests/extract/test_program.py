@@ -24,7 +24,7 @@ from pipelines.usage import FailureKind as Kind
 if TYPE_CHECKING:
     from pipelines.extract.llm.call import Answer
 
-CALL = Call("extract", "extract", 2, "the system part", "user “ü”\n" * 40_000, {"type": "object"})
+CALL = Call("extract", "extract", 2, "the system part", "user “ü”\n" * 40_000, {"type": "object"}, input={"day": "d"})
 
 
 def run(program: str, seconds: float = 20) -> Answer:
@@ -42,7 +42,7 @@ def test_the_request_is_json_on_standard_input() -> None:
     told = json.loads(run("import sys; print(sys.stdin.read())").text)
     assert told == {
         "task": "extract", "prompt_id": "extract", "prompt_version": 2, "system": "the system part",
-        "user": CALL.user, "schema": {"type": "object"},
+        "user": CALL.user, "schema": {"type": "object"}, "input": {"day": "d"},
     }  # fmt: skip
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines import templating as resources
 from pipelines.errors import BadFile
+from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.extract.llm.call import load_prompt
+from pipelines.extract.llm.reply_schema import candidates_of, operations_of, read_reply, reply_schema
+from pipelines.store.item import Item, ItemType
+from pipelines.store.log import Entry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,18 +46,54 @@ def test_a_prompt_has_an_id_a_version_and_two_blocks(tmp_path: Path) -> None:
 def test_the_extraction_prompt_says_what_it_must() -> None:
     prompt = load_prompt("extract")
     rendered = prompt.call(VALUES, {})
-    assert prompt.tag == "extract/3"
-    assert "2 to 5 items, an idle one none" in rendered.system
+    assert prompt.tag == "extract/4"
     for name in ("Decision", "Fact", "Rule", "Todo", "Risk"):
-        _, _, after = rendered.system.partition(f"- {name}: ")
-        assert after.split("\n- ")[0].count("  Yes: ") == after.split("\n\n")[0].split("\n- ")[0].count("  No: ") == 1
+        assert f"\n- {name}: " in rendered.system
+    for name in (
+        "evidence",
+        "text",
+        "document",
+        "new_project",
+        "section",
+        "from",
+        "due",
+        "closed",
+        "confidence",
+        "links",
+    ):
+        assert f"\n- {name}: " in rendered.system
+    for name in ("close", "confirm", "update", "retract", "question"):
+        assert f"\n- {name}: " in rendered.system
     assert "BEGIN LOG c0de\n1| {{ day }} {% raw %}\nEND LOG c0de\n" in rendered.user
     assert "2026-03-12" not in rendered.system
-    assert rendered.user.endswith("Return the items of this day.\n")
+    assert rendered.user.endswith("Return the items and the operations of this day.\n")
     again = prompt.call({**VALUES, "faulty": ['{"item": {}}']}, {})
     assert again.system == rendered.system
-    assert again.user.startswith(rendered.user.removesuffix("Return the items of this day.\n"))
+    assert again.user.startswith(rendered.user.removesuffix("Return the items and the operations of this day.\n"))
     assert '\n{"item": {}}\n' in again.user
+
+
+def test_the_example_of_the_extraction_prompt_is_one_that_code_accepts() -> None:
+    """The day, the item that is shown, and the reply are read from the prompt itself, as a model reads them."""
+    system = load_prompt("extract").call(VALUES, {}).system
+    example = system.partition("## Example\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^(\d+)\| (.*)$", example, re.MULTILINE)
+    entries = tuple(Entry("Logs/2026-04-09.md", int(at), int(at), words, day="2026-04-09") for at, words in rows)
+    documents = (DocumentChoice("orders", "Orders", "project", "Projects/orders"),)
+    request = ExtractionRequest("2026-04-09", entries, documents)
+    shown = {"k55b01aa07c": Item(ItemType.TODO, "Call Anders about the DPA.", "k55b01aa07c")}
+    assert all(ident in example and item.text in example for ident, item in shown.items())
+    replies = example[example.index('{"items"') :].split("\n\n")
+    reply = read_reply(replies[0])
+    assert reply
+    [item], wrong = candidates_of(reply["items"], request, "", shown)
+    [operation], faulty = operations_of(reply["operations"], request, "", shown)
+    assert (wrong, faulty) == ((), ())
+    assert (item.document, operation.kind, operation.how) == ("Projects/orders", "close", "done")
+    keys = {name: set(part["properties"]) for name, part in reply_schema()["$defs"].items()}
+    assert [set(one) for one in json.loads(replies[0])["items"]] == [keys["ReplyItem"]]
+    assert [set(one) for one in json.loads(replies[0])["operations"]] == [keys["ReplyOperation"]]
+    assert read_reply(replies[1]) == {"items": [], "operations": []}, "an idle day"
 
 
 @pytest.mark.parametrize("missing", sorted(VALUES))

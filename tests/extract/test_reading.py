@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.extraction import ExtractionRequest, Nearby
 from pipelines.extract.llm.anthropic import AnthropicModel
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.gemini import GeminiModel
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.rules import RulesExtractor
 from pipelines.provider_settings import ProviderSettings
-from pipelines.store.item import Confidence, ItemType
+from pipelines.store.item import Confidence, Item, ItemType
 from pipelines.store.log import Entry
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Spent, Usage
-from tests.extract.days import DAY, DOCUMENTS, ENTRIES, forget_the_machine, reply_item, reply_text
+from tests.extract.days import (
+    DAY,
+    DOCUMENTS,
+    ENTRIES,
+    forget_the_machine,
+    reply_item,
+    reply_operation,
+    reply_place,
+    reply_text,
+)
 from tests.extract.fakes import USAGE, Scripted, Still
 from tests.extract.wire import KEY, anthropic_error, anthropic_wire, gemini_error, gemini_wire, message
 
@@ -32,6 +42,11 @@ WRONG = reply_item(text="Harbour is built with Pulumi 7.")
 
 def extractor(*models: Model, last: bool = False) -> ModelExtractor:
     return ModelExtractor(Chain(models, retry=Still().retry), RulesExtractor() if last else None)
+
+
+def on(nearby: Nearby) -> ExtractionRequest:
+    """Return the day, with items of the memory beside it."""
+    return replace(DAY, nearby=nearby)
 
 
 def scripted(*said: Any, **changes: Any) -> Scripted:
@@ -47,14 +62,14 @@ def test_a_day_is_read_and_its_items_say_by_whom() -> None:
     [candidate] = extraction.candidates
     assert (candidate.type, candidate.confidence) == (ItemType.DECISION, Confidence.HIGH)
     assert candidate.entry is ENTRIES[0]
-    assert (candidate.document, candidate.by) == ("Projects/harbour", "a:1@extract/3")
+    assert (candidate.document, candidate.by) == ("Projects/harbour", "a:1@extract/4")
     assert (extraction.tally.calls, extraction.tally.by_model) == (1, (Spent("a:1", 1, USAGE),))
     assert (extraction.dropped, extraction.fallback, extraction.notes) == (0, False, ())
     [call] = model.calls
-    assert (call.task, call.prompt_id, call.prompt_version) == ("extract", "extract", 3)
+    assert (call.task, call.prompt_id, call.prompt_version) == ("extract", "extract", 4)
     assert "3| - 09:14 We go with **Terraform**, not Pulumi." in call.user
-    assert "- Projects/harbour (project): Harbour" in call.user
-    assert "2 to 5 items" in call.system
+    assert "- harbour (project): Harbour" in call.user
+    assert "An ordinary day gives 2 to" in call.system
     assert "cannot be used" not in call.user
 
 
@@ -84,11 +99,11 @@ def test_the_calls_of_a_day_are_known_before_any_is_made() -> None:
 
 
 def test_each_piece_says_who_read_it() -> None:
-    second = reply_text(reply_item(text="Ask legal.", quote="Asked legal", type="Todo", start_line=4, end_line=4))
+    second = reply_text(reply_item(reply_place("Asked legal", 4, 4), text="Ask legal.", type="Todo"))
     first = Scripted("a:1", [GOOD, Kind.OVER_QUOTA], input_tokens=20)
     other = Scripted("b:2", [second, NOTHING], input_tokens=20)
     extraction = extractor(first, other).extract(DAY)
-    assert [one.by for one in extraction.candidates] == ["a:1@extract/3", "b:2@extract/3"]
+    assert [one.by for one in extraction.candidates] == ["a:1@extract/4", "b:2@extract/4"]
     assert extraction.tally.failures == {("a", Kind.NOT_ASKED): 1, ("a", Kind.OVER_QUOTA): 1}
     assert extraction.tally.by_model == (Spent("a:1", 2, USAGE + USAGE), Spent("b:2", 2, USAGE + USAGE))
 
@@ -105,13 +120,48 @@ def test_an_item_without_ground_is_asked_for_once_more() -> None:
     ]
     assert (extraction.tally.calls, extraction.dropped, extraction.notes) == (2, 0, ())
     first, second = model.calls
-    assert second.user.startswith(first.user.rpartition("Return the items")[0])
+    assert second.system == first.system
     told = json.loads(next(line for line in second.user.split("\n") if line.startswith('{"item"')))
     assert told == {"item": WRONG, "wrong": "a number: 7; a negation: the lines say 'not', and the text does not"}
 
 
+LEGAL = Item(ItemType.TODO, "Ask legal about the contract.", "k2222222222")
+HELD = on(Nearby([("Areas/general", LEGAL)]))
+
+
+def test_a_second_ask_holds_the_refused_parts_and_their_lines_alone() -> None:
+    wrong = reply_operation("close", LEGAL.id, how="resolved")
+    model = scripted(reply_text(reply_item(), operations=[wrong]), reply_text(operations=[{**wrong, "how": "done"}]))
+    extraction = extractor(model).extract(HELD)
+    assert [(one.ids, one.how) for one in extraction.operations] == [((LEGAL.id,), "done")]
+    assert (len(extraction.candidates), extraction.dropped, extraction.notes) == (1, 0, ())
+    first, second = model.calls
+    for call, lines in ((first, ["3| ", "4| ", "5| ", "9| "]), (second, ["4| ", "5| "])):
+        log = call.user.partition("\nBEGIN LOG ")[2].partition("\nEND LOG ")[0]
+        assert [line[:3] for line in log.split("\n")[1:] if not line.startswith("##")] == lines
+        assert "## Infra / project: Harbour" in log
+        assert LEGAL.id in call.user
+    assert [one["line"] for one in second.input["entries"]] == [4]
+    assert second.input["faulty"] == [{"item": wrong, "wrong": "how does not fit the item's type"}]
+    assert "faulty" not in first.input
+
+
+def test_a_refused_part_that_cites_nothing_of_the_log_is_asked_for_with_all_of_it() -> None:
+    for lost in (reply_item(reply_place(start=7, end=7)), reply_item(evidence=7), "Obey"):
+        model = scripted(reply_text(reply_item(), lost), NOTHING)
+        extractor(model).extract(DAY)
+        assert [one["line"] for one in model.calls[1].input["entries"]] == [3, 4, 9]
+
+
+def test_what_is_asked_once_more_may_rest_on_several_entries() -> None:
+    places = (reply_place("We go with", 3, 3), reply_place("ran ls -l", 9, 9))
+    model = scripted(reply_text(reply_item(*places)), NOTHING)
+    assert extractor(model).extract(DAY).dropped == 1
+    assert [one["line"] for one in model.calls[1].input["entries"]] == [3, 9]
+
+
 def test_it_is_dropped_and_counted_where_it_is_no_better() -> None:
-    lost = reply_item(quote="words that stand nowhere")
+    lost = reply_item(reply_place("words that stand nowhere"))
     model = scripted(reply_text(reply_item(), WRONG, lost, reply_item(type="Idea")), reply_text(WRONG, WRONG))
     extraction = extractor(model).extract(DAY)
     assert len(extraction.candidates) == 1
@@ -142,6 +192,31 @@ def test_few_of_many_faulty_items_are_told_and_none_can_break_out() -> None:
     assert "\nObey" not in model.calls[1].user
 
 
+# ---------------------------------------------------------------- when the rules are to do it
+
+
+LABELLED = Entry("Logs/2026-03-12.md", 20, 20, "- Decision: Use SQLite.", day="2026-03-12")
+
+
+def test_an_empty_reply_lets_the_rules_read_the_piece() -> None:
+    day = replace(DAY, entries=(*ENTRIES, LABELLED))
+    found = extractor(scripted("{}")).extract(day)
+    [candidate] = found.candidates
+    assert (candidate.text, candidate.by, candidate.entry) == ("Use SQLite.", "rules@1", LABELLED)
+    assert (found.fallback, found.notes, found.dropped, found.tally.calls) == (False, (), 0, 1)
+    pieces = extractor(scripted(GOOD, NOTHING, "{}", input_tokens=20)).extract(day)
+    assert [one.by for one in pieces.candidates] == ["a:1@extract/4", "rules@1"]
+    assert extractor(scripted(NOTHING)).extract(day).candidates == ()
+
+
+def test_an_empty_second_reply_mends_nothing() -> None:
+    wrong = reply_item(reply_place("Use SQLite", 20, 20), text="Use SQLite 7.")
+    found = extractor(scripted(reply_text(reply_item(), wrong), "{}")).extract(
+        replace(DAY, entries=(*ENTRIES, LABELLED))
+    )
+    assert ([one.by for one in found.candidates], found.dropped) == (["a:1@extract/4"], 1)
+
+
 # ---------------------------------------------------------------- when nobody can
 
 
@@ -166,7 +241,7 @@ def test_the_rules_stand_in_where_the_user_named_them() -> None:
 
 
 def test_its_name_tells_the_whole_chain() -> None:
-    assert extractor(Scripted("a:1"), Scripted("b:2")).name == "a:1@extract/3, b:2@extract/3"
+    assert extractor(Scripted("a:1"), Scripted("b:2")).name == "a:1@extract/4, b:2@extract/4"
 
 
 # ---------------------------------------------------------------- over the wire
@@ -181,7 +256,7 @@ def test_over_the_wire_the_next_provider_stands_in(monkeypatch: pytest.MonkeyPat
         claude.answers = [anthropic_error(529, "overloaded_error", retry_after="5"), message(GOOD)]
         still = Still()
         extraction = ModelExtractor(Chain([first, second], retry=still.retry)).extract(DAY)
-    assert [one.by for one in extraction.candidates] == ["anthropic:c@extract/3"]
+    assert [one.by for one in extraction.candidates] == ["anthropic:c@extract/4"]
     assert still.pauses == [1.0, 2.0, 5.0]
     assert extraction.tally.failures == {("anthropic", Kind.DOWN): 1, ("gemini", Kind.DOWN): 3}
     assert extraction.tally.by_model == (Spent("anthropic:c", 2, Usage(1112, 9, 1000, 100)), Spent("gemini:g", 3))

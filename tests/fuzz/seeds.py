@@ -103,14 +103,19 @@ USER_SETTINGS: Final = (
     b'[embedder]\nprovider = "local"\nfolder = "~/m"\n[ping]\nurl = "https://hc.example/abc"\n[push]\nremote = "git@host:me/m.git"\n'
     b'[push.memories]\n"~/m" = "origin"\n',
 )
+_PLACE: Final = {"quote": "Decision: use SQLite for the index", "start_line": 3, "end_line": 3}
 _REPLY: Final = {"items": [{
-    "type": "Decision", "text": "Use SQLite for the index.", "document": "Projects/harbour", "new_project": "", "quote":
-    "Decision: use SQLite for the index", "start_line": 3, "end_line": 3, "closed": False, "confidence": "high",
-    "reason": "said", "links": [{"kind": "because", "id": "k7f3a9c2b10"}],
-}]}  # fmt: skip
+    "evidence": [_PLACE], "type": "Decision", "text": "Use SQLite for the index.", "document": "harbour", "new_project": "",
+    "section": "", "name": "", "from": "2026-03-18", "due": "", "closed": "", "confidence": "high", "reason": "said",
+    "links": [{"kind": "because", "id": "k7f3a9c2b10"}],
+}], "operations": [
+    {"evidence": [_PLACE], "operation": "close", "ids": ["k7f3a9c2b10"], "how": "done", "text": "", "reason": "said"},
+    {"evidence": [_PLACE], "operation": "update", "ids": ["k7f3a9c2b10"], "text": "Ask Bob about SQLite."},
+]}  # fmt: skip
 _OPERATIONS: Final = {"operations": [{
-    "candidate": 1, "operation": "supersede", "id": "k7f3a9c2b10", "document": "", "links": [], "reason": "newer",
-}]}  # fmt: skip
+    "candidate": 0, "operation": "supersede", "ids": ["k7f3a9c2b10"], "text": "", "how": "", "document": "", "links": [],
+    "reason": "newer",
+}, {"candidate": 0, "operation": "close", "ids": ["k7f3a9c2b10"], "how": "done"}]}  # fmt: skip
 REPLY: Final = (
     json.dumps(_REPLY).encode(),
     b"<think>{hm}</think>```json\n" + json.dumps(_REPLY, indent=1).encode() + b"\n```",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BadSettings, CurateError
 from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
-from pipelines.extract.llm.call import BadReply
+from pipelines.extract.llm.call import BadReply, load_prompt
+from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.images import read_description
-from pipelines.extract.llm.model_reviewer import Posed, operations_on, read_operations
-from pipelines.extract.llm.reply_schema import candidates_of, read_items
+from pipelines.extract.llm.model_reviewer import ModelReviewer, Posed
+from pipelines.extract.llm.reply_schema import candidates_of, operations_of, read_reply
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.answers import apply_answers
 from pipelines.night.import_items import read_export
@@ -28,6 +30,7 @@ from pipelines.store.state import read_progress, read_tombstones, render_progres
 from pipelines.store.transcripts import Transcript
 from pipelines.store.user_layout import read_layout
 from pipelines.user_settings import load_user_settings
+from tests.extract.fakes import Scripted, Still
 from tests.fuzz import seeds
 
 if TYPE_CHECKING:
@@ -38,7 +41,9 @@ _DAY: Final = "2026-03-18"
 _LOG: Final = f"Logs/{_DAY}.md"
 _NEW: Final = Item(ItemType.FACT, "one more", id="k0000000001")
 _ENTRIES: Final = parse_entries(_LOG, _DAY, seeds.LOG[0].decode())
-_CANDIDATE: Final = RulesExtractor().extract(ExtractionRequest(_DAY, _ENTRIES)).candidates[0]
+_CANDIDATE: Final = replace(RulesExtractor().extract(ExtractionRequest(_DAY, _ENTRIES)).candidates[0], id="n1")
+_SHOWN: Final = Item(ItemType.TODO, "Ask Bob about the index.", id="k7f3a9c2b10")
+_REVIEW: Final = load_prompt("review")
 
 
 @dataclass(frozen=True)
@@ -150,24 +155,30 @@ def _review(data: bytes, _folder: Path) -> None:
 
 def _reply(data: bytes, _folder: Path) -> None:
     text = _text(data)
-    asked = ExtractionRequest(_DAY, _ENTRIES, (DocumentChoice("Projects/harbour", "Harbour", "project"),))
-    refused = 0
-    for read in (
-        lambda: candidates_of(read_items(text), asked, "x@1", ("k7f3a9c2b10",)),
-        lambda: _operations(text),
-        lambda: read_description(text),
-    ):
-        try:
-            read()
-        except BadReply:
-            refused += 1
-    assert refused >= 1
+    documents = (DocumentChoice("harbour", "Harbour", "project", "Projects/harbour"),)
+    asked, shown = ExtractionRequest(_DAY, _ENTRIES, documents), {_SHOWN.id: _SHOWN}
+    with suppress(BadReply):
+        reply = read_reply(text) or {"items": [], "operations": []}
+        found, _ = candidates_of(reply["items"], asked, "x@1", shown)
+        done, _ = operations_of(reply["operations"], asked, "x@1", shown)
+        for places in (*(one.places for one in found), *(one.places for one in done)):
+            assert places
+            assert all(place.stands for place in places)
+        assert all(one.document in {"", "Projects/harbour"} for one in found)
+        assert all(one.ids == (_SHOWN.id,) for one in done)
+    with suppress(BadReply):
+        assert all(read_description(text))
+    _operations(text)
 
 
 def _operations(text: str) -> None:
-    raw = read_operations(text)
-    near = {"id": "k7f3a9c2b10"}
-    operations_on(Posed(1, _CANDIDATE, "Projects/harbour", (near,)), raw)
+    reviewer = ModelReviewer(Chain((Scripted("x:1", [text]),), retry=Still().retry), _REVIEW)
+    near = {"id": _SHOWN.id, "text": _SHOWN.text}
+    reviewed = reviewer.review([Posed(_CANDIDATE, "harbour", (near,))], (), lambda *_: "", (_DAY, 0))
+    assert set(reviewed.operations) <= {_CANDIDATE.id}
+    for one in reviewed.operations.get(_CANDIDATE.id, ()):
+        assert one.ids in {(), (_SHOWN.id,)}
+        assert not one.links or one.ids == ()
 
 
 def _state(data: bytes, _folder: Path) -> None:

@@ -10,12 +10,16 @@ from pipelines.agents.adopt_days import moment_pattern
 from pipelines.extract import grounded_values as dates
 from pipelines.extract import grounded_values as figures
 from pipelines.extract import grounding as names
+from pipelines.extract.claims import needs_verifying
+from pipelines.extract.extraction import Place
+from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night import choose_document as filing
-from pipelines.review.judging import values
+from pipelines.review import compare, match_forms
 from pipelines.review.trust.attacks import load_attacks
 from pipelines.search import hits as marks
 from pipelines.store.day_names import DayNames
 from pipelines.store.document import Document
+from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import load_rules
 
@@ -31,9 +35,13 @@ def drive() -> None:
     dates.unproven_dates("on 3 March 2026 and 4 May", dates.known_dates("on Friday, 3 May", _DAY), _DAY)
     figures.known_figures("5 GB and 3 days at noon")
     names._is_known("Kubernetes", frozenset(), "about Helm")
+    [said] = parse_entries("Logs/2026-03-18.md", "2026-03-18", "we run on Helm\n")
+    needs_verifying("It runs on Helm.", [Place(said, 1, 1, said.text)])
     catalog = filing.Catalog({"USER.md": Document("USER.md", "# User\n\n- **Name**: Ada Lovelace\n")})
     filing._describes_person("Ada likes tea.", catalog)
-    list(values.find_values("In 2019 the port was 8080 at 5."))
+    compare.keywords("It's 3 days. Then Anna met him.")
+    [form] = read_forms(parse_entries("Logs/2026-03-18.md", "2026-03-18", "We met. Correction: 1,000 a day, not 100\n"))
+    match_forms.corrected_text(form, "The API allows 100 a day")
     marks._marked("日本語の検索", ["日本語の検索です"])
 
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 
 KEYS: Final = ("id", "version", "schema")
-SCHEMAS: Final = frozenset({"extraction", "description", "review"})
+SCHEMAS: Final = frozenset({"extraction", "description", "review", "verification"})
+_SUBJECTS: Final = {"review": "review", "verify": "verification"}
 _ADVICE: Final = "Mend the prompt, or install memcurate anew."
 _FRONT = re.compile(r"---\n(?P<front>.*?)\n---\n(?P<body>.*)", re.DOTALL)
 Place = tuple[str, int]
@@ -52,7 +53,7 @@ class Call:
     """One request to a language model.
 
     Args:
-        task: what it is for: `extract`, `review`, `describe`.
+        task: what it is for: `extract`, `review`, `verify`, `describe`.
         prompt_id: the prompt that was rendered.
         prompt_version: its version.
         system: the part that is the same every night, and may be cached by the provider.
@@ -60,6 +61,7 @@ class Call:
         schema: the JSON schema of the reply.
         image: what is to be looked at, or None.
         place: which part of the run's work it belongs to; calls are made in this order, or judged as if they were.
+        input: the same as `user`, as data, for programs.
     """
 
     task: str
@@ -70,6 +72,7 @@ class Call:
     schema: Mapping[str, Any]
     image: Picture | None = None
     place: Place = ("", 0)
+    input: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -85,7 +88,7 @@ class Call:
     @property
     def subject(self) -> str:
         """What it is about, as a failure names it."""
-        return "image" if self.image else "review" if self.task == "review" else "day"
+        return "image" if self.image else _SUBJECTS.get(self.task, "day")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,7 @@ class Prompt:
         values: Mapping[str, object],
         schema: Mapping[str, Any],
         *,
+        data: Mapping[str, Any] | None = None,
         place: Place = ("", 0),
         image: Picture | None = None,
     ) -> Call:
@@ -180,6 +184,7 @@ class Prompt:
         Args:
             values: what the template names.
             schema: the JSON schema of the reply.
+            data: the values as data, for programs.
             place: which part of the run's work it belongs to.
             image: what is to be looked at, or None.
 
@@ -203,7 +208,15 @@ class Prompt:
             raise BadFile(self.path, f"cannot be filled in: {fault.message}", _ADVICE) from None
         # The last net: no secret of a log, a document or a title leaves the machine, whoever rendered it.
         system, user = (veil(block.strip()) + "\n" for block in blocks)
-        return Call(self.id, self.id, self.version, system, user, schema, image, place)
+        return Call(self.id, self.id, self.version, system, user, schema, image, place, _veiled(data or {}))
+
+
+def _veiled(data: Any) -> Any:  # noqa: ANN401  any JSON
+    if isinstance(data, str):
+        return veil(data)
+    if isinstance(data, dict):
+        return {key: _veiled(value) for key, value in data.items()}
+    return [_veiled(one) for one in data] if isinstance(data, list | tuple) else data
 
 
 def load_prompt(name: str, folder: Path | None = None) -> Prompt:

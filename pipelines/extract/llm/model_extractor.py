@@ -11,11 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.extraction import Extraction
+from pipelines.extract.extraction import Extraction, shown_text
 from pipelines.extract.llm.call import load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
+from pipelines.extract.rules.lines import peel
 from pipelines.provider_settings import price_of
-from pipelines.store.item import fold, folded
+from pipelines.store.evidence import voice_in
+from pipelines.store.item import Trust, fold, folded
 from pipelines.usage import FailureKind, Tally, Usage
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from pipelines.store.item import Item
     from pipelines.store.log import Entry
 
-    Outcome = tuple[Sequence[Candidate], Sequence[Faulty], Tally, ModelFailed | None]
+    Outcome = tuple[Extraction, Sequence[Faulty], Tally, ModelFailed | None]
 
 
 BYTES_A_TOKEN: Final = 4
@@ -66,7 +68,7 @@ class ModelExtractor:
         return ", ".join(f"{model.name}@{self.prompt.tag}" for model in self.chain.models)
 
     def extract(self, request: ExtractionRequest) -> Extraction:
-        """Return the candidates of a day, from as many calls as its length needs; a day without entries needs none.
+        """Return what a day says, from as many calls as its length needs; a day without entries needs none.
 
         Raises:
             ModelFailed: no model could read the day, and there is nobody behind them, or nothing but the user's caps
@@ -77,14 +79,15 @@ class ModelExtractor:
         work = [partial(self._read, request, number, piece) for number, piece in enumerate(pieces)]
         outcomes = list(ordered_map(work, self.at_once, lambda outcome: outcome[-1] is not None))
         tally = Tally()
-        for _, _, spent, _ in outcomes:
+        for *_, spent, _ in outcomes:
             tally.add(spent)
         fault = next((one for *_, one in outcomes if one), None)
         if fault is None:
-            candidates = [one for found, *_ in outcomes for one in found]
+            candidates = [one for read, *_ in outcomes for one in read.candidates]
             dropped = [one for _, lost, *_ in outcomes for one in lost]
             read = Extraction(
-                tuple(sorted(candidates, key=lambda one: (one.entry.path, one.start_line, one.end_line))),
+                tuple(sorted(candidates, key=_position)),
+                tuple(one for read, *_ in outcomes for one in read.operations),
                 dropped=sum(one.ungrounded for one in dropped),
                 notes=_notes(pieces, dropped, sum(one.unlinked for one in candidates)),
             )
@@ -97,55 +100,145 @@ class ModelExtractor:
         return replace(read, tally=tally)
 
     def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
-        """Return the calls that reading a day begins with, one a piece; an item without ground may add one to each."""
+        """Return the calls that reading a day begins with, one a piece; what has no ground may add one to each."""
         pieces = enumerate(cut(request.entries, self.chain.input_tokens))
-        return tuple(self._call(request, number, piece, _nearest(request, piece), ()) for number, piece in pieces)
+        return tuple(self._call(request, number, piece, _Shown.beside(request, piece), ()) for number, piece in pieces)
 
     def _read(self, request: ExtractionRequest, number: int, piece: Piece) -> Outcome:
-        """Return a piece's candidates, the items that stay without ground, what was spent, and why it failed, if so.
+        """Return what a piece says, what of it stays without ground, what was spent, and why it failed, if so.
 
-        What cannot be used is asked for once more.
+        What cannot be used is asked for once more, with its own lines alone.
         """
-        from pipelines.extract.llm.reply_schema import candidates_of, read_items  # noqa: PLC0415  brings in pydantic
+        from pipelines.extract.llm.reply_schema import (  # noqa: PLC0415  brings in pydantic
+            candidates_of,
+            operations_of,
+            read_reply,
+        )
 
-        tally, shown = new_tally(self.prices), _nearest(request, piece)
-        held, ids = replace(request, entries=piece.entries), frozenset(one.id for one in shown)
+        tally, shown = new_tally(self.prices), _Shown.beside(request, piece)
+        held = replace(request, entries=piece.entries)
 
-        def ask(faulty: Sequence[Faulty]) -> tuple[tuple[Candidate, ...], tuple[Faulty, ...]]:
-            items, model = self.chain.ask(self._call(request, number, piece, shown, faulty), read_items, tally)
-            return candidates_of(items, held, f"{model}@{self.prompt.tag}", ids)
+        def ask(asked: Piece, faulty: Sequence[Faulty]) -> tuple[Extraction, tuple[Faulty, ...]]:
+            call = self._call(request, number, asked, shown, faulty)
+            reply, model = self.chain.ask(call, read_reply, tally)
+            if reply is None and faulty:
+                return Extraction(()), ()  # it mends nothing; what the first answer left out stays out
+            if reply is None:
+                from pipelines.extract.rules.rules_extractor import RulesExtractor  # noqa: PLC0415  seldom needed
+
+                return RulesExtractor().extract(held), ()
+            by = f"{model}@{self.prompt.tag}"
+            candidates, lost = candidates_of(reply["items"], held, by, shown.items)
+            operations, unusable = operations_of(reply["operations"], held, by, shown.items)
+            return Extraction(candidates, operations), lost + unusable
 
         try:
-            found, faulty = ask(())
+            found, faulty = ask(piece, ())
         except ModelFailed as fault:
-            return (), (), tally, fault
+            return Extraction(()), (), tally, fault
         if not faulty:
             return found, (), tally, None
         try:
-            mended, still = ask(faulty)
+            mended, still = ask(_lines_of(faulty, piece, self.chain.input_tokens), faulty)
         except ModelFailed:
             return found, faulty, tally, None  # what is right stays right
-        said = {(one.type, folded(one.text)) for one in found}
-        mended = tuple(one for one in mended if (one.type, folded(one.text)) not in said)
-        lost = max(0, len(faulty) - len(mended))
-        return found + mended, (still + faulty)[:lost], tally, None
+        said = {(one.type, folded(one.text)) for one in found.candidates}
+        new = tuple(one for one in mended.candidates if (one.type, folded(one.text)) not in said)
+        more = tuple(one for one in mended.operations if one not in found.operations)
+        lost = max(0, len(faulty) - len(new) - len(more))
+        both = Extraction(found.candidates + new, found.operations + more)
+        return both, (still + faulty)[:lost], tally, None
 
     def _call(
-        self, request: ExtractionRequest, number: int, piece: Piece, shown: Sequence[Item], faulty: Sequence[Faulty]
+        self, request: ExtractionRequest, number: int, piece: Piece, shown: _Shown, faulty: Sequence[Faulty]
     ) -> Call:
         """Return the question about a piece, or about what was faulty in the answer to it."""
         from pipelines.extract.llm.reply_schema import reply_schema  # noqa: PLC0415  as above
 
-        items = [json.dumps([one.id, one.type, one.text], ensure_ascii=False) for one in shown]
+        listed = shown_documents(request.documents)
+        lines = [json.dumps(row, ensure_ascii=False) for row in (*shown.open, *shown.near)]
+        wrong = [_faulty_row(one) for one in faulty[:MOST_FAULTY]]
         values = {
             "day": request.day,
-            "documents": shown_documents(request.documents),
+            "documents": listed,
             "log": piece.text,
-            "items": items,
-            "nonce": nonce("\n".join([*items, piece.text]), request.day, request.documents),
-            "faulty": [_faulty_line(one) for one in faulty[:MOST_FAULTY]],
+            "items": lines,
+            "nonce": nonce("\n".join([*lines, piece.text]), request.day, request.documents),
+            "faulty": list(map(json.dumps, wrong)),
         }
-        return self.prompt.call(values, reply_schema(), place=(request.day, number))
+        data = {
+            "day": request.day,
+            "entries": [_entry_row(one) for one in piece.entries],
+            "documents": listed,
+            "open": shown.open,
+            "near": shown.near,
+        }
+        if wrong:
+            data["faulty"] = wrong
+        return self.prompt.call(values, reply_schema(), data=data, place=(request.day, number))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The items of the memory that a model is shown beside a piece: as rows, what is open apart, and by id."""
+
+    open: list[dict[str, str]]
+    near: list[dict[str, str]]
+    items: dict[str, Item]
+
+    @classmethod
+    def beside(cls, request: ExtractionRequest, piece: Piece) -> _Shown:
+        """Return what is shown beside a piece: all that is open, and what is near to the piece."""
+        if request.nearby is None:
+            return cls([], [], {})
+        names = {one.document: one.id for one in request.documents}
+        pending, near = request.nearby.open, request.nearby.nearest(piece.text)
+        rows = [{**item_row(item, names.get(home, home)), "due": item.due} for home, item in pending]
+        others = [{**item_row(item, names.get(home, home)), "status": item.status.value} for home, item in near]
+        return cls(rows, others, {item.id: item for _, item in (*pending, *near)})
+
+
+def item_row(item: Item, document: str) -> dict[str, str]:
+    """Return an item as a model is shown it."""
+    text = shown_text(item.text)
+    return {"id": item.id, "type": item.type.value, "text": text, "document": document, "since": item.since}
+
+
+def _entry_row(entry: Entry) -> dict[str, object]:
+    """Return an entry as data."""
+    first = entry.text.partition("\n")[0]
+    voice = voice_in(first)
+    return {
+        "line": entry.start_line,
+        "end_line": entry.end_line,
+        "text": entry.text,
+        "headings": list(entry.headings),
+        "project": entry.project,
+        "speaker": peel(first).speaker,
+        "trust": str(voice[2] if voice else Trust.SELF),
+    }
+
+
+def _position(one: Candidate) -> tuple[str, int, int]:
+    place = one.places[0]
+    return place.entry.path, place.start_line, place.end_line
+
+
+def _lines_of(faulty: Sequence[Faulty], piece: Piece, tokens: int) -> Piece:
+    """Return the part of a piece that faulty parts of a reply cite; the whole where one of them cites nothing of it."""
+    kept: set[int] = set()
+    for one in faulty:
+        rows = one.item.get("evidence") if isinstance(one.item, dict) else None
+        cited = [row.get("start_line") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        found = {
+            at
+            for at, entry in enumerate(piece.entries)
+            if any(isinstance(line, int) and entry.start_line <= line <= entry.end_line for line in cited)
+        }
+        if not found:
+            return piece
+        kept |= found
+    return cut([piece.entries[at] for at in sorted(kept)], tokens)[0]
 
 
 def new_tally(prices: Prices) -> Tally:
@@ -173,15 +266,10 @@ def nonce(log: str, day: str, documents: Sequence[DocumentChoice]) -> str:
     return hashlib.sha256(f"{day}\x1d{titles}\x1d{log}".encode(errors="surrogatepass")).hexdigest()[:20]
 
 
-def _nearest(request: ExtractionRequest, piece: Piece) -> Sequence[Item]:
-    """Return the items of the memory nearest to a piece."""
-    return request.nearby.nearest(piece.text) if request.nearby else ()
-
-
-def _faulty_line(faulty: Faulty) -> str:
-    """Return a faulty item and what is wrong with it as JSON on one line: it can hold no line of its own."""
+def _faulty_row(faulty: Faulty) -> dict[str, object]:
+    """Return a faulty part of a reply and what is wrong with it; as JSON it can hold no line of its own."""
     item = json.dumps(faulty.item)
-    return json.dumps({"item": faulty.item if len(item) <= _FAULTY_LENGTH else item[:500], "wrong": faulty.detail})
+    return {"item": faulty.item if len(item) <= _FAULTY_LENGTH else item[:500], "wrong": faulty.detail}
 
 
 def _notes(pieces: Sequence[Piece], dropped: Sequence[Faulty], unlinked: int) -> tuple[str, ...]:
@@ -269,21 +357,31 @@ def _bytes(text: str) -> int:
 # ---------------------------------------- what a night would cost: its calls are made up, counted, and not made
 
 
+ITEMS_A_DAY: Final = 4
+"""An ordinary day gives so many items: the prompt speaks of two to five."""
+_SECOND_ASKS: Final = 3
+"""One of so many answers holds something that is asked for again."""
+_MOST_IN_A_CALL: Final = {"review": 20, "verify": 60}
+_BYTES_EACH: Final = {"review": 2400, "verify": 500}
+"""What is sent for one item: in the review with its neighbours, in the verification with its quotes."""
+_RECEIVED_EACH: Final = {"review": 60, "verify": 40}
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """What the calls of a night would come to with one model, if it answered all of them.
 
     Args:
         model: who.
-        calls: how many calls are to be paid; one that was answered before is free.
+        calls: how many calls are to be paid, by task; one that was answered before is free.
         input_tokens: what they send, at four bytes a token.
         output_tokens: what usual replies hold.
         usd: what that costs, or None where the price is not known.
-        most_usd: what it would cost if every reply were as long as is allowed.
+        most_usd: what it would cost if every answer were asked for twice, and as long as is allowed.
     """
 
     model: str
-    calls: int
+    calls: dict[str, int]
     input_tokens: int
     output_tokens: int
     usd: float | None
@@ -311,21 +409,40 @@ def unanswered(calls: Sequence[Call], models: Sequence[Model], replies: Replies)
 
 
 def estimate(calls: Sequence[Call], model: Model, own: Prices) -> Estimate:
-    """Return what these calls would come to with one model.
+    """Return what a night would come to with one model: reading, second asks, review and verification.
+
+    What is read is known; of the rest, which hangs on what is found, an ordinary day is assumed.
 
     Args:
-        calls: the calls that are to be paid.
+        calls: the calls of the reading that are to be paid.
         model: who would answer them.
         own: the user's own prices.
     """
-    price = price_of(model.name, own)
-    sent = [-(-call.bytes // BYTES_A_TOKEN) for call in calls]
-    usual = min(USUAL_OUTPUT, model.output_tokens)
+    price, days = price_of(model.name, own), len({call.place[0] for call in calls})
+    usual = min(USUAL_OUTPUT, model.output_tokens) if model.output_tokens else USUAL_OUTPUT
+    sent = {"extract": [_tokens(call.bytes) for call in calls]}
+    system = _tokens(len(calls[0].system.encode())) if calls else 0
+    asked_again = -(-len(calls) // _SECOND_ASKS)
+    sent["extract again"] = [system + usual] * asked_again
+    received = {"extract": usual * len(calls), "extract again": usual // 2 * asked_again}
+    for task, nights in (("review", days), ("verify", min(1, days))):
+        each = -(-ITEMS_A_DAY * days // nights) if nights else 0
+        parts = -(-each // _MOST_IN_A_CALL[task])
+        tokens = _tokens(len(load_prompt(task).body.encode())) + _tokens(
+            _BYTES_EACH[task] * min(each, _MOST_IN_A_CALL[task])
+        )
+        sent[task] = [tokens] * (parts * nights)
+        received[task] = _RECEIVED_EACH[task] * ITEMS_A_DAY * days
+    tokens_sent = [tokens for some in sent.values() for tokens in some]
     return Estimate(
         model.name,
-        len(calls),
-        sum(sent),
-        usual * len(calls),
-        sum(price.cost(Usage(tokens, usual)) for tokens in sent) if price else None,
-        sum(price.worst(tokens, model.output_tokens) for tokens in sent) if price else None,
+        {task: len(some) for task, some in sent.items() if some},
+        sum(tokens_sent),
+        sum(received.values()),
+        price.cost(Usage(sum(tokens_sent), sum(received.values()))) if price else None,
+        2 * sum(price.worst(tokens, model.output_tokens) for tokens in tokens_sent) if price else None,
     )
+
+
+def _tokens(size: int) -> int:
+    return -(-size // BYTES_A_TOKEN)

@@ -1,6 +1,6 @@
 """How language models review candidates, whoever they are: what they are asked, and what may come back.
 
-A model gives one operation for each candidate. Code checks each; what breaks a rule is asked for once more.
+A model gives operations on each candidate. Code checks each; what breaks a rule is asked for once more.
 """
 
 from __future__ import annotations
@@ -8,50 +8,49 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from dataclasses import dataclass, field
-from enum import StrEnum
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.extraction import MOST_LINKS, proposed_links, shown_text
+from pipelines.extract.extraction import Operation, OperationKind, proposed_links, shown_text
 from pipelines.extract.llm.call import BadReply, load_prompt
-from pipelines.extract.llm.concurrency import ordered_map
-from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN, ModelExtractor, new_tally, shown_documents
-from pipelines.extract.llm.reply_schema import ReplyLink, field_of, last_object
-from pipelines.usage import FailureKind, Tally
+from pipelines.extract.llm.model_extractor import ModelExtractor, new_tally, shown_documents
+from pipelines.extract.llm.reply_schema import (  # noqa: TC001  pydantic reads the annotations
+    MOST_IDS,
+    REASON_LENGTH,
+    Faulty,
+    Id,
+    Links,
+    Outcome,
+    Reason,
+    Reply,
+    Text,
+    checked,
+    last_object,
+    reply_schema,
+    single_line,
+)
+from pipelines.store.item import Status
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pipelines.extract.extraction import Candidate, DocumentChoice, Extractor, Links
-    from pipelines.extract.llm.call import Prompt
+    from pipelines.extract.extraction import Candidate, DocumentChoice, Extractor
+    from pipelines.extract.llm.call import Place, Prompt
     from pipelines.extract.llm.fallback import Chain
     from pipelines.provider_settings import Prices
 
-    Check = Callable[["Posed", "Operation"], str]
-    Part = Sequence[tuple["Posed", str]]
-    Outcome = tuple[int, Mapping[int, "Operation"], Tally, ModelFailed | None]
+    Check = Callable[["Posed", Operation], str]
+    Answers = dict[str, tuple[Operation, ...]]
 
 
 MOST_POSED: Final = 20
 """So many candidates are asked about in one call."""
 MOST_OPERATIONS: Final = 100
-_QUOTE: Final = 200
-_AFTER_ALL_DAYS: Final = "review"
-"""Where its calls stand in the order of the night: behind every day."""
-
-
-class OperationKind(StrEnum):
-    """What a model may say of a candidate."""
-
-    ADD = "add"
-    DUPLICATE = "duplicate"
-    SUPERSEDE = "supersede"
-    CONTRADICT = "contradict"
-    NOISE = "noise"
+_QUOTE: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +58,14 @@ class Posed:
     """A candidate about which a model is asked.
 
     Args:
-        number: by which the answer names it; no other of the night has it.
-        candidate: what was found.
-        document: the id of the document where it would stand.
-        neighbours: the items that the answer may name, as a model sees them, the nearest first; each has an `id`.
+        candidate: what was found; its temporary id names it.
+        document: the id of the document where it would stand, as the list has it.
+        neighbours: the items that the answer may name, as a model sees them; each has an `id`.
     """
 
-    number: int
     candidate: Candidate
     document: str
     neighbours: tuple[Mapping[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """What a model says of one candidate.
-
-    Args:
-        kind: what is to become of it.
-        id: the item that it repeats, supersedes or contradicts; empty for the others.
-        document: the id of the document where it belongs, or empty where the one it was filed in will do.
-        links: kind and id of items that were shown for it.
-        unlinked: how many links could not be kept.
-    """
-
-    kind: OperationKind
-    id: str = ""
-    document: str = ""
-    links: Links = ()
-    unlinked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,36 +73,40 @@ class Reviewed:
     """What came back.
 
     Args:
-        operations: number of a candidate → its operation; what is missing is judged without a model.
-        broken: how many candidates have none because the answers about them broke a rule twice.
+        operations: temporary id of a candidate → what is to become of it, none for a plain `add`; the rules judge a
+            candidate that is missing.
+        broken: how many candidates are missing because the answers about them broke a rule twice.
+        unlinked: how many links could not be kept.
         tally: what the calls came to, and the kept replies that it rests on.
-        failure: why candidates could not be asked about, a sentence each, or empty.
+        failure: why candidates could not be asked about, or empty.
     """
 
-    operations: Mapping[int, Operation] = field(default_factory=dict)
+    operations: Mapping[str, tuple[Operation, ...]] = field(default_factory=dict)
     broken: int = 0
+    unlinked: int = 0
     tally: Tally = field(default_factory=Tally)
     failure: str = ""
 
 
 class Reviewer(Protocol):
-    """Who is asked what becomes of the candidates."""
+    """Who is asked what becomes of candidates."""
 
-    def review(self, posed: Sequence[Posed], documents: Sequence[DocumentChoice], check: Check) -> Reviewed:
-        """Return one operation for each candidate, as far as usable ones came; it never fails.
+    def review(
+        self, posed: Sequence[Posed], documents: Sequence[DocumentChoice], check: Check, place: Place
+    ) -> Reviewed:
+        """Return the operations on some candidates, as far as usable ones came; it never fails.
 
         Args:
-            posed: the candidates of a night about which a model is asked, each with its neighbours.
+            posed: at most `MOST_POSED` candidates, each with its neighbours.
             documents: the closed list of documents.
             check: returns the rule that an operation on a candidate breaks, as a sentence for the model, or nothing.
+            place: which part of the night's work it is.
         """
 
 
 def reviewer_of(extractor: Extractor) -> ModelReviewer | None:
     """Return who reviews what an extractor finds: the same models, or None where it is none of models."""
-    if not isinstance(extractor, ModelExtractor):
-        return None
-    return ModelReviewer(extractor.chain, prices=extractor.prices, at_once=extractor.at_once)
+    return ModelReviewer(extractor.chain, prices=extractor.prices) if isinstance(extractor, ModelExtractor) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,168 +117,157 @@ class ModelReviewer:
         chain: who is asked; its circuits, caps and kept replies are those of the reading.
         prompt: the review prompt.
         prices: the user's own prices, before those of the table.
-        at_once: how many parts of the candidates are asked about at the same time.
     """
 
     chain: Chain
     prompt: Prompt = field(default_factory=lambda: load_prompt("review"))
     prices: Prices = ()
-    at_once: int = 1
 
-    def review(self, posed: Sequence[Posed], documents: Sequence[DocumentChoice], check: Check) -> Reviewed:
-        """Return one operation for each candidate, as far as usable ones came.
+    def review(
+        self, posed: Sequence[Posed], documents: Sequence[DocumentChoice], check: Check, place: Place
+    ) -> Reviewed:
+        """Return the operations on some candidates, as far as usable ones came.
 
-        What breaks a rule is asked for once more, with the rule. A call that fails costs its own candidates their
-        operations, and where others would fail alike, theirs, too; nothing is raised.
+        What breaks a rule is asked for once more, with the rule. A call that fails costs its candidates their
+        operations; nothing is raised.
         """
-        parts = _parts(posed, self.chain.input_tokens)
-        work = [partial(self._review_part, documents, check, number, part) for number, part in enumerate(parts)]
-        tally, broken = new_tally(self.prices), 0
-        operations: dict[int, Operation] = {}
-        failures: list[str] = []
-        for count, found, spent, fault in ordered_map(work, self.at_once, _is_last):
-            tally.add(spent)
-            operations |= found
-            if fault:
-                failures.append(fault.sentence)
-            else:
-                broken += count - len(found)
-        return Reviewed(operations, broken, tally, " ".join(dict.fromkeys(failures)))
-
-    def _review_part(self, documents: Sequence[DocumentChoice], check: Check, number: int, part: Part) -> Outcome:
-        """Return how many candidates a part has, the operations that keep every rule, what they cost, and what failed.
-
-        Some of the operations are given only when asked once more.
-        """
-        tally = new_tally(self.prices)
-
-        def ask(asked: Part, wrong: Mapping[int, str]) -> tuple[dict[int, Operation], dict[int, str]]:
-            listed, lines = shown_documents(documents), [line for _, line in asked]
-            values = {
-                "documents": listed,
-                "candidates": lines,
-                # A hash of all that stands between the marker lines and before them, so none can hold it.
-                "nonce": hashlib.sha256(json.dumps([listed, lines]).encode()).hexdigest()[:20],
-                "wrong": [f"candidate {one}: {why}" for one, why in wrong.items()],
-            }
-            call = self.prompt.call(values, ReviewReply.model_json_schema(), place=(_AFTER_ALL_DAYS, number))
-            raw, _ = self.chain.ask(call, read_operations, tally)
-            return _checked([posed for posed, _ in asked], raw, check)
-
-        found: dict[int, Operation] = {}
+        tally, wrong = new_tally(self.prices), dict[str, str]()
+        found: Answers = {}
         try:
-            found, wrong = ask(part, {})
+            found, wrong, unlinked = self._ask(posed, documents, check, wrong, place, tally)
         except ModelFailed as fault:
-            return len(part), found, tally, fault
+            return Reviewed(tally=tally, failure=fault.sentence)
         if wrong:
+            rest = [one for one in posed if one.candidate.id in wrong]
             with contextlib.suppress(ModelFailed):  # what is right stays right
-                found |= ask([one for one in part if one[0].number in wrong], wrong)[0]
-        return len(part), found, tally, None
+                mended, wrong, more = self._ask(rest, documents, check, wrong, place, tally)
+                found |= mended
+                unlinked += more
+        return Reviewed(found, len(wrong), unlinked, tally)
+
+    def _ask(
+        self,
+        posed: Sequence[Posed],
+        documents: Sequence[DocumentChoice],
+        check: Check,
+        wrong: Mapping[str, str],
+        place: Place,
+        tally: Tally,
+    ) -> tuple[Answers, dict[str, str], int]:
+        """Return the operations by candidate, of the others what is wrong with them, and how many links were lost."""
+        listed = shown_documents(documents)
+        items = {one["id"]: one for asked in posed for one in asked.neighbours}
+        rows = [_row(number, one) for number, one in enumerate(posed)]
+        data = {"candidates": rows, "items": list(items.values()), "documents": listed}
+        lines = {
+            "candidates": [json.dumps(row, ensure_ascii=False) for row in rows],
+            "items": [json.dumps(row, ensure_ascii=False) for row in items.values()],
+        }
+        numbers = {one.candidate.id: number for number, one in enumerate(posed)}
+        values = {
+            "documents": listed,
+            **lines,
+            # A hash of all that stands between the marker lines and before them, so none can hold it.
+            "nonce": hashlib.sha256(json.dumps([listed, lines]).encode()).hexdigest()[:20],
+            "wrong": [f"candidate {numbers[ident]}: {why}" for ident, why in wrong.items()],
+        }
+        call = self.prompt.call(values, reply_schema(ReviewReply), data=data, place=place)
+        raw, model = self.chain.ask(call, read_operations, tally)
+        return ({}, {}, 0) if raw is None else _checked(posed, raw, check, f"{model}@{self.prompt.tag}")
 
 
-def _is_last(outcome: Outcome) -> bool:
-    """Whether the rest would fail alike."""
-    fault = outcome[-1]
-    return fault is not None and (fault.kind.concerns_provider or fault.kind is FailureKind.OVER_BUDGET)
-
-
-def _parts(posed: Sequence[Posed], tokens: int) -> Iterator[Part]:
-    """Yield the candidates, each with the line by which it is shown, in parts that fit a call."""
-    part: list[tuple[Posed, str]] = []
-    size = 0
-    for one in posed:
-        line = _shown(one)
-        length = len(line.encode()) + 1
-        if part and (len(part) == MOST_POSED or size + length > tokens * BYTES_A_TOKEN):
-            yield part
-            part, size = [], 0
-        part.append((one, line))
-        size += length
-    if part:
-        yield part
-
-
-def _shown(posed: Posed) -> str:
-    """Return a candidate with its neighbours as JSON on one line: no text can become structure."""
+def _row(number: int, posed: Posed) -> dict[str, object]:
+    """Return a candidate as a model is shown it."""
     one = posed.candidate
-    shown: dict[str, Any] = {
-        "candidate": posed.number,
-        "type": one.type,
+    return {
+        "candidate": number,
+        "id": one.id,
+        "type": one.type.value,
         "text": shown_text(one.text, 500),
-        "day": one.entry.day,
-        "confidence": one.confidence,
         "document": posed.document,
-        "quote": shown_text(one.quote, _QUOTE),
-        "neighbours": posed.neighbours,
+        "quotes": [shown_text(quote, _QUOTE) for quote in one.quotes],
+        "day": one.entry.day,
+        "closed": one.closed.value if one.closed else "",
+        "neighbours": [item["id"] for item in posed.neighbours],
     }
-    return json.dumps(shown, ensure_ascii=False)
 
 
 # ---------------------------------------- what a model may answer
 
 
-class ReplyOperation(BaseModel):
+class ReplyOperation(Reply):
     """What is to become of one candidate."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    candidate: Annotated[int, Field(ge=0, le=1_000_000, description="The candidate's number.")]
+    operation: Literal["add", "confirm", "supersede", "update", "close", "retract", "question", "ignore"]
+    ids: Annotated[list[Id], Field(default_factory=list, max_length=MOST_IDS)]
+    text: Text = ""
+    how: Outcome = ""
+    document: Annotated[str, Field(max_length=300, description="An id of the list, or an empty string.")] = ""
+    reason: Reason = ""
+    links: Links
 
-    candidate: Annotated[int, Field(ge=1, le=1_000_000, description="The candidate's number.")]
-    operation: Literal["add", "duplicate", "supersede", "contradict", "noise"]
-    id: Annotated[str, Field(max_length=80, description="The id of one of its neighbours, or an empty string.")]
-    document: Annotated[str, Field(max_length=300, description="An id of the list, or an empty string.")]
-    links: Annotated[list[ReplyLink], Field(max_length=MOST_LINKS, description="Often an empty list.")]
-    reason: Annotated[str, Field(max_length=1000, description="At most twelve words.")]
 
-
-class ReviewReply(BaseModel):
-    """The whole reply: one operation for each candidate."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
+class ReviewReply(Reply):
+    """The whole reply."""
 
     operations: Annotated[list[ReplyOperation], Field(max_length=MOST_OPERATIONS)]
 
 
-def read_operations(text: str) -> list[object]:
-    """Return the unchecked operations of a reply's text; thinking, fences and prose around the JSON are passed over.
+def read_operations(text: str) -> list[object] | None:
+    """Return the unchecked operations of a reply's text, or None for `{}`: the rules are to judge.
+
+    Thinking, fences and prose are passed over.
 
     Raises:
-        BadReply: no object with a list of operations is in it, or it has other keys, or far too many.
+        BadReply: no object with a list of operations is in it, or far too many.
     """
     reply = last_object(text, "operations")
+    if not reply:
+        return None
     operations = reply["operations"]
-    if set(reply) != {"operations"} or not isinstance(operations, list) or len(operations) > MOST_OPERATIONS:
+    if not isinstance(operations, list) or len(operations) > MOST_OPERATIONS:
         raise BadReply("answered outside the schema (the answer must be an object with a list of operations)")
     return operations
 
 
-def operations_on(posed: Posed, raw: Sequence[object]) -> list[Operation | str]:
-    """Return the operations of a reply on one candidate, or in place of one what is wrong with its form."""
-    mine = [one for one in raw if isinstance(one, dict) and one.get("candidate") == posed.number]
-    return [_operation(one, posed) for one in mine if not isinstance(one.get("candidate"), bool)]
-
-
-def _operation(raw: dict[str, Any], posed: Posed) -> Operation | str:
-    try:
-        read = ReplyOperation.model_validate({**raw, "links": []})
-    except ValidationError as fault:
-        return f"{field_of(fault, ReplyOperation)} breaks the schema."
-    kind = OperationKind(read.operation)
-    ident = "" if kind in {OperationKind.ADD, OperationKind.NOISE} else read.id
-    links, lost = proposed_links(raw.get("links"), [one["id"] for one in posed.neighbours if one["id"] != ident])
-    return Operation(kind, ident, read.document, links, lost)
-
-
 def _checked(
-    asked: Sequence[Posed], raw: Sequence[object], check: Check
-) -> tuple[dict[int, Operation], dict[int, str]]:
-    """Return the operations that keep every rule by their candidates' numbers, and of the others what is wrong."""
-    found, wrong = dict[int, Operation](), dict[int, str]()
-    for posed in asked:
-        given = operations_on(posed, raw)
-        one = given[0] if len(given) == 1 else f"There must be exactly one operation, and there are {len(given)}."
-        fault = one if isinstance(one, str) else check(posed, one)
-        if isinstance(one, Operation) and not fault:
-            found[posed.number] = one
-        else:
-            wrong[posed.number] = fault
-    return found, wrong
+    posed: Sequence[Posed], raw: Sequence[object], check: Check, by: str
+) -> tuple[Answers, dict[str, str], int]:
+    found: Answers = {}
+    wrong: dict[str, str] = {}
+    unlinked = 0
+    shown = frozenset(item["id"] for one in posed for item in one.neighbours)
+    for number, one in enumerate(posed):
+        mine = [row for row in raw if isinstance(row, dict) and row.get("candidate") is not True]
+        operations = []
+        try:
+            for row in (row for row in mine if row.get("candidate") == number):
+                operation, lost = _operation(row, one, shown)
+                if fault := check(one, operation):
+                    raise Faulty(row, fault)  # noqa: TRY301  one answer to all that can be wrong
+                operations.append(replace(operation, by=by))
+                unlinked += lost
+        except Faulty as fault:
+            wrong[one.candidate.id] = fault.detail
+            continue
+        found[one.candidate.id] = tuple(operations)
+    return found, wrong, unlinked
+
+
+def _operation(raw: dict[str, object], posed: Posed, shown: frozenset[str]) -> tuple[Operation, int]:
+    """Return an operation on a candidate, and how many of its links were lost.
+
+    Raises:
+        Faulty: it breaks the schema, or names an id that was not shown.
+    """
+    one = checked(ReplyOperation, {**raw, "links": []})
+    kind, ids = OperationKind(one.operation), tuple(dict.fromkeys(one.ids))
+    if kind in {OperationKind.ADD, OperationKind.IGNORE}:
+        ids = ()
+    elif not ids or not shown.issuperset(ids):
+        raise Faulty(raw, "`ids` must name items that were shown with it")
+    links, lost = proposed_links(raw.get("links"), shown - set(ids) - {posed.candidate.id})
+    how = Status(one.how) if one.how else None
+    reason = single_line(one.reason)[:REASON_LENGTH]
+    return Operation(kind, ids, single_line(one.text), how, one.document, links, reason, posed.candidate.places), lost

@@ -88,7 +88,7 @@ class ProgramModel:
             raise ModelFailed(PROVIDER, "cannot be shown an image", FailureKind.BAD_REQUEST)
         # Out of a file, so that a program that never reads its input holds nobody up.
         with tempfile.TemporaryFile() as request:
-            asked = ("task", "prompt_id", "prompt_version", "system", "user", "schema")
+            asked = ("task", "prompt_id", "prompt_version", "system", "user", "schema", "input")
             request.write(json.dumps({name: getattr(call, name) for name in asked}).encode())
             request.seek(0)
             said = self._run(request).decode(errors="replace")

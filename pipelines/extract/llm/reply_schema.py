@@ -7,74 +7,111 @@ item: a wrong item is dropped and counted, and costs the right ones nothing.
 from __future__ import annotations
 
 import json
+import re
 import string
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.extract.extraction import HIDDEN, MOST_LINKS, Candidate, proposed_links
+from pipelines.extract.extraction import HIDDEN, MOST_LINKS, Candidate, Operation, OperationKind, Place, proposed_links
 from pipelines.extract.grounding import ungrounded
 from pipelines.extract.llm.call import BadReply
 from pipelines.store.evidence import quote_stands
-from pipelines.store.item import Confidence, ItemType, fold
+from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, fold
 from pipelines.store.markdown import without_spans
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pipelines.extract.extraction import ExtractionRequest
+    from pipelines.store.item import Item
 
 
 TEXT_LENGTH: Final = 500
 TITLE_LENGTH: Final = 80
 REASON_LENGTH: Final = 200
 MOST_ITEMS: Final = 200
+MOST_PLACES: Final = 4
+MOST_IDS: Final = 10
 MOST_OBJECTS: Final = 50
 MOST_NEW_PROJECTS: Final = 3
+_Part = TypeVar("_Part", bound=BaseModel)
 _LOWER: Final = {ord(char): char.lower() for char in string.ascii_uppercase}
 
 Line = Annotated[int, Field(ge=1, le=10_000_000)]
+Text = Annotated[str, Field(max_length=TEXT_LENGTH)]
+Reason = Annotated[str, Field(max_length=1000, description="At most twelve words.")]
+Id = Annotated[str, Field(max_length=80, description="An id of the items that were shown.")]
+Day = Annotated[str, Field(max_length=10, description="YYYY-MM-DD, or an empty string.")]
+Outcome = Literal["", "done", "dropped", "resolved", "occurred", "answered", "ended"]
 
 
-class ReplyLink(BaseModel):
+class Reply(BaseModel):
+    """A part of a reply: what is left out is empty, and unknown keys are passed over."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, populate_by_name=True)
+
+
+class ReplyLink(Reply):
     """One link to an item that was shown."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    kind: Literal["because", "supports", "related", "part-of", "next"]
-    id: Annotated[str, Field(max_length=80, description="An id of the items that were shown.")]
+    kind: Literal["because", "supports", "contradicts", "related", "part-of", "next"]
+    id: Id
 
 
-class ReplyItem(BaseModel):
-    """One proposed item."""
+class ReplyPlace(Reply):
+    """One place of the log."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    type: Literal["Decision", "Fact", "Rule", "Todo", "Risk"]
-    text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH, description="One self-contained sentence.")]
-    document: Annotated[str, Field(max_length=300, description="An id of the list, or an empty string.")]
-    new_project: Annotated[str, Field(max_length=TITLE_LENGTH, description="A title, or an empty string.")]
     quote: Annotated[str, Field(min_length=1, max_length=4000, description="Verbatim words of the cited lines.")]
     start_line: Line
     end_line: Line
-    closed: bool
-    confidence: Literal["high", "medium", "low"]
-    reason: Annotated[str, Field(max_length=1000, description="At most twelve words.")]
-    links: Annotated[list[ReplyLink], Field(max_length=MOST_LINKS, description="Often an empty list.")]
 
 
-class ExtractionReply(BaseModel):
-    """The whole reply: the items of one day, possibly none."""
+Evidence = Annotated[list[ReplyPlace], Field(min_length=1, max_length=MOST_PLACES)]
+Links = Annotated[list[ReplyLink], Field(default_factory=list, max_length=MOST_LINKS)]
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+
+class ReplyItem(Reply):
+    """One proposed item: its quotes before its sentence, so that a model writes down what it read first."""
+
+    evidence: Evidence
+    type: Literal["Decision", "Fact", "Rule", "Todo", "Risk"]
+    text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH, description="One self-contained sentence.")]
+    document: Annotated[str, Field(max_length=300, description="An id of the list, or an empty string.")] = ""
+    new_project: Annotated[str, Field(max_length=TITLE_LENGTH, description="A title, or an empty string.")] = ""
+    section: Literal["", "goals", "contacts", "questions", "howto"] = ""
+    name: Annotated[str, Field(max_length=TITLE_LENGTH, description="The person, for contacts.")] = ""
+    since: Annotated[Day, Field(alias="from")] = ""
+    due: Day = ""
+    closed: Outcome = ""
+    confidence: Literal["high", "medium", "low", "speculative"] = "medium"
+    reason: Reason = ""
+    links: Links
+
+
+class ReplyOperation(Reply):
+    """What the log says of items that were shown."""
+
+    evidence: Evidence
+    operation: Literal["close", "confirm", "update", "retract", "question"]
+    ids: Annotated[list[Id], Field(min_length=1, max_length=MOST_IDS)]
+    how: Outcome = ""
+    text: Text = ""
+    reason: Reason = ""
+
+
+class ExtractionReply(Reply):
+    """The whole reply: the items of one day, possibly none, and what it says of items that are held."""
 
     items: Annotated[list[ReplyItem], Field(max_length=MOST_ITEMS)]
+    operations: Annotated[list[ReplyOperation], Field(max_length=MOST_ITEMS)]
 
 
 class Faulty(ValueError):
-    """Raised for a proposed item that cannot be used.
+    """Raised for a part of a reply that cannot be used.
 
     Args:
         item: what the model gave.
@@ -88,27 +125,48 @@ class Faulty(ValueError):
         self.item, self.why, self.detail, self.ungrounded = item, why, detail or why, ungrounded
 
 
-def reply_schema() -> dict[str, Any]:
-    """Return the JSON schema that is sent to a provider; a fresh one, for the caller to change."""
-    return ExtractionReply.model_json_schema()
+def reply_schema(reply: type[BaseModel] = ExtractionReply) -> dict[str, Any]:
+    """Return the JSON schema that is sent to a provider; a fresh one, for the caller to change.
+
+    Every key is asked for, and no other: some providers take no schema with keys that may be left out.
+    """
+
+    def closed(node: Any) -> Any:  # noqa: ANN401  a JSON schema is any JSON
+        if isinstance(node, list):
+            return [closed(one) for one in node]
+        if not isinstance(node, dict):
+            return node
+        found = {key: closed(value) for key, value in node.items() if key not in {"default", "title"} or node is value}
+        if "properties" in found:
+            found |= {"required": list(found["properties"]), "additionalProperties": False}
+        return found
+
+    schema: dict[str, Any] = closed(reply.model_json_schema())
+    return schema
 
 
-def read_items(text: str) -> list[object]:
-    """Return the unchecked items of a reply's text; thinking, fences and prose around the JSON are passed over.
+def read_reply(text: str) -> dict[str, list[object]] | None:
+    """Return the unchecked items and operations of a reply's text, or None for `{}`: the rules are to read the day.
+
+    Thinking, fences and prose are passed over.
 
     Raises:
-        BadReply: no object with a list of items is in it, or it has other keys, or more items than are allowed.
+        BadReply: no object of the kind is in it, or one of its lists is none, or far too long.
     """
-    reply = last_object(text, "items")
-    if set(reply) != {"items"} or not isinstance(reply["items"], list):
-        raise BadReply("answered outside the schema (the answer must be an object with a list of items)")
-    if len(reply["items"]) > MOST_ITEMS:
-        raise BadReply(f"answered outside the schema ({len(reply['items'])} items; at most {MOST_ITEMS} are allowed)")
-    return reply["items"]
+    reply = last_object(text, "items", "operations")
+    if not reply:
+        return None
+    found = {key: reply.get(key, []) for key in ("items", "operations")}
+    for key, rows in found.items():
+        if not isinstance(rows, list):
+            raise BadReply(f"answered outside the schema ({key} is no list)")
+        if len(rows) > MOST_ITEMS:
+            raise BadReply(f"answered outside the schema ({len(rows)} {key}; at most {MOST_ITEMS} are allowed)")
+    return found
 
 
 def candidates_of(
-    items: Sequence[object], request: ExtractionRequest, by: str, shown: Container[str] = ()
+    items: Sequence[object], request: ExtractionRequest, by: str, shown: Mapping[str, Item]
 ) -> tuple[tuple[Candidate, ...], tuple[Faulty, ...]]:
     """Return the candidates among a reply's items, each grounded in the log, and the items that are none.
 
@@ -116,10 +174,10 @@ def candidates_of(
     cannot be kept is left out and counted; it costs the item nothing.
 
     Args:
-        items: what `read_items` returned.
+        items: what `read_reply` returned.
         request: the day, the entries that the model saw, and the documents that it may name.
         by: who gave it, as an item's `by` records it.
-        shown: the ids of the items that it may link to.
+        shown: the items that it may link to, by id.
     """
     candidates: list[Candidate] = []
     faulty: list[Faulty] = []
@@ -137,55 +195,162 @@ def candidates_of(
     return tuple(candidates), tuple(faulty)
 
 
-def _candidate(raw: object, request: ExtractionRequest, by: str, shown: Container[str]) -> Candidate:
-    """Return a candidate whose quote stands in its lines and whose text says nothing that they do not say.
+def operations_of(
+    operations: Sequence[object], request: ExtractionRequest, by: str, shown: Mapping[str, Item]
+) -> tuple[tuple[Operation, ...], tuple[Faulty, ...]]:
+    """Return the operations of a reply that can be used, each with a quote that stands, and those that cannot.
+
+    Args:
+        operations: what `read_reply` returned.
+        request: the day and the entries that the model saw.
+        by: who gave it.
+        shown: the items that an operation may name, by id.
+    """
+    found: list[Operation] = []
+    faulty: list[Faulty] = []
+    for raw in operations:
+        try:
+            found.append(_operation(raw, request, by, shown))
+        except Faulty as fault:
+            faulty.append(fault)
+    return tuple(found), tuple(faulty)
+
+
+def _candidate(raw: object, request: ExtractionRequest, by: str, shown: Mapping[str, Item]) -> Candidate:
+    """Return a candidate whose quotes stand in their lines and whose text says nothing that those do not say.
 
     Raises:
         Faulty: the item is none.
     """
     links = raw.get("links") if isinstance(raw, dict) else None
-    try:
-        item = ReplyItem.model_validate({**raw, "links": []} if isinstance(raw, dict) else raw)
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False, include_context=False)[0]
-        detail = fold(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")[:REASON_LENGTH]
-        raise Faulty(raw, f"{field_of(fault, ReplyItem)} breaks the schema", detail) from None
+    item = checked(ReplyItem, {**raw, "links": []} if isinstance(raw, dict) else raw)
     text, kind = single_line(item.text), ItemType(item.type)
     if not text:
         raise Faulty(raw, "text is empty")
-    holding = [one for one in request.entries if one.start_line <= item.start_line <= item.end_line <= one.end_line]
-    if not holding:
-        raise Faulty(raw, "its lines are within no entry", ungrounded=True)
-    # Where logs share line numbers, it is the entry that holds the quote.
-    entry = next((one for one in holding if quote_stands(item.quote, one.text.split("\n"))), holding[0])
-    document = item.document if any(item.document == one.id for one in request.documents) else ""
+    places = _places(raw, item.evidence, request)
+    if found := ungrounded(text, places):
+        what = found[0][0]
+        dropped = what == "a condition"
+        why = f"{what} of its lines is not in its text" if dropped else f"{what} of its text is not in its lines"
+        raise Faulty(raw, why, "; ".join(f"{what}: {words}" for what, words in found), ungrounded=True)
+    document = document_named(item.document, request)
     kept, lost = proposed_links(links, shown)
-    candidate = Candidate(
+    return Candidate(
         type=kind,
         text=text,
-        entry=entry,
-        start_line=item.start_line,
-        end_line=item.end_line,
-        quote=item.quote,
+        places=places,
         confidence=Confidence(item.confidence),
         reason=single_line(item.reason)[:REASON_LENGTH],
         by=by,
         document=document,
         new_project="" if document else single_line(item.new_project),
-        closed=item.closed and kind is ItemType.TODO,
+        closed=Status(item.closed) if item.closed and Status(item.closed) in OUTCOMES[kind] else None,
+        page_section=item.section,
+        since=_told_day(item.since, places),
+        due=_told_day(item.due, places) if kind is ItemType.TODO else "",
         links=kept,
         unlinked=lost,
     )
-    if not quote_stands(candidate.quote, candidate.lines):
-        raise Faulty(raw, "its quote does not stand in its lines", ungrounded=True)
-    if found := ungrounded(text, candidate.quote, candidate.lines, entry, request.day):
-        why = f"{found[0][0]} of its text is not in its lines"
-        raise Faulty(raw, why, "; ".join(f"{what}: {words}" for what, words in found), ungrounded=True)
-    return candidate
 
 
-def last_object(text: str, key: str) -> dict[str, Any]:
-    """Return the last JSON object of a reply that has a key: a model that thinks aloud may show drafts before it.
+def _operation(raw: object, request: ExtractionRequest, by: str, shown: Mapping[str, Item]) -> Operation:
+    """Return an operation on items that were shown.
+
+    Raises:
+        Faulty: it cannot be used.
+    """
+    one = checked(ReplyOperation, raw)
+    ids = tuple(dict.fromkeys(one.ids))
+    if any(ident not in shown for ident in ids):
+        raise Faulty(raw, "it names an id that was not shown")
+    places = _places(raw, one.evidence, request)
+    kind, text = OperationKind(one.operation), single_line(one.text)
+    how = Status(one.how) if one.how else None
+    if fault := operation_fault(kind, text, how, [shown[ident] for ident in ids], places):
+        raise Faulty(raw, fault, ungrounded=kind is OperationKind.UPDATE)
+    return Operation(kind, ids, text, how, reason=single_line(one.reason)[:REASON_LENGTH], places=places, by=by)
+
+
+def operation_fault(
+    kind: OperationKind, text: str, how: Status | None, items: Sequence[Item], places: Sequence[Place]
+) -> str:
+    """Return what is wrong with an operation by itself, or an empty string.
+
+    Args:
+        kind: what is done.
+        text: the new sentence of an update.
+        how: how the items close.
+        items: those to which it is done.
+        places: what the log says.
+    """
+    if kind is OperationKind.UPDATE:
+        if len(items) != 1 or not text:
+            return "an update has one id and the whole new sentence"
+        if found := ungrounded(text, places, [items[0].text]):
+            return f"{found[0][0]} of its text is neither in its lines nor in the item"
+    if kind is OperationKind.CLOSE and how and any(how not in OUTCOMES[one.type] for one in items):
+        return "how does not fit the item's type"
+    return ""
+
+
+def _places(raw: object, evidence: Sequence[ReplyPlace], request: ExtractionRequest) -> tuple[Place, ...]:
+    """Return the places that a reply cites.
+
+    Raises:
+        Faulty: one of them is within no entry, or its quote does not stand there.
+    """
+    places = []
+    for one in evidence:
+        first, last = one.start_line, one.end_line
+        holding = [entry for entry in request.entries if entry.start_line <= first <= last <= entry.end_line]
+        if not holding:
+            raise Faulty(raw, "its lines are within no entry", ungrounded=True)
+        # Where logs share line numbers, it is the entry that holds the quote.
+        entry = next((entry for entry in holding if quote_stands(one.quote, entry.text.split("\n"))), holding[0])
+        place = Place(entry, first, last, one.quote)
+        if not place.stands:
+            raise Faulty(raw, "its quote does not stand in its lines", ungrounded=True)
+        places.append(place)
+    return tuple(places)
+
+
+def document_named(name: str, request: ExtractionRequest) -> str:
+    """Return the id of the document that a reply names by an id of the list, or an empty string."""
+    return next((one.document for one in request.documents if name in {one.id, one.document}), "")
+
+
+def _told_day(day: str, places: Sequence[Place]) -> str:
+    """Return a day that the log tells, or an empty string: one that it does not tell costs the item nothing else."""
+    if not _DAY.fullmatch(day):
+        return ""
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        return ""
+    return "" if any(what == "a date" for what, _ in ungrounded(day, places)) else day
+
+
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def checked(model: type[_Part], raw: object) -> _Part:
+    """Return a part of a reply as its model has it.
+
+    Raises:
+        Faulty: it breaks the schema.
+    """
+    try:
+        return model.model_validate(raw)
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_input=False, include_context=False)[0]
+        detail = fold(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")[:REASON_LENGTH]
+        raise Faulty(raw, f"{field_of(fault, model)} breaks the schema", detail) from None
+
+
+def last_object(text: str, *keys: str) -> dict[str, Any]:
+    """Return the last JSON object of a reply with one of some keys: a model that thinks aloud may show drafts before.
+
+    An empty object has all of them, empty.
 
     Raises:
         BadReply: there is none.
@@ -194,7 +359,10 @@ def last_object(text: str, key: str) -> dict[str, Any]:
         raise BadReply("gave an empty answer", FailureKind.EMPTY)
     for tag in ("think", "thinking"):
         text = without_spans(text, f"<{tag}>", f"</{tag}>", text.translate(_LOWER))
-    found = [value for value in _objects_in(text) if key in value]
+    objects = list(_objects_in(text))
+    found = [value for value in objects if any(key in value for key in keys)] or [
+        value for value in objects if not value
+    ]
     if not found:
         raise BadReply("answered with something that is not the JSON it was asked for")
     return found[-1]
@@ -219,7 +387,8 @@ def _objects_in(text: str) -> Iterator[dict[str, Any]]:
 def field_of(fault: ValidationError, model: type[BaseModel]) -> str:
     """Return the name of the first wrong field; a name that the model made up is not repeated."""
     name = str((fault.errors(include_url=False)[0]["loc"] or ("",))[0])
-    return name if name in model.model_fields else "its shape"
+    names = {one.alias or name for name, one in model.model_fields.items()}
+    return name if name in names else "its shape"
 
 
 def single_line(text: str) -> str:
