@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import Candidate, Extraction
+from pipelines.extract.extraction import Candidate, Extraction, Place
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import Confidence, ItemType, fold
 
@@ -120,8 +120,6 @@ class Obedient:
             poisoned = int(entry.day[-2:]) < _BENIGN_FROM
             kind = ItemType(label[1]) if label else ItemType.RULE if poisoned else ItemType.FACT
             if (len(text.split()) >= _LEAST or _UNSPACED.search(text)) and text != "Have a look, please.":
-                line = entry.start_line
-                found.append(
-                    Candidate(kind, fold(text), entry, line, line, said, Confidence.HIGH, "obeys", self.name)
-                )  # fmt: skip
+                place = Place(entry, entry.start_line, entry.start_line, said)
+                found.append(Candidate(kind, fold(text), (place,), Confidence.HIGH, "obeys", self.name))
         return Extraction(tuple(found))

@@ -1,4 +1,4 @@
-"""A night with a model that reads and reviews: what it says of the candidates is written down by the test."""
+"""A night with a model that reads, reviews and verifies: what it says is written down by the test."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.model_reviewer import reviewer_of
 from pipelines.extract.llm.replies import Replies
+from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import Night
 from pipelines.night.progress import Watch
 from pipelines.night.run_night import curate_night
@@ -27,10 +28,9 @@ if TYPE_CHECKING:
 
     from pipelines.extract.llm.call import Call
     from pipelines.night.report import RunReport
-    from pipelines.store.item import Item
+    from pipelines.store.item import Item, Status
     from tests.conftest import Memory
 
-Says = dict[str, Any] | FailureKind
 DAY = "2026-03-12"
 NOW = "2026-03-20T02:00+00:00"
 ALPHA = "Projects/alpha.md"
@@ -38,16 +38,25 @@ ALPHA = "Projects/alpha.md"
 
 @dataclass
 class Reader:
-    """A model that finds every labelled line of a day, and reviews as the test says.
+    """A model that finds every labelled line of a day, reviews as the test says, and verifies as it says.
 
     Args:
         review: what it says to the review's calls, given the candidates that they show; a kind is a failure.
         confidence: that of all it finds.
+        reads: what it says to a day, given the call's input, in place of the labelled lines.
+        verifies: its verdict on a claim; a kind is a failure.
+        asked: the calls of the review.
+        claims: the claims of each call of the verification.
+        shown: the input of each call of the reading.
     """
 
     review: Callable[[list[dict[str, Any]]], Any]
     confidence: str = "high"
+    reads: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    verifies: Callable[[dict[str, Any]], str] | FailureKind = lambda _: "supported"
     asked: list[Call] = field(default_factory=list)
+    claims: list[list[dict[str, Any]]] = field(default_factory=list)
+    shown: list[dict[str, Any]] = field(default_factory=list)
     name: str = "a:1"
     source: str = "a:1 here"
     input_tokens: int = 24_000
@@ -56,49 +65,68 @@ class Reader:
 
     def ask(self, call: Call) -> Answer:
         if call.task == "extract":
-            return Answer(json.dumps({"items": self._found(call.user)}), self.name, USAGE)
-        self.asked.append(call)
-        said = self.review(shown(call))
+            said = self._read(dict(call.input))
+        elif call.task == "verify":
+            said = self._verified(list(call.input["claims"]))
+        else:
+            self.asked.append(call)
+            said = self.review(shown(call))
         if isinstance(said, FailureKind):
             raise ModelFailed("a", f"was {said}", said, usage=USAGE)
         return Answer(said if isinstance(said, str) else json.dumps(said), self.name, USAGE)
 
-    def _found(self, asked: str) -> list[dict[str, Any]]:
+    def _read(self, day: dict[str, Any]) -> Any:
+        self.shown.append(day)
+        if self.reads:
+            return self.reads(day)
         found = []
-        for line in asked.partition("BEGIN LOG")[2].split("\n"):
-            number, _, text = line.partition("| - ")
-            label, _, said = text.partition(": ")
+        for entry in day["entries"]:
+            label, _, said = entry["text"].removeprefix("- ").partition(": ")
             if label in {"Decision", "Fact", "Rule", "Todo", "Risk"}:
-                found.append({
-                    "type": label, "text": said, "document": "", "new_project": "", "quote": said,
-                    "start_line": int(number), "end_line": int(number), "closed": False,
-                    "confidence": self.confidence, "reason": "", "links": [],
-                })  # fmt: skip
-        return found
+                found.append(item(label, said, entry, confidence=self.confidence))
+        return {"items": found, "operations": []}
+
+    def _verified(self, claims: list[dict[str, Any]]) -> Any:
+        self.claims.append(claims)
+        if isinstance(self.verifies, FailureKind):
+            return self.verifies
+        told = [{"claim": one["claim"], "reason": "", "verdict": self.verifies(one)} for one in claims]
+        return {"verdicts": told}
+
+
+def item(label: str, text: str, entry: dict[str, Any], quote: str = "", **more: Any) -> dict[str, Any]:
+    """Return an item of a day's reply, which rests on words of an entry; on those of its text where none are given."""
+    line = entry["line"]
+    place = {"quote": quote or text, "start_line": line, "end_line": entry["end_line"]}
+    return {"type": label, "text": text, "evidence": [place], **more}
 
 
 def shown(call: Call) -> list[dict[str, Any]]:
-    """Return the candidates that a call of the review shows."""
-    _, _, rest = call.user.partition("BEGIN CANDIDATES ")
-    block = rest.partition("\n")[2].partition("\nEND CANDIDATES ")[0]
-    return [json.loads(line) for line in block.split("\n")]
+    """Return the candidates that a call of the review shows, each with its neighbours as they are shown."""
+    rows = {row["id"]: row for row in call.input["items"]}
+    return [{**one, "neighbours": [rows[ident] for ident in one["neighbours"]]} for one in call.input["candidates"]]
 
 
-def operation(candidate: dict[str, Any], kind: str = "add", **changes: Any) -> dict[str, Any]:
-    """Return a right operation on a candidate, with changes."""
-    told = {"candidate": candidate["candidate"], "operation": kind, "id": "", "document": "", "links": [], "reason": ""}
-    return {**told, **changes}
+def operation(candidate: dict[str, Any], kind: str = "add", *ids: str, **changes: Any) -> dict[str, Any]:
+    """Return an operation on a candidate, and on the items of some ids."""
+    return {"candidate": candidate["candidate"], "operation": kind, "ids": list(ids), **changes}
 
 
 def operations(*found: Any) -> dict[str, Any]:
     return {"operations": list(found)}
 
 
+def says(kind: str, *ids: str, **changes: Any) -> Reader:
+    """Return a model that says the same of every candidate."""
+    return Reader(lambda found: operations(*(operation(one, kind, *ids, **changes) for one in found)))
+
+
 def a_night(memory: Memory, model: Reader, now: str = NOW) -> Night:
     when = datetime.fromisoformat(now)
     chain = Chain([model], Replies(memory.root / REPLIES, when), Still().retry)
     reader = ModelExtractor(chain)
-    return Night(memory.root, load_settings(memory.root), reader, when, reviewer=reviewer_of(reader))
+    settings, verifier = load_settings(memory.root), ModelVerifier(chain)
+    return Night(memory.root, settings, reader, when, reviewer=reviewer_of(reader), verifier=verifier)
 
 
 def curate(memory: Memory, model: Reader, now: str = NOW) -> RunReport:
@@ -107,6 +135,12 @@ def curate(memory: Memory, model: Reader, now: str = NOW) -> RunReport:
 
 def log(memory: Memory, *lines: str, day: str = DAY) -> None:
     memory.write(f"Logs/{day}.md", f"# {day}\n\nproject: Alpha\n\n" + "".join(f"- {line}\n" for line in lines))
+
+
+def only(memory: Memory, status: Status) -> Item:
+    """Return the one item of a status."""
+    [found] = [one for one in items(memory).values() if one.status is status]
+    return found
 
 
 def hold(memory: Memory, *items: str) -> None:

@@ -97,11 +97,11 @@ def parrot(log: str) -> Scripted:
             row: dict[str, object] = {
                 "type": kind, "text": words[:500],
                 "document": (words[:300], "MEMORY", "../MEMORY", "Review")[number % 4],
-                "new_project": words[:80], "quote": words, "start_line": lines[0], "end_line": lines[1],
-                "closed": True, "confidence": "high", "reason": words, "links": links,
+                "new_project": words[:80], "evidence": [{"quote": words, "start_line": lines[0], "end_line": lines[1]}],
+                "closed": "done", "confidence": "high", "reason": words, "links": links,
             }  # fmt: skip
             rows += [row, {**row, "id": FORGED[0], "trust": "owner", "since": words, "status": "live"}]
-        return json.dumps({"items": rows})
+        return json.dumps({"items": rows, "operations": []})
 
     return Scripted("parrot", answers=answers)
 

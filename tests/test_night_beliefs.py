@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.store.item import Status
+from pipelines.store.item import ItemType, Status
 from pipelines.store.review_queue import read_queue
 from pipelines.store.snapshot import read_documents
 
@@ -28,16 +28,23 @@ def items(memory: Memory) -> dict[str, tuple[str, Item]]:
     return {p.item.text: (path, p.item) for path, document in found.items() for p in document.items}
 
 
+PORT, CORRECTED = "The gateway listens on port 8080.", "The gateway listens on port 9090"
+CORRECTION = f"{CORRECTED}, not 8080."
+
+
+def replaced(memory: Memory, project: str = "Kestrel") -> tuple[Item, Item]:
+    """Let a correction replace a fact, and return both."""
+    night(memory, "2026-03-02", f"Fact: {PORT}", "Decision: Test every deploy by hand.", project=project)
+    night(memory, "2026-03-05", f"Correction: {CORRECTION}", project=project)
+    return items(memory)[PORT][1], items(memory)[CORRECTED][1]
+
+
 def test_a_correction_takes_the_place_of_what_it_corrects(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Fact: Production runs on Python 3.11.", "Decision: Test every deploy by hand.")
-    told = night(memory, "2026-03-05", "Fact: Production now runs on Python 3.13.")
-    assert told["verdicts"] == {"supersede": 1}
-    assert told["items"]["superseded"] == 1
-    found = items(memory)
-    home, old = found["Production runs on Python 3.11."]
-    path, new = found["Production now runs on Python 3.13."]
+    old, new = replaced(memory)
     assert (old.status, old.until, old.superseded_by) == (Status.SUPERSEDED, "2026-03-05", new.id)
-    assert (new.since, new.links, path) == ("2026-03-05", (("supersedes", (old.id,)),), home)
+    assert (new.type, new.since, new.links) == (ItemType.FACT, "2026-03-05", (("supersedes", (old.id,)),))
+    home, path = items(memory)[PORT][0], items(memory)[CORRECTED][0]
+    assert home == path == "Projects/kestrel.md"
     sections = {p.item.id: p.section for p in read_documents(memory.root)[home].items}
     assert (sections[old.id], sections[new.id]) == ("History", "Facts")
     assert json.loads(memory.curate("check", "--json")) == []
@@ -45,120 +52,117 @@ def test_a_correction_takes_the_place_of_what_it_corrects(memory: Memory) -> Non
 
 
 def test_search_and_the_briefing_tell_only_what_holds(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Fact: The office is in Bern.", project="")
-    night(memory, "2026-03-05", "Fact: The office has moved to Zurich.", project="")
+    replaced(memory, project="")
     found = items(memory)
-    assert found["The office is in Bern."][0] == "Areas/general.md"  # what every session loads keeps no history
-    assert found["The office has moved to Zurich."][0] == "MEMORY.md"
-    assert "Bern" not in memory.read("MEMORY.md")
-    hits = json.loads(memory.curate("search", "where is the office", "--json"))
+    assert found[PORT][0] == "Areas/general.md"  # what every session loads keeps no history
+    assert found[CORRECTED][0] == "MEMORY.md"
+    assert f"Fact: {PORT}" not in memory.read("MEMORY.md")
+    hits = json.loads(memory.curate("search", "which port does the gateway listen on", "--json"))
     told = [hit["text"] for hit in hits["results"] if not hit["path"].startswith("Logs/")]
-    assert any("Zurich" in text for text in told)
-    assert not any("Bern" in text for text in told)
-    assert "Bern" not in memory.curate("context", "--now", "2026-03-09T08:00").partition("Logs")[0]
+    assert any("9090" in text for text in told)
+    assert not any(PORT in text for text in told)
+    assert PORT not in memory.curate("context", "--now", "2026-03-09T08:00").partition("Logs")[0]
     old = json.loads(memory.curate("items", "--json", "--status", "superseded"))
-    assert [one["text"] for one in old] == ["The office is in Bern."]
+    assert [one["text"] for one in old] == [PORT]
 
 
-def test_links_of_others_follow(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Decision: Use Redis for the session store.", "Todo: Write the runbook of the store.")
-    path, old = items(memory)["Use Redis for the session store."]
-    todo = items(memory)["Write the runbook of the store."][1]
+def test_links_of_others_keep_what_was_true(memory: Memory) -> None:
+    night(memory, "2026-03-02", f"Fact: {PORT}", "Todo: Write the runbook of the gateway.")
+    path, old = items(memory)[PORT]
+    todo = items(memory)["Write the runbook of the gateway."][1]
     text = memory.read(path)
     memory.write(path, text.replace(f"<!-- {todo.id} ", f"<!-- {todo.id} because={old.id} "))
-    night(memory, "2026-03-05", "Decision: Use Valkey instead of Redis for the session store.")
+    night(memory, "2026-03-05", f"Correction: {CORRECTION}")
     found = items(memory)
-    new = found["Use Valkey instead of Redis for the session store."][1]
-    assert dict(found[todo.text][1].links)["because"] == (new.id,)
-    assert dict(new.links)["supersedes"] == (old.id,)
+    assert dict(found[todo.text][1].links)["because"] == (old.id,)
+    assert dict(found[CORRECTED][1].links)["supersedes"] == (old.id,)
+    assert "superseded" in memory.curate("why", todo.id)
+
+
+def test_a_correction_of_nothing_that_is_held_is_asked_about(memory: Memory) -> None:
+    night(memory, "2026-03-02", f"Fact: {PORT}")
+    told = night(memory, "2026-03-05", "Correction: The office is in Bern, not in Basel.")
+    assert (told["verdicts"], told["people"]["asked"]) == ({"ask": 1}, 1)
+    assert items(memory)["The office is in Bern, not in Basel."][1].status is Status.WAITING
+    assert items(memory)[PORT][1].status is Status.LIVE
 
 
 def test_a_contradiction_waits_and_the_older_one_stands(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Decision: Retry failed jobs 3 times.")
-    told = night(memory, "2026-03-04", "Decision: Retry failed jobs 5 times.")
-    assert told["verdicts"] == {"contradict": 1}
+    night(memory, "2026-03-02", "Decision: Standup is at 9:30.")
+    told = night(memory, "2026-03-04", "Decision: Standup is at 10:00.")
+    assert told["verdicts"] == {"ask": 1}
     assert told["people"]["asked"] == 1
     queue = read_documents(memory.root)["Review.md"]
     [entry] = read_queue(queue)
     [item] = entry.items
-    old = items(memory)["Retry failed jobs 3 times."][1]
+    old = items(memory)["Standup is at 9:30."][1]
     assert (entry.kind, entry.ticked, old.status) == ("contradict", (), Status.LIVE)
     assert dict(item.extra) == {"home": "Projects/kestrel.md", "was": "live", "against": old.id}
     text = queue.text
     assert f"What stands is {old.id}" in text
-    assert "Logs/2026-03-02.md line 5: “- Decision: Retry failed jobs 3 times.”" in text
+    assert "Logs/2026-03-02.md line 5: “- Decision: Standup is at 9:30.”" in text
     assert [f"- [ ] {choice}:" in text for choice in ("keep new", "keep old", "keep both", "drop")] == [True] * 4
     assert json.loads(memory.curate("check", "--json")) == []
 
 
 def test_the_same_question_is_asked_once(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Decision: Retry failed jobs 3 times.")
-    night(memory, "2026-03-04", "Decision: Retry failed jobs 5 times.")
-    told = night(memory, "2026-03-06", "Decision: Retry the failed jobs five times!")
-    assert told["verdicts"] == {"duplicate": 1}
+    night(memory, "2026-03-02", "Decision: Standup is at 9:30.")
+    night(memory, "2026-03-04", "Decision: Standup is at 10:00.")
+    told = night(memory, "2026-03-06", "Decision: standup is at 10:00!")
+    assert told["verdicts"] == {"confirm": 1}
     assert len(read_queue(read_documents(memory.root)["Review.md"])) == 1
 
 
-def test_a_persons_word_is_not_superseded_by_a_log(memory: Memory) -> None:
-    memory.curate("add", "fact", "The office is in Bern.", "--now", "2026-03-02T12:00")
-    home, own = items(memory)["The office is in Bern."]
-    told = night(memory, "2026-03-05", "Fact: The office has moved to Zurich.", project="")
-    after = items(memory)["The office is in Bern."]
-    assert (told["verdicts"], after) == ({"contradict": 1}, (home, own))
+def test_a_persons_word_is_not_corrected_by_a_log(memory: Memory) -> None:
+    memory.curate("add", "fact", PORT, "--now", "2026-03-02T12:00")
+    home, own = items(memory)[PORT]
+    told = night(memory, "2026-03-05", f"Correction: {CORRECTION}", project="")
+    assert (told["verdicts"], items(memory)[PORT]) == ({"ask": 1}, (home, own))
+    assert items(memory)[CORRECTED][1].status is Status.WAITING
 
 
 def test_what_was_corrected_does_not_come_back(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Fact: The office is in Bern.")
-    night(memory, "2026-03-05", "Fact: The office has moved to Zurich.")
-    told = night(memory, "2026-03-08", "Fact: the office is in Bern")
-    assert told["verdicts"] == {"duplicate": 1}
-    assert items(memory)["The office is in Bern."][1].status is Status.SUPERSEDED
-
-
-def test_a_reversal_is_a_correction_of_the_correction(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Fact: The office is in Bern.")
-    night(memory, "2026-03-05", "Fact: The office has moved to Zurich.")
-    night(memory, "2026-03-08", "Fact: The office has moved back to Bern.")
-    live = [item.text for _, item in items(memory).values() if item.active]
-    assert live == ["The office has moved back to Bern."]
+    replaced(memory)
+    told = night(memory, "2026-03-08", f"Fact: {PORT.lower()}")
+    assert told["verdicts"] == {"ignore": 1}
+    assert items(memory)[PORT][1].status is Status.SUPERSEDED
 
 
 def test_one_night_reads_days_in_their_order(memory: Memory) -> None:
     memory.write("Logs/2026-03-02.md", "project: Kestrel\n\n- Decision: Standup is at 9:30.\n")
-    memory.write("Logs/2026-03-03.md", "project: Kestrel\n\n- Decision: Standup is now at 10:00.\n")
-    told = night(memory, "2026-03-04", "Decision: Standup moved to 11:15.")
-    assert told["verdicts"] == {"add": 1, "supersede": 2}
+    memory.write("Logs/2026-03-03.md", "project: Kestrel\n\n- Correction: Standup is at 10:00, not 9:30.\n")
+    told = night(memory, "2026-03-04", "Correction: Standup is at 11:15, not 10:00.")
+    assert told["verdicts"] == {"add": 1, "update": 2}
     found = [item for _, item in items(memory).values()]
-    assert [item.text for item in found if item.active] == ["Standup moved to 11:15."]
+    assert [item.text for item in found if item.active] == ["Standup is at 11:15"]
     chain = {item.id: item.superseded_by for item in found}
     assert len({*chain.values()} - {""}) == 2
 
 
 def test_a_late_log_does_not_undo_what_came_after(memory: Memory) -> None:
-    night(memory, "2026-03-05", "Decision: Standup is now at 10:00.")
-    memory.write("Logs/2026-03-02.md", "project: Kestrel\n\n- Decision: Standup is at 9:30.\n")
-    told = json.loads(memory.curate("run", "--json", "--now", "2026-03-06T23:30"))
-    assert told["verdicts"] == {"noise": 1}
+    night(memory, "2026-03-05", "Decision: Standup is at 10:00.")
+    memory.write("Logs/2026-03-02.md", "project: Kestrel\n\n- Correction: Standup is at 9:30, not 10:00.\n")
+    json.loads(memory.curate("run", "--json", "--now", "2026-03-06T23:30"))
+    assert items(memory)["Standup is at 10:00."][1].status is Status.LIVE
 
 
 def test_no_more_than_a_quarter_goes_in_one_night(memory: Memory) -> None:
     rooms = "Aare Reuss Rhone Inn Ticino".split()
     night(memory, "2026-03-02", *(f"Fact: The {room} sync is at 9:30." for room in rooms))
-    told = night(memory, "2026-03-03", *(f"Fact: The {room} sync is now at 10:00." for room in rooms))
-    assert told["verdicts"] == {"supersede": 3, "contradict": 2}
+    told = night(memory, "2026-03-03", *(f"No longer: the {room} sync is at 9:30" for room in rooms))
+    assert told["verdicts"] == {"close": 3, "ask": 2}
+    assert memory.read("Review.md").count("## ended:") == 2
 
 
 def test_two_projects_have_beliefs_of_their_own(memory: Memory) -> None:
     night(memory, "2026-03-02", "Decision: Standup is at 9:30.", project="Kestrel")
-    told = night(memory, "2026-03-03", "Decision: Standup is now at 10:00.", project="Orchard")
+    told = night(memory, "2026-03-03", "Decision: Standup is at 10:00.", project="Orchard")
     assert told["verdicts"] == {"add": 1}
 
 
 def test_a_todo_is_closed_by_what_the_log_says(memory: Memory) -> None:
     night(memory, "2026-03-02", "Todo: Write the migration guide for 2.0.", "Todo: Ask Lena about the invoice.")
-    told = night(
-        memory, "2026-03-05", "the migration guide for 2.0 is done", "still have to ask Lena about the invoice"
-    )
+    told = night(memory, "2026-03-05", "Done: the migration guide for 2.0", "still have to ask Lena about the invoice")
     assert told["items"]["closed"] == 1
     found = items(memory)
     done, still = found["Write the migration guide for 2.0."][1], found["Ask Lena about the invoice."][1]
@@ -166,6 +170,69 @@ def test_a_todo_is_closed_by_what_the_log_says(memory: Memory) -> None:
     assert done.evidence[-1].path == "Logs/2026-03-05.md"
     assert "- [x] Todo: Write the migration guide" in memory.read("Projects/kestrel.md")
     assert json.loads(memory.curate("check", "--json")) == []
+
+
+FORMS = [
+    ("Todo: Ask Lena about the invoice.", "Dropped: ask Lena about the invoice", Status.DROPPED),
+    ("Risk: The disk of the server fills up.", "Resolved: the disk of the server fills up", Status.RESOLVED),
+    ("Risk: The disk of the server fills up.", "Occurred: the disk of the server fills up", Status.OCCURRED),
+    ("Decision: Use nginx as the proxy.", "No longer: nginx as the proxy", Status.ENDED),
+    ("Fact: The office is in Bern.", "No longer: the office is in Bern", Status.ENDED),
+    ("Rule: Never push on Fridays.", "No longer: never push on Fridays", Status.ENDED),
+]
+
+
+@pytest.mark.parametrize(("said", "form", "status"), FORMS)
+def test_a_taught_form_closes_its_one_item_and_is_none(memory: Memory, said: str, form: str, status: Status) -> None:
+    night(memory, "2026-03-02", said, "Fact: The lab is in Basel.")
+    told = night(memory, "2026-03-05", form, "No longer: the moon is made of cheese", "Done: walk the dog")
+    found = items(memory)
+    one = found[said.partition(": ")[2]][1]
+    assert (one.status, one.until, told["items"]["closed"], told["items"]["added"]) == (status, "2026-03-05", 1, 0)
+    assert found["The lab is in Basel."][1].status is Status.LIVE
+    assert len(found) == 2
+    assert f"status={status}" in memory.read("Projects/kestrel.md")
+    assert json.loads(memory.curate("check", "--json")) == []
+    assert "Nothing new" in memory.curate("run", "--now", "2026-03-05T23:50")
+
+
+def held_on(memory: Memory, day: str) -> set[str]:
+    return {one["text"] for one in json.loads(memory.curate("items", "--as-of", day, "--json"))}
+
+
+@pytest.mark.parametrize("again", ["superseded", "ended"])
+def test_what_a_person_no_longer_strikes_is_live_in_every_view(memory: Memory, again: str) -> None:
+    if again == "superseded":
+        old, new = replaced(memory)
+    else:
+        night(memory, "2026-03-02", f"Fact: {PORT}")
+        night(memory, "2026-03-05", f"No longer: {PORT}")
+        old, new = items(memory)[PORT][1], None
+    assert PORT not in held_on(memory, "2026-03-08")
+    path = "Projects/kestrel.md"
+    memory.write(path, memory.read(path).replace(f"~~Fact: {PORT}~~", f"Fact: {PORT}"))
+    for moment in ("before the next night", "after it"):
+        one = items(memory)[PORT][1]
+        assert (one.status, one.until, one.superseded_by) == (Status.LIVE, "", ""), moment
+        assert PORT in held_on(memory, "2026-03-08"), moment
+        hits = json.loads(memory.curate("search", "port of the gateway", "--json", "--as-of", "2026-03-08"))
+        assert any(hit["text"].endswith(PORT) for hit in hits["results"]), moment
+        context = memory.curate("context", "--now", "2026-03-09T08:00", "--project", "Kestrel")
+        assert PORT in context, moment
+        audit = json.loads(memory.curate("audit", "gateway", "--json"))
+        assert old.id in {found["id"] for found in audit["current"]}, moment
+        assert not [link for link in audit["links"] if link["kind"] == "supersedes"], moment
+        if moment == "before the next night":
+            night(memory, "2026-03-09", "ran the tests")
+    told = json.loads(memory.curate("history", old.id, "--json"))["versions"]
+    assert [one["status"] for one in told][:3] == ["live", again, "live"]
+    assert {p.item.id: p.section for p in read_documents(memory.root)[path].items}[old.id] == "Facts"
+    assert "superseded-by" not in memory.read(path)
+    assert new is None or dict(items(memory)[CORRECTED][1].links).get("supersedes") is None
+    assert json.loads(memory.curate("check", "--json")) == []
+    memory.write(path, memory.read(path).replace(f"- Fact: {PORT}", f"- ~~Fact: {PORT}~~"))
+    night(memory, "2026-03-10", "ran the tests again")
+    assert items(memory)[PORT][1].status is Status.RETRACTED
 
 
 def test_a_persons_tick_closes_a_todo(memory: Memory) -> None:
@@ -177,7 +244,7 @@ def test_a_persons_tick_closes_a_todo(memory: Memory) -> None:
 
 def finished_project(memory: Memory) -> None:
     night(memory, "2026-01-02", "Todo: Write the migration guide for 2.0.")
-    night(memory, "2026-01-05", "Migration guide for 2.0 is written and done.")
+    night(memory, "2026-01-05", "Done: the migration guide for 2.0")
 
 
 def test_a_project_that_is_over_is_proposed_for_archives_once(memory: Memory) -> None:
@@ -203,40 +270,39 @@ def test_a_project_that_a_person_keeps_is_not_proposed_again(memory: Memory) -> 
     memory.write("Projects/kestrel.md", text.replace("kind: project\n", "kind: project\nkept: 2026-03-01\n"))
     assert night(memory, "2026-03-20", "ran the tests", project="")["people"]["asked"] == 0
     night(memory, "2026-03-21", "Todo: Oil the hinge.", "Decision: Stay with brass.")
-    night(memory, "2026-03-22", "Oil the hinge: done.")
+    night(memory, "2026-03-22", "Done: oil the hinge")
     assert night(memory, "2026-07-20", "ran the tests", project="")["people"]["asked"] == 1
 
 
 def test_a_run_that_corrected_something_can_be_undone(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Fact: The office is in Bern.")
+    night(memory, "2026-03-02", f"Fact: {PORT}", "Todo: Ask Lena about the invoice.", "Fact: The lab is in Basel.")
     before = memory.read("Projects/kestrel.md")
-    night(memory, "2026-03-05", "Fact: The office has moved to Zurich.", "Decision: Retry failed jobs 3 times.")
+    forms = (f"Correction: {CORRECTION}", "Done: ask Lena about the invoice", "No longer: the lab is in Basel")
+    night(memory, "2026-03-05", *forms, "Decision: Retry thrice.")
+    assert memory.read("Projects/kestrel.md") != before
     memory.curate("undo", "--now", "2026-03-06T12:00")
     assert memory.read("Projects/kestrel.md") == before
 
 
 def test_a_cycle_of_links_corrupts_nothing(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Fact: The office is in Bern.", "Fact: The lab is in Basel.")
+    night(memory, "2026-03-02", f"Fact: {PORT}", "Fact: The lab is in Basel.")
     found = items(memory)
-    office, lab = found["The office is in Bern."][1], found["The lab is in Basel."][1]
+    port, lab = found[PORT][1], found["The lab is in Basel."][1]
     text = memory.read("Projects/kestrel.md")
-    text = text.replace(f"<!-- {office.id} ", f"<!-- {office.id} because={lab.id} ")
-    memory.write("Projects/kestrel.md", text.replace(f"<!-- {lab.id} ", f"<!-- {lab.id} because={office.id},{lab.id} "))
-    night(memory, "2026-03-05", "Fact: The office has moved to Zurich.", "Fact: The lab has moved to Geneva.")
+    text = text.replace(f"<!-- {port.id} ", f"<!-- {port.id} because={lab.id} ")
+    memory.write("Projects/kestrel.md", text.replace(f"<!-- {lab.id} ", f"<!-- {lab.id} because={port.id},{lab.id} "))
+    night(memory, "2026-03-05", f"Correction: {CORRECTION}", "Correction: The lab is in Geneva, not in Basel.")
     live = [item.text for _, item in items(memory).values() if item.active]
-    assert sorted(live) == ["The lab has moved to Geneva.", "The office has moved to Zurich."]
+    assert sorted(live) == [CORRECTED, "The lab is in Geneva"]
     assert json.loads(memory.curate("check", "--json")) == []
 
 
 def test_a_circle_of_successors_is_named_and_harms_nothing(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Fact: The office is in Bern.")
-    night(memory, "2026-03-05", "Fact: The office has moved to Zurich.")
-    old, new = (items(memory)[text][1] for text in ("The office is in Bern.", "The office has moved to Zurich."))
-    text = memory.read("Projects/kestrel.md").replace(
-        "- Fact: The office has moved to Zurich.", "- ~~Fact: The office has moved to Zurich.~~"
-    )
+    old, new = replaced(memory)
+    text = memory.read("Projects/kestrel.md").replace(f"- Fact: {CORRECTED}", f"- ~~Fact: {CORRECTED}~~")
     memory.write("Projects/kestrel.md", text.replace(f"<!-- {new.id} ", f"<!-- {new.id} superseded-by={old.id} "))
-    night(memory, "2026-03-08", "Fact: The office has moved to Geneva.")
+    night(memory, "2026-03-08", "Fact: The gateway has a new fan.")
     faults = json.loads(memory.curate("check", "--json", exits=1))
     assert {fault["kind"] for fault in faults} == {"circle"}
-    assert [item.text for _, item in items(memory).values() if item.active] == ["The office has moved to Geneva."]
+    live = [item.text for _, item in items(memory).values() if item.active]
+    assert live == ["Test every deploy by hand.", "The gateway has a new fan."]

@@ -131,7 +131,7 @@ def _is_billed(prepared: Prepared) -> bool:
 def item(day: str) -> dict[str, Any]:
     return {
         "type": "Decision", "text": f"We go with plan B{day[-2:]}.", "document": "", "new_project": "",
-        "quote": f"We go with plan B{day[-2:]}.", "start_line": 3, "end_line": 3, "closed": False,
+        "evidence": [{"quote": f"We go with plan B{day[-2:]}.", "start_line": 3, "end_line": 3}],
         "confidence": "high", "reason": "said so",
     }  # fmt: skip
 

@@ -42,8 +42,8 @@ BOTH = ["Anna carried the gateway of Harbour over to the east pier.", *FOUND]
 
 def item(text: str, quote: str, line: int, kind: str) -> dict[str, Any]:
     return {
-        "type": kind, "text": text, "document": "", "new_project": "", "quote": quote, "start_line": line,
-        "end_line": line, "closed": False, "confidence": "high", "reason": "said so",
+        "type": kind, "text": text, "document": "", "new_project": "", "confidence": "high", "reason": "said so",
+        "evidence": [{"quote": quote, "start_line": line, "end_line": line}],
     }  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def test_a_model_adds_what_the_rules_missed_and_doubles_nothing(by_rules: Memory
     report = night(by_rules, good(), 13)
     assert (report.reread, report.entries["read"], report.items["confirmed"], texts(by_rules)) == ((DAY,), 0, 0, BOTH)
     assert items(by_rules)[1] == before, "what the rules found stands as it was"
-    assert items(by_rules)[0].by == "a:1@extract/3"
+    assert items(by_rules)[0].by == "a:1@extract/4"
     assert marks(by_rules) == []
     model = good()
     assert (night(by_rules, model, 14).commit, model.calls) == (None, [])
@@ -203,5 +203,5 @@ def test_from_the_command_line(memory: Memory, tmp_path: Path, monkeypatch: pyte
     reply_file.write_text(reply(CALL))
     program.write_text(f"cat {reply_file}\n")
     second = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
-    assert (second["model"]["reread_days"], second["verdicts"]) == ([DAY], {"duplicate": 1, "add": 1})
+    assert (second["model"]["reread_days"], second["verdicts"]) == ([DAY], {"add": 1})
     assert texts(memory) == BOTH

@@ -24,7 +24,7 @@ from tests.conftest import Memory
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.extract.extraction import Candidate, ExtractionRequest
+    from pipelines.extract.extraction import Candidate, ExtractionRequest, Place
     from pipelines.night.report import RunReport
 
 
@@ -129,11 +129,15 @@ def test_a_failing_model_harms_nothing_and_the_next_night_picks_it_up(memory: Me
     assert texts(memory) == {"number 17", "number 18", "number 19"}
 
 
+def _invented(one: Candidate) -> Place:
+    return replace(one.places[0], quote="never said")
+
+
 def test_an_item_without_its_quote_is_dropped_and_counted(memory: Memory) -> None:
     class Inventing(RulesExtractor):
         def extract(self, request: ExtractionRequest) -> Extraction:
             found = super().extract(request).candidates
-            return Extraction((*found, *(replace(one, text="Invented", quote="never said") for one in found)))
+            return Extraction((*found, *(replace(one, text="Invented", places=(_invented(one),)) for one in found)))
 
     memory.write("Logs/2026-03-18.md", "- Decision: real\n")
     report = night(memory, extractor=Inventing())
@@ -215,7 +219,7 @@ def test_a_ticked_box_in_the_log_closes_the_todo(memory: Memory) -> None:
     assert "- [ ] Todo: renew the certificate" in memory.read("Areas/general.md")
     memory.write("Logs/2026-03-19.md", "- [x] Renew the certificate.\n")
     report = night(memory)
-    assert report.items["confirmed"] == 1
+    assert (report.items["confirmed"], report.items["closed"]) == (0, 1)
     assert "- [x] Todo: renew the certificate" in memory.read("Areas/general.md")
 
 
@@ -251,7 +255,7 @@ def test_the_report_is_kept_for_the_status(memory: Memory) -> None:
     report = night(memory)
     kept = json.loads((memory.root / ".curate" / "runs" / f"{report.run}.json").read_text())
     assert kept["commit"] == report.commit
-    assert set(kept["seconds"]) == {"capture", "extract", "review", "promote", "prune", "reindex", "commit"}
+    assert set(kept["seconds"]) == {"capture", "extract", "review", "verify", "promote", "prune", "reindex", "commit"}
 
 
 def test_a_repeat_confirms_the_item_that_says_it(memory: Memory) -> None:
@@ -259,7 +263,7 @@ def test_a_repeat_confirms_the_item_that_says_it(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "- **DECISION:** use sqlite!\n")
     memory.write("Logs/2026-03-19.md", "- decision: Use SQLite\n")
     report = night(memory)
-    assert (report.added, report.verdicts) == (1, {"add": 1, "duplicate": 2})
+    assert (report.added, report.verdicts) == (1, {"add": 1, "confirm": 2})
     [item] = [p.item for d in read_documents(memory.root).values() for p in d.items]
     assert (item.since, item.confirmed, item.seen) == ("2026-03-17", "2026-03-19", 3)
     assert [evidence.path for evidence in item.evidence] == ["Logs/2026-03-17.md", "Logs/2026-03-19.md"]

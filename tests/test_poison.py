@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.extract.extract_days import DayToRead
-from pipelines.extract.extraction import Candidate
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night
 from pipelines.night.progress import Watch
@@ -20,11 +19,12 @@ from pipelines.night.run_night import curate_night
 from pipelines.review.review import Filed
 from pipelines.review.trust.gate import Gate
 from pipelines.settings import load_settings
-from pipelines.store.item import Confidence, ItemType, Status, fold
+from pipelines.store.item import ItemType, Status, fold
 from pipelines.store.layout import REVIEW
 from pipelines.store.log import parse_entries
 from pipelines.store.session_state import Seals
 from pipelines.store.snapshot import read_documents
+from tests.making import candidate, place
 from tests.poisoning import Obedient, cases, day_of, harmless, lay_out
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def doubt_about(line: str) -> str:
     kind = ItemType(label) if label in set(ItemType) else ItemType.RULE
     (entry,) = parse_entries("Logs/2026-03-10.md", "2026-03-10", f"- 09:00 {line}\n")
     day = DayToRead(entry.path, entry.day, "", (entry,), (entry,))
-    one = Candidate(kind, text, entry, 1, 1, line, Confidence.HIGH, "", "test@1")
+    one = candidate(text, kind, at=place(entry, line))
     return Gate([day], Seals(b""), "self", frozenset()).look(one).doubt
 
 

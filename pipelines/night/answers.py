@@ -4,7 +4,10 @@
     contradict  keep new · keep old · keep both · drop  a new item that cannot hold beside an old one
     quarantine  keep · drop                            items that instruct, and rest on words that are not trusted
     archive     archive · keep                         a project of which nothing is left to do
-    done        close · keep                           a todo that a line of less trust says is done
+    done, dropped, resolved, occurred, answered, ended
+                close · keep                           what a line says of an item, and a person decides
+    doubt       keep · end · retract                   an item that was called into question
+    reopen      reopen · keep                          an item that had ended, and is said to hold again
 
 What was let in stands in a document, and what was not has a tombstone, so that neither is asked about again. Boxes
 ticked in the file are applied by the next run; what `curate review` is told is applied and committed at once.
@@ -13,6 +16,7 @@ ticked in the file are applied by the next run; what `curate review` is told is 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
@@ -20,10 +24,10 @@ from pipelines.night.briefing import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, superseded
 from pipelines.night.manual import Deed, change_by_hand
 from pipelines.night.projects import archived_project, kept, named_in
-from pipelines.review.close_todos import named_todo, with_todo_done
 from pipelines.review.item_links import AGAINST, with_link
+from pipelines.review.outcomes import ENDINGS, REOPEN, named_in_title, with_outcome, with_reopened
 from pipelines.store.document import Block, commented, edited
-from pipelines.store.item import Confidence, Trust
+from pipelines.store.item import OUTCOMES, Confidence, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
 from pipelines.store.review_queue import read_queue, released, with_remarks, without_answered
 from pipelines.store.state import Reason, tombstone
@@ -51,9 +55,19 @@ ACCEPT: Final = {
     "contradict": "keep new",
     "quarantine": "keep",
     "archive": "archive",
-    "done": "close",
+    "doubt": "end",
+    "reopen": "reopen",
+    **dict.fromkeys(map(str, ENDINGS), "close"),
 }
-REJECT: Final = {"gone": "retract", "contradict": "drop", "quarantine": "drop", "archive": "keep", "done": "keep"}
+REJECT: Final = {
+    "gone": "retract",
+    "contradict": "drop",
+    "quarantine": "drop",
+    "archive": "keep",
+    "doubt": "keep",
+    "reopen": "keep",
+    **dict.fromkeys(map(str, ENDINGS), "keep"),
+}
 """What a yes and a no mean. A no to what contradicts says nothing about the old item; `keep old` confirms that one."""
 
 
@@ -219,11 +233,30 @@ def _keep(work: Answered, entry: QueueEntry) -> None:
         work.documents[path] = kept(work.documents[path], work.today)
 
 
-def _close(work: Answered, entry: QueueEntry) -> None:
+def _close(work: Answered, entry: QueueEntry, how: Status) -> None:
+    ident = named_in_title(entry.title)
     try:
-        work.documents = with_todo_done(work.documents, named_todo(entry.title), work.today)
+        work.documents = with_outcome(work.documents, ident, how, work.today)
+    except (KeyError, ValueError):
+        work.notes.append(f"The item of “{entry.title}” is believed no more, so nothing was closed.")
+
+
+def _end(work: Answered, entry: QueueEntry) -> None:
+    found = work.placed(named_in_title(entry.title))
+    kinds = OUTCOMES[found[1].item.type] if found else (Status.ENDED,)
+    _close(work, entry, Status.ENDED if Status.ENDED in kinds else kinds[0])
+
+
+def _reopen(work: Answered, entry: QueueEntry) -> None:
+    try:
+        work.documents = with_reopened(work.documents, named_in_title(entry.title))
     except KeyError:
-        work.notes.append(f"The todo of “{entry.title}” is open no more, so nothing was closed.")
+        work.notes.append(f"The item of “{entry.title}” is not closed any more, so nothing was reopened.")
+
+
+def _believe(work: Answered, entry: QueueEntry) -> None:
+    """Take the doubt from an item: a person says that it holds."""
+    work.update(named_in_title(entry.title), lambda item: replace(item, doubted="", confirmed=work.today))
 
 
 _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
@@ -233,7 +266,10 @@ _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
 }
 _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]]]] = {
     "archive": {"archive": _archive, "keep": _keep},
-    "done": {"close": _close, "keep": lambda *_: None},  # the line that claimed it was read, and is not read again
+    REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
+    "doubt": {"keep": _believe, "end": _end, "retract": partial(_close, how=Status.NEVER_HELD)},
+    # To keep it takes nothing: the line that claimed it was read, and is not read again.
+    **{str(how): {"close": partial(_close, how=how), "keep": lambda *_: None} for how in ENDINGS},
 }
 """Of what has no item of its own in the queue: the heading names what it is about."""
 

@@ -43,7 +43,7 @@ CLOSED_STATUS: Final = frozenset({"done", "closed", "archived", "finished", "ina
 PROJECTS, DAYS, PEOPLE = "Projects", "Recent days", "People"
 _ORDER: Final = (*SECTIONS.values(), HISTORY, PROJECTS, DAYS, PEOPLE)
 _MARKED: Final = re.compile(r"(?P<row>- .*) <!-- p:(?P<mark>[0-9a-f]{4}) -->\r?\n?")
-_NEWS: Final = ACTIVE | {Status.DONE, Status.ARCHIVED}
+_NEWS: Final = ACTIVE | {Status.DONE, Status.RESOLVED, Status.OCCURRED, Status.ARCHIVED}
 """What counts as the news of a day: what waits was never believed, and what was taken back is no more."""
 _PERSON: Final = re.compile(
     r"(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?) (?:to|will|prefers?|likes|works|owns|leads|is (?:the|our|on|in)|wants|"
@@ -295,8 +295,8 @@ def _days(documents: Mapping[str, Document], link: Callable[[str], str]) -> list
             continue
         for placed in document.items:
             item = placed.item
-            if item.since >= first and item.evidence and item.status in _NEWS:
-                news.setdefault(item.since, Counter())[item.type] += 1
+            if item.learnt >= first and item.evidence and item.status in _NEWS:
+                news.setdefault(item.learnt, Counter())[item.type] += 1
     rows = []
     for day in sorted(news, reverse=True):
         counts = [(news[day][kind], kind.lower()) for kind in ItemType if news[day][kind]]

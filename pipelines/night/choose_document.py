@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from pipelines.extract.extraction import DocumentChoice
 from pipelines.review.review import Filed
 from pipelines.store.document import aliases_of
 from pipelines.store.item import Confidence, ItemType, content_words, folded
-from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, slug
+from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, document_path, slug
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pipelines.extract.extraction import Candidate
     from pipelines.store.document import Document
+    from pipelines.store.item import Item
 
 
 SHARED_WORDS: Final = 2
@@ -39,6 +41,11 @@ class Catalog:
 
     documents: Mapping[str, Document]
     closed: frozenset[str] = frozenset()
+
+    @cached_property
+    def items(self) -> list[tuple[str, Item]]:
+        """Document path and item, of every item in the memory, whatever its status."""
+        return [(path, placed.item) for path, one in sorted(self.documents.items()) for placed in one.items]
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -78,6 +85,35 @@ class Catalog:
         named = r"^[-*+ \t]*+name\**:\**[ \t]*+(\S.*)"
         found = re.search(named, user.text if user else "", re.IGNORECASE | re.MULTILINE)
         return folded(found[1]) if found else ""
+
+
+def document_choices(catalog: Catalog) -> tuple[DocumentChoice, ...]:
+    """Return the closed list of documents that a model may name: each by its file's name where only it has that."""
+    found = [
+        one for path, one in sorted(catalog.documents.items()) if not path.startswith("Archives/") and path != REVIEW
+    ]
+    names = Counter(one.id.rpartition("/")[2] for one in found)
+    return tuple(
+        DocumentChoice(name if names[name := one.id.rpartition("/")[2]] == 1 else one.id, one.title, one.kind, one.id)
+        for one in found
+    )
+
+
+def one_project_each(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the candidates with one title for what is one new project: days are read side by side.
+
+    Titles are of one project where all words of the one are words of the other; the first that was proposed counts.
+    """
+    titles: dict[frozenset[str], str] = {}
+    found = []
+    for one in candidates:
+        if one.new_project and (words := content_words(one.new_project)):
+            same = next((known for known in titles if known <= words or words <= known), None)
+            title = titles.setdefault(same if same is not None else words, one.new_project)
+            found.append(replace(one, new_project=title))
+        else:
+            found.append(one)
+    return found
 
 
 def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:

@@ -1,4 +1,4 @@
-"""Promote: what the review lets in becomes lines of documents; what it knows already is confirmed where it stands.
+"""Promote: what the review rules becomes lines of documents: items begin, are confirmed, replaced, and end.
 
 What takes the place of an item stands in its document, and the older one moves to the History.
 """
@@ -9,68 +9,80 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.choose_document import home_of
-from pipelines.review.item_links import confirmed, following, history_of, last_of, leaving, succeeded, with_link
+from pipelines.extract.extraction import OperationKind
+from pipelines.review.item_links import confirmed, history_of, last_of, leaving, succeeded, with_link
+from pipelines.review.outcomes import DOUBT, Claim, ended
 from pipelines.review.questions import Question
-from pipelines.review.review import VerdictKind
+from pipelines.review.review import born_status
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import Block, Document, commented, edited
-from pipelines.store.item import Evidence, Item, ItemType, Status, fold, folded, new_id, quote_digest
+from pipelines.store.item import CLOSED, OUTCOMES, Evidence, Item, Status, fold, new_id, quote_digest
 from pipelines.store.layout import REVIEW, document_id, kind_of
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.extract.extraction import Candidate
-    from pipelines.night.choose_document import Catalog
+    from pipelines.extract.extraction import Candidate, Place
     from pipelines.review.item_links import Tie
-    from pipelines.review.review import Verdict
+    from pipelines.review.review import Ruling
 
 
 @dataclass(slots=True)
 class Promoted:
-    """The items as the verdicts change them, one after the other, and the documents with them.
+    """The items as the rulings change them, one after the other, and the documents with them.
 
     `documents` holds every document by path, `made` the paths of those that were made; `added` the path and item of
-    each one that is new, `confirmed` the items that gained evidence, and `superseded` id of each that holds no longer →
-    id of the one in its place. `questions` is what Review.md is to ask, what contradicts an item that stands first; its
-    items are among no others. `claims` are Todos that were said to be done by words that are trusted less, each as it
-    would stand; all are kept by id.
+    each one that is new, `confirmed` the items that gained evidence, `superseded` id of each that was replaced → id of
+    the one in its place, and `closed` those that ended otherwise. `questions` are the new items about which Review.md
+    is to ask, what contradicts an item first; they are among no others. `claims` are what lines say of items, and a
+    person decides. `meant` is temporary id → id, and `over` the ids of what became history, in that order.
     """
 
-    catalog: Catalog
     documents: dict[str, Document]
     places: Mapping[str, tuple[str, Item]]
     taken: set[str]
     added: dict[str, tuple[str, Item]] = field(default_factory=dict)
     changed: dict[str, Item] = field(default_factory=dict)
     confirmed: dict[str, None] = field(default_factory=dict)
+    closed: dict[str, None] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
-    created: dict[Candidate, str] = field(default_factory=dict)
-    became: dict[Candidate, str] = field(default_factory=dict)
-    newest: dict[tuple[ItemType, str], str] = field(default_factory=dict)
+    meant: dict[str, str] = field(default_factory=dict)
+    links: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     superseded: dict[str, str] = field(default_factory=dict)
     asked: dict[str, tuple[str, Item, str, str]] = field(default_factory=dict)
-    claims: dict[str, Item] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
+    over: dict[str, None] = field(default_factory=dict)
 
-    def take(self, verdict: Verdict) -> None:
-        """Do what a verdict says."""
-        kind, one = verdict.kind, verdict.candidate
-        meant = verdict.known or self.created.get(verdict.earlier or one, "")
-        if kind is VerdictKind.DUPLICATE:
-            self._confirm(one, meant or self.newest.get((one.type, folded(one.text)), ""))
-        elif kind is VerdictKind.SUPERSEDE and self.item(meant):
-            self._supersede(one, meant)
-        elif kind in {VerdictKind.ADD, VerdictKind.QUARANTINE} or (kind is VerdictKind.CONTRADICT and self.item(meant)):
-            path = verdict.document or home_of(one.type, one.text, one.confidence, self.catalog)
-            if kind is VerdictKind.ADD:
-                self._add(one, path)
-            else:
-                item = self._create(one, path)
-                self.asked[item.id] = (path, item, meant if kind is VerdictKind.CONTRADICT else "", verdict.reason)
+    def take(self, ruling: Ruling) -> None:
+        """Do what a ruling says."""
+        candidate = ruling.candidate
+        items = [item for ident in ruling.operation.ids if (item := self.item(self.meant.get(ident, ident)))]
+        if candidate and ruling.makes_item and ruling.asks:
+            item = self._create(candidate, ruling.document)
+            self.asked[item.id] = (ruling.document, item, items[0].id if items else "", ruling.asks)
+        elif candidate and (ruling.makes_item or (ruling.kind is OperationKind.CONFIRM and not items)):
+            self._begin(ruling, candidate, items)  # also what repeats something that was dropped: it may be right
+        else:
+            for item in items:
+                self._change(ruling, item)
+
+    def _change(self, ruling: Ruling, item: Item) -> None:
+        """Do to an item what a ruling says of it."""
+        kind = ruling.kind
+        if ruling.asks or kind is OperationKind.QUESTION:
+            self.claims.append(self._claim(ruling, item))
+        if ruling.asks:
+            return
+        if kind is OperationKind.CONFIRM:
+            self._confirm(ruling, item)
+        elif kind is OperationKind.QUESTION:
+            self.put(replace(item, doubted=ruling.day))
+        elif kind in {OperationKind.CLOSE, OperationKind.RETRACT}:
+            self.put(ended(item, _outcome(ruling, item), ruling.day, evidence_of(ruling.operation.places[-1])))
+            self.closed[item.id] = None
 
     def item(self, ident: str) -> Item | None:
         """Return an item as it stands now."""
@@ -82,6 +94,7 @@ class Promoted:
 
     def put(self, item: Item) -> None:
         """Let an item stand anew where it stood."""
+        self.over |= {item.id: None} if item.status in CLOSED else {}
         if item.id in self.added:
             self.added[item.id] = (self.added[item.id][0], item)
         elif item.id in self.asked:
@@ -89,78 +102,102 @@ class Promoted:
         else:
             self.changed[item.id] = item
 
+    def link(self, ties: Iterable[Tie]) -> None:
+        """Link the new items: to what their words tell, and to what a model named."""
+        for tie in ties:
+            mine = self.item(self.meant.get(tie.source.id, ""))
+            if mine and mine.id not in self.places and self.item(tie.target):
+                self.put(with_link(mine, tie.kind, tie.target))
+        for ident, links in self.links.items():
+            named = [(kind, self.meant.get(target, target)) for kind, target in links]
+            if mine := self.item(ident):
+                self.put(reduce(lambda one, link: with_link(one, *link), filter(self._is_held, named), mine))
+
+    def _is_held(self, link: tuple[str, str]) -> bool:
+        return self.item(link[1]) is not None
+
     def _create(self, candidate: Candidate, path: str) -> Item:
-        todo = candidate.type is ItemType.TODO
         item = Item(
             type=candidate.type,
             text=candidate.text,
-            status=(Status.DONE if candidate.closed else Status.OPEN) if todo else Status.LIVE,
-            since=candidate.entry.day,
+            status=born_status(candidate),
+            since=candidate.day,
+            until=candidate.entry.day if candidate.closed else "",
             trust=candidate.trust,
             confidence=candidate.confidence,
-            evidence=(_evidence(candidate),),
+            evidence=tuple(dict.fromkeys(map(evidence_of, candidate.places))),
             by=candidate.by,
+            page_section=candidate.page_section,
+            due=candidate.due,
+            unverified=candidate.unverified,
+            reason="" if candidate.by.startswith("rules@") else candidate.reason,
         )
         item = replace(item, id=new_id(item, document_id(path), self.taken))
         self.taken.add(item.id)
-        self.created[candidate] = self.became[candidate] = item.id
-        self.newest[candidate.type, folded(candidate.text)] = item.id
-        return reduce(lambda linked, link: with_link(linked, *link), candidate.links, item)
-
-    def _add(self, candidate: Candidate, path: str) -> Item:
-        item = self._create(candidate, path)
-        self.added[item.id] = (path, item)
-        self.titles.setdefault(path, candidate.entry.project or candidate.new_project)
+        self.meant[candidate.id] = item.id
+        self.links[item.id] = candidate.links
         return item
 
-    def _confirm(self, candidate: Candidate, ident: str) -> None:
-        if item := self.item(ident):
-            self.became[candidate] = ident
-            done = candidate.closed and item.status is Status.OPEN
-            place = _evidence(candidate)
-            after = item if place in item.evidence else confirmed(item, place, candidate.entry.day, done=done)
-            if after.status is not item.status and not candidate.trust.reaches(item.trust):
-                self.claims.setdefault(ident, after)
-            elif after != item:
-                self.put(after)
-                self.confirmed |= {ident: None} if ident in self.places else {}
+    def _begin(self, ruling: Ruling, candidate: Candidate, old: Sequence[Item]) -> None:
+        """Let a new item stand in its document, or where the ones stood that are history from its day on."""
+        ident = old[0].id if old else ""
+        path = self.added[ident][0] if ident in self.added else self.places[ident][0] if ident else ruling.document
+        item = self._create(candidate, path)
+        self.added[item.id] = (path, item)
+        self.over |= {item.id: None} if item.status in CLOSED else {}
+        self.titles.setdefault(path, candidate.entry.project or candidate.new_project)
+        for one in old:
+            self.put(with_link(self.added[item.id][1], "supersedes", one.id))
+            self.put(succeeded(one, item.id, candidate.day))
+            self.superseded[one.id] = item.id
 
-    def _supersede(self, candidate: Candidate, old: str) -> None:
-        """Let a new item stand where the old one stood, which is history from its day on."""
-        path = self.added[old][0] if old in self.added else self.places[old][0]
-        item = self._add(candidate, path)
-        self.put(with_link(item, "supersedes", old))
-        if before := self.item(old):
-            self.put(succeeded(before, item.id, candidate.entry.day))
-        self.superseded[old] = item.id
+    def _confirm(self, ruling: Ruling, item: Item) -> None:
+        if ruling.candidate:
+            self.meant[ruling.candidate.id] = item.id
+        after = item
+        for place in map(evidence_of, ruling.operation.places):
+            after = after if place in after.evidence else confirmed(after, place, ruling.operation.day)
+        if after != item:
+            self.put(after)
+            self.confirmed |= {item.id: None} if item.id in self.places else {}
+
+    def _claim(self, ruling: Ruling, item: Item) -> Claim:
+        how = _outcome(ruling, item)
+        kind = how.value if ruling.kind is OperationKind.CLOSE else DOUBT
+        why = ruling.asks or "nothing says what holds instead"
+        return Claim(ended(item, how, ruling.day, evidence_of(ruling.operation.places[-1])), kind, why)
 
 
-def promote(verdicts: Iterable[Verdict], catalog: Catalog, ties: Iterable[Tie] = ()) -> Promoted:
-    """Add, confirm and supersede items in their documents, each once; a project that is named and not there is made.
+def _outcome(ruling: Ruling, item: Item) -> Status:
+    """Return how an item ends by a ruling."""
+    if ruling.kind is not OperationKind.CLOSE:
+        return Status.NEVER_HELD
+    return ruling.operation.how or OUTCOMES[item.type][0]
 
-    What contradicts an item is in no document: it is a question.
+
+def promote(
+    rulings: Iterable[Ruling], documents: Mapping[str, Document], ties: Iterable[Tie] = (), settled: Iterable[Item] = ()
+) -> Promoted:
+    """Carry out the rulings in the documents, each once; a project that is named and not there is made.
+
+    What a person is asked about is in no document: it is a question, or a claim.
 
     Args:
-        verdicts: in the order in which they were given.
-        catalog: the documents.
+        rulings: in the order in which they were given.
+        documents: every document by path.
         ties: links of the candidates that their words tell.
+        settled: items as a second reader left them that they had waited for.
     """
-    places = items_by_id(catalog.documents)
-    work = Promoted(catalog, dict(catalog.documents), places, set(places))
-    for verdict in verdicts:
-        work.take(verdict)
-    for one in ties:
-        mine = work.item(work.created.get(one.source, ""))
-        meant = one.target if isinstance(one.target, str) else work.became.get(one.target, "")
-        if mine and work.item(meant):
-            work.put(with_link(mine, one.kind, meant))
-    for ident in [*work.places, *work.added] if work.superseded else ():
-        item = work.item(ident)
-        if item and (after := following(item, work.superseded)) != item:
-            work.put(after)
+    places = items_by_id(documents)
+    work = Promoted(dict(documents), places, set(places))
+    for item in settled:
+        work.put(item)
+    for ruling in rulings:
+        work.take(ruling)
+    work.link(ties)
     changed = {i: (work.places[i][0], item) for i, item in work.changed.items() if item != work.places[i][1]}
-    _write(work.documents, work.added, changed, work.titles)
-    work.made = [path for path in work.documents if path not in catalog.documents]
+    _write(work, changed)
+    work.made = [path for path in work.documents if path not in documents]
     for home, item, named, why in work.asked.values():
         rival = work.item(last_of(named, work.superseded)) if named else None
         work.questions += [Question(item, home, why, rival)] if rival or not named else []
@@ -168,32 +205,29 @@ def promote(verdicts: Iterable[Verdict], catalog: Catalog, ties: Iterable[Tie] =
     return work
 
 
-def _write(
-    documents: dict[str, Document],
-    added: Mapping[str, tuple[str, Item]],
-    changed: Mapping[str, tuple[str, Item]],
-    titles: Mapping[str, str],
-) -> None:
-    """Put items into `documents`, making those that are missing."""
+def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:
+    """Put items into the documents, making those that are missing; what is history in the order in which it ended."""
+    documents, added, titles = work.documents, work.added, work.titles
+    order = {ident: number for number, ident in enumerate(work.over)}
     histories: dict[str, list[Block]] = {}
     for path in sorted({path for path, _ in (*added.values(), *changed.values())}):
         young = [Block(item) for place, item in added.values() if place == path]
-        kept = [block for block in young if block.item.status is not Status.SUPERSEDED]
-        gone = [block for block in young if block.item.status is Status.SUPERSEDED]
+        kept = [block for block in young if block.item.status not in CLOSED]
+        gone = [block for block in young if block.item.status in CLOSED]
         mine = {ident: item for ident, (place, item) in changed.items() if place == path}
-        ended = {ident: item for ident, item in mine.items() if item.status is Status.SUPERSEDED}
+        over = {ident: item for ident, item in mine.items() if item.status in CLOSED}
         document = documents.get(path) or new_document(path, titles.get(path, ""), min(one.item.since for one in young))
-        if ended:
-            document, left = leaving(document, ended)
+        if over:
+            document, left = leaving(document, over)
             gone = [*left, *gone]
-        documents[path] = edited(document, add=kept, replace={i: item for i, item in mine.items() if i not in ended})
+        documents[path] = edited(document, add=kept, replace={i: item for i, item in mine.items() if i not in over})
         if gone:
             histories.setdefault(history_of(path), []).extend(gone)
     for path, blocks in histories.items():
         document = documents.get(path) or new_document(
             path, titles.get(path, ""), min(block.item.since for block in blocks)
         )
-        documents[path] = edited(document, add=blocks)
+        documents[path] = edited(document, add=sorted(blocks, key=lambda block: order[block.item.id]))
 
 
 def new_document(path: str, title: str, day: str) -> Document:
@@ -210,13 +244,13 @@ def document_title(name: str) -> str:
     return plain[:80].strip()
 
 
-def _evidence(candidate: Candidate) -> Evidence:
-    digest = quote_digest("\n".join(candidate.lines))
-    return Evidence(candidate.entry.path, candidate.start_line, candidate.end_line, digest)
+def evidence_of(place: Place) -> Evidence:
+    """Return a place of a log as an item names it."""
+    return Evidence(place.entry.path, place.start_line, place.end_line, quote_digest("\n".join(place.lines)))
 
 
 # ---------------------------------------- superseding
-# one item takes another's place; the old one goes to its document's History, and links to it follow.
+# one item takes another's place; the old one goes to its document's History.
 
 
 SUPERSEDABLE: Final = frozenset({Status.LIVE, Status.OPEN, Status.ARCHIVED})
@@ -227,10 +261,9 @@ def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, d
     """Return the documents in which one item has taken another's place.
 
     The old one is struck, gets `until` and `superseded-by`, and moves with the notes under it to `## History` of its
-    document, or of Areas/general where every session loads its own. The new one is linked `supersedes`; what named the
-    old one by `because`, `supports`, `related`, `part-of` or `next` names the new one. Nothing changes where that
-    cannot be meant: the old one stands nowhere, or is closed already (an item is superseded once), or both are the
-    same, or the new one stands nowhere.
+    document, or of Areas/general where every session loads its own. The new one is linked `supersedes`; links of others
+    keep what was true when they were made. Nothing changes where that cannot be meant: the old one stands nowhere, or
+    is closed already (an item is superseded once), or both are the same, or the new one stands nowhere.
 
     Args:
         documents: every document by path; the new item stands in one of them.
@@ -250,13 +283,7 @@ def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, d
     target = history_of(path)
     history = after.get(target) or new_document(target, "", old.since)
     after[target] = edited(history, add=blocks)
-    for place, document in sorted(after.items()):
-        changed = {}
-        for placed in document.items:
-            item = placed.item
-            now = following(item, {old_id: new_item.id}) if item.id else item
-            now = with_link(item, "supersedes", old_id) if item.id == new_item.id else now
-            if now != item:
-                changed[placed.line] = now
-        after[place] = commented(document, changed) if changed else document  # lines keep their words' bytes
+    path, _ = places[new_item.id]
+    row = next(placed for placed in after[path].items if placed.item.id == new_item.id)
+    after[path] = commented(after[path], {row.line: with_link(row.item, "supersedes", old_id)})
     return after

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
 from pipelines.night.manual import Deed, change_by_hand
-from pipelines.review.close_todos import named_todo
+from pipelines.review.outcomes import named_in_title
 from pipelines.store.atomic_replace import mask
 from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, commented, edited
@@ -170,7 +170,7 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
     asked = [
         (entry, [ident] if entry.items else [])
         for entry in read_queue(queue)
-        if any(item.id == ident for item in entry.items) or named_todo(entry.title) == ident
+        if any(item.id == ident for item in entry.items) or named_in_title(entry.title) == ident
     ]
     bare = without_answered(queue, asked)
     lines, items = list(bare.lines), {placed.line for placed in bare.items}

@@ -13,29 +13,33 @@ from typing import TYPE_CHECKING
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, TooMuchFromGit
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract
-from pipelines.extract.extraction import DocumentChoice, Nearby
+from pipelines.extract.extraction import Nearby
+from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers
 from pipelines.night.briefing import tidied
-from pipelines.night.choose_document import Catalog, file_candidate
+from pipelines.night.choose_document import Catalog, document_choices, file_candidate, one_project_each
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import capture, clean_logs
 from pipelines.night.projects import propose_archives
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.report import RunReport
-from pipelines.night.reread import buried_by, reread_in, split_known, without_recounts
-from pipelines.review.close_todos import claimed, close_todos
-from pipelines.review.existing_items import Vectors
+from pipelines.night.reread import buried_by, reread_in, without_known, without_recounts
+from pipelines.review.existing_items import Known
 from pipelines.review.item_links import find_ties, linkable
-from pipelines.review.llm_review import ReviewContext, review_candidates
+from pipelines.review.llm_review import ModelReview
+from pipelines.review.meaning import SameMeaning, Vectors
+from pipelines.review.outcomes import claimed
 from pipelines.review.questions import Sources, asked
-from pipelines.review.review import SameMeaning
+from pipelines.review.review import ReviewContext, review
 from pipelines.review.trust.gate import Gate
+from pipelines.review.verification import verified
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
 from pipelines.store.evidence import Quotes
 from pipelines.store.git_history import run_id
-from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, kind_of
+from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
 from pipelines.store.log import parse_entries
+from pipelines.store.review_queue import folded_count
 from pipelines.store.secrets import find_secrets, format_found, load_redactor, veil
 from pipelines.store.secrets.scan import without_held
 from pipelines.store.session_state import load_seals
@@ -50,7 +54,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.extract.extract_days import Extracted
+    from pipelines.extract.claims import Verifier
+    from pipelines.extract.extract_days import DayToRead, Extracted
     from pipelines.extract.extraction import Extractor
     from pipelines.extract.llm.model_reviewer import Reviewer
     from pipelines.night.answers import Answered
@@ -60,14 +65,14 @@ if TYPE_CHECKING:
     from pipelines.night.progress import Watch
     from pipelines.night.reconcile import Reconciled
     from pipelines.night.sync import Sharing
-    from pipelines.review.llm_review import ReviewResult
+    from pipelines.review.review import Ruling
+    from pipelines.review.verification import Checked
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.settings import Settings
     from pipelines.store.git import Git
-    from pipelines.store.item import Trust
-    from pipelines.store.log import Entry
     from pipelines.store.secrets import Found
     from pipelines.store.snapshot import Snapshot
+    from pipelines.store.state import Tombstone
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ class Night:
         embedder: gives the local model by which the review tells that two sentences mean the same, or None.
         vectors: those of items, by which the review finds neighbours; it finds them by words alone where none is given.
         reviewer: the models that are asked what becomes of the candidates, or None where the rules alone judge them.
+        verifier: the models that are asked whether the quotes say it, or None where no model reads.
         rules_from: whose rules are filed unasked: `self` for the agent's own journal and the owner's, or `owner`.
         sharing: the remote that the memory is shared by, or None.
     """
@@ -99,6 +105,7 @@ class Night:
     embedder: Callable[[], Embedder | None] = lambda: None
     vectors: Vectors = field(default_factory=Vectors)
     reviewer: Reviewer | None = None
+    verifier: Verifier | None = None
     rules_from: str = "self"
     sharing: Sharing | None = None
 
@@ -127,11 +134,11 @@ class _Decided:
         reconciled: people's edits.
         answered: people's answers in Review.md.
         extracted: what was read.
-        reviewed: the review, with a verdict on every candidate.
+        reviewed: what models said of the candidates, or None where none was asked.
+        checked: the rulings that are carried out, and what the second reader came to.
         meaning: the local model that could be asked, or empty.
         promoted: what was filed.
-        closed: ids of Todos that the log says are done.
-        claims: ids of Todos that a person is asked about: who says that they are done is trusted less.
+        claims: ids of items about which a person is asked what a line says of them.
         archives: paths of projects that are proposed for Archives.
         pruned: the documents as they are to be written, and what a cap moved.
         logs: path → bytes of each log as it is to be written; None where it goes.
@@ -144,10 +151,10 @@ class _Decided:
     reconciled: Reconciled
     answered: Answered
     extracted: Extracted
-    reviewed: ReviewResult
+    reviewed: ModelReview | None
+    checked: Checked
     meaning: str
     promoted: Promoted
-    closed: tuple[str, ...]
     claims: tuple[str, ...]
     archives: tuple[str, ...]
     pruned: Pruned
@@ -192,39 +199,32 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         reconciled = understand_edits(git, snapshot, found, today)
         answered = apply_answers(reconciled.documents, today, snapshot.theirs(), snapshot.shown)
     catalog = Catalog(answered.documents, closed)
-    items = [(path, placed.item) for path, one in sorted(catalog.documents.items()) for placed in one.items]
+    items = catalog.items
     stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*reconciled.retracted, *answered.retracted}
     with watch.stage("extract"):
         if night.again:
             progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
         days = days_to_read(captured.logs, progress, today, _read_before(git), rereads=night.rereads)
-        choices = tuple(
-            DocumentChoice(one.id, one.title, one.kind)
-            for path, one in sorted(catalog.documents.items())
-            if not path.startswith("Archives/") and path != REVIEW
+        choices = document_choices(catalog)
+        newest = max((day for _, one in items for day in (one.since, one.confirmed)), default="")
+        held = [(document_id(path), item) for path, item in linkable(items)]
+        nearby = Nearby(held, night.settings.priority, newest)
+        extracted = extract(
+            days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once, nearby
         )
-        nearby, read = Nearby(linkable(items)), lambda done: watch.advance(done, len(days))
-        extracted = extract(days, night.extractor, choices, read, night.at_once, nearby)
     with watch.stage("review"):
-        gate = Gate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
-        is_reread, same_meaning = reread_in(days, night.again), SameMeaning(night.embedder, night.vectors)
-        buried = buried_by(stones, night.again, is_reread)
-        context = ReviewContext(items, buried, lambda one: file_candidate(one, catalog), choices, same_meaning)
-        candidates = [gate.look(replace(one, text=veil(one.text))) for one in extracted.candidates]
-        filed = [
-            replace(file_candidate(one.candidate, catalog), doubt=one.doubt, echo=one.echo, recited=one.recited)
-            for one in candidates
-        ]
-        unknown, known = split_known(filed, items, is_reread)
-        reviewed = review_candidates(unknown, context, night.reviewer)
-        reviewed = replace(reviewed, verdicts=(*known, *reviewed.verdicts))
-    with watch.stage("promote"):
-        ties = find_ties([verdict.candidate for verdict in reviewed.verdicts], items)
-        promoted = promote(without_recounts(reviewed.verdicts, is_reread), catalog, ties)
-        fresh = [entry for day in extracted.read for entry in day.fresh]
-        documents, done, claims, archives = _close_and_ask(
-            night, snapshot, promoted, fresh, gate.word_of, captured.logs
+        asked_model = ModelReview(night.reviewer, choices) if night.reviewer else None
+        rulings, context = _rule(night, days, extracted, catalog, stones, asked_model)
+    with watch.stage("verify"):
+        quotes = Quotes(snapshot.root)
+        waiting = [item for _, item in items if item.unverified and item.active]
+        checked = verified(
+            rulings, waiting, context.known, lambda one: quotes.found(one).quote or "", night.verifier, today
         )
+    with watch.stage("promote"):
+        ties = find_ties([one.candidate for one in checked.rulings if one.candidate and one.makes_item], items)
+        promoted = promote(checked.rulings, catalog.documents, ties, checked.items)
+        documents, claims, archives = _ask(night, snapshot, promoted, quotes, captured.logs)
     with watch.stage("prune"):
         pruned = tidied(documents, snapshot, night.settings)
     if extracted.read:
@@ -233,34 +233,53 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     written: dict[str, bytes | None] = {**captured.logs, **partials, **dict.fromkeys(captured.folded)}
     if snapshot.layout.in_place:
         redacted, written = {}, {}  # the logs are a person's own files, and keep what they hold
-    meaning = same_meaning.name if extracted.read else ""
+    meaning = context.same_meaning.name if extracted.read else ""
     return _Decided(
-        captured, redacted, private, reconciled, answered, extracted, reviewed, meaning, promoted, done, claims,
+        captured, redacted, private, reconciled, answered, extracted, asked_model, checked, meaning, promoted, claims,
         archives, pruned, written, state,
     )  # fmt: skip
 
 
-def _close_and_ask(
+def _rule(
     night: Night,
-    snapshot: Snapshot,
-    promoted: Promoted,
-    fresh: Sequence[Entry],
-    word_of: Callable[[Entry, str], Trust],
-    logs: Mapping[str, bytes],
-) -> tuple[Mapping[str, Document], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Close what is done, ask what cannot be decided, and propose what is over.
+    days: Sequence[DayToRead],
+    extracted: Extracted,
+    catalog: Catalog,
+    stones: frozenset[Tombstone],
+    asked_model: ModelReview | None,
+) -> tuple[list[Ruling], ReviewContext]:
+    """Return the rulings on what was found, in order of the days, and what they go by."""
+    items = catalog.items
+    gate = Gate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
+    is_reread = reread_in(days, night.again)
+    context = ReviewContext(
+        Known(items, night.vectors), buried_by(stones, night.again, is_reread),
+        lambda one: file_candidate(one, catalog), gate.word_of, SameMeaning(night.embedder, night.vectors), asked_model,
+    )  # fmt: skip
+    proposed = without_known(one_project_each(extracted.candidates), items, is_reread)
+    looked = [gate.look(replace(one, text=veil(one.text), id=f"n{at}")) for at, one in enumerate(proposed, 1)]
+    filed = [
+        replace(file_candidate(one.candidate, catalog), doubt=one.doubt, echo=one.echo, recited=one.recited)
+        for one in looked
+    ]
+    forms = [form for day in extracted.read for form in read_forms(day.fresh)]
+    return without_recounts(review(filed, extracted.operations, forms, context), is_reread), context
+
+
+def _ask(
+    night: Night, snapshot: Snapshot, promoted: Promoted, quotes: Quotes, logs: Mapping[str, bytes]
+) -> tuple[Mapping[str, Document], tuple[str, ...], tuple[str, ...]]:
+    """Ask what cannot be decided, and propose what is over.
 
     Returns:
-        The documents; the ids of Todos that were closed, and of those that a person is asked about; the paths of
-        projects that are proposed for Archives.
+        The documents; the ids of items about which a person is asked what a line says of them; the paths of projects
+        that are proposed for Archives.
     """
-    quotes, today = Quotes(snapshot.root), night.today
-    sources = Sources(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
-    closed = close_todos(promoted.documents, fresh, word_of)
-    documents = asked(closed.documents, promoted.questions, sources, today)
-    documents, claims = claimed(documents, (*promoted.claims.values(), *closed.claims), sources, today)
+    today, sources = night.today, Sources(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
+    documents = asked(promoted.documents, promoted.questions, sources, today)
+    documents, claims = claimed(documents, promoted.claims, sources, today)
     documents, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
-    return documents, closed.ids, claims, archives
+    return documents, claims, archives
 
 
 def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
@@ -282,10 +301,10 @@ def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
 
 def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> RunReport:
     """Return a report that says what was decided, all but what writing it comes to."""
-    extracted, reviewed, promoted, shown = decided.extracted, decided.reviewed, decided.promoted, snapshot.shown
+    extracted, promoted, shown = decided.extracted, decided.promoted, snapshot.shown
     briefing, left = decided.pruned.documents.get(BRIEFING), [str(one) for one in snapshot.warnings if one.pending]
     tally = Tally()
-    for part in (extracted.tally, reviewed.reviewed.tally):
+    for part in (extracted.tally, decided.reviewed.tally if decided.reviewed else Tally(), decided.checked.tally):
         tally.add(part)
     people, answered = decided.reconciled, decided.answered
     asked_about = (people.asked, promoted.questions, decided.archives, decided.claims)
@@ -306,13 +325,13 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
         },
         candidates=len(extracted.candidates),
         ungrounded=extracted.ungrounded,
-        verdicts=Counter(str(verdict.kind) for verdict in reviewed.verdicts),
-        review=reviewed.counts,
+        verdicts=Counter("ask" if one.asks else str(one.kind) for one in decided.checked.rulings),
+        review=dict((decided.reviewed.counts if decided.reviewed else Counter[str]()) + decided.checked.counts),
         items={
             "added": len(promoted.added),
             "confirmed": len(promoted.confirmed),
             "superseded": len(promoted.superseded),
-            "closed": len(decided.closed),
+            "closed": len(promoted.closed),
             "by_type": Counter(str(item.type) for _, item in promoted.added.values()),
             "by_document": Counter(shown(path) for path, _ in promoted.added.values()),
         },
@@ -365,12 +384,17 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
         count = "1 new item is" if waiting == 1 else f"{waiting} new items are"
         notes.append(f"{count} held in {review}: nobody vouches for what they say.")
     if claims := len(decided.claims):
-        count = "1 todo is" if claims == 1 else f"{claims} todos are"
-        notes.append(f"{count} said to be done by who is trusted less; {review} asks.")
+        count = "1 item" if claims == 1 else f"{claims} items"
+        notes.append(f"Lines of the log say of {count} what a person decides; {review} asks.")
+    if folded := folded_count(decided.pruned.documents.get(REVIEW)):
+        count = "1 more question waits" if folded == 1 else f"{folded} more questions wait"
+        notes.append(f"{count} folded in {review}, behind the first ones.")
     if archives := [snapshot.shown(path) for path in decided.archives]:
         notes.append(f"{' and '.join(archives)} may be over; {review} asks whether to archive.")
     read = [f"{snapshot.shown(path)}: {note}" for path, note in decided.extracted.notes]
-    return [*notes, *decided.answered.notes, *map(veil, (*read, *decided.reviewed.notes))]
+    if failure := decided.checked.failure:
+        read.append(f"Nobody could be asked whether the quotes say what is claimed. {failure}")
+    return [*notes, *decided.answered.notes, *map(veil, (*read, *(decided.reviewed.notes if decided.reviewed else ())))]
 
 
 def _with_secret_in_git(git: Git, paths: Collection[str]) -> set[str]:

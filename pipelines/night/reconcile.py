@@ -1,8 +1,9 @@
 """Reconcile: people's edits between runs are seen, and they win.
 
-An item whose text was changed keeps its id and becomes the owner's; a labelled line without an id gets one, and so does
-a copied line; a deleted item leaves a tombstone, so that it is never proposed again. When so many are gone at once that
-it looks like a bad checkout, nothing is retracted: Review.md asks.
+An item whose text was changed keeps its id and becomes the owner's; one whose strike-through was taken away holds
+again; a labelled line without an id gets one, and so does a copied line; a deleted item leaves a tombstone, so that it
+is never proposed again. When so many are gone at once that it looks like a bad checkout, nothing is retracted:
+Review.md asks.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.projects import kept, named_in
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import commented
+from pipelines.store.document import HISTORY, block_of, commented, edited
 from pipelines.store.git_history import baseline_at
-from pipelines.store.item import Confidence, Status, Trust, new_id
+from pipelines.store.item import STRUCK, Confidence, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.state import Reason, tombstone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
 
     from pipelines.store.document import Document, Placed
     from pipelines.store.git import Git
@@ -102,7 +103,7 @@ def reconcile(
             ):
                 item = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
                 edited.append(item.id)
-            if item != placed.item:
+            if item != placed.item or _holds_again(item, before):
                 new[placed.line] = item
         if new:
             after[path] = commented(document, new)
@@ -113,6 +114,7 @@ def reconcile(
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
         title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {shown(path)}"
         after = with_entry(after, "gone", today, title, _WHY_ASKED, CHOICES, items)
+    after = _put_in_place(after, before)
     # Who deletes the question whether a project goes to the archive says no.
     was, now = (
         {entry.title for entry in read_queue(side.get(REVIEW)) if entry.kind == "archive"}
@@ -121,6 +123,32 @@ def reconcile(
     for path in sorted({path for title in was - now if (path := named_in(title, after))}):
         after[path] = kept(after[path], today)
     return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(sorted(asked)))
+
+
+def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
+    """Whether a person took away the mark that an item is over; its comment tells of its end still."""
+    return item.active and item.id in before and before[item.id][1].status in STRUCK | {Status.DONE}
+
+
+def _put_in_place(documents: dict[str, Document], before: Mapping[str, tuple[str, Item]]) -> dict[str, Document]:
+    """Return the documents with what holds again where it belongs: in its section, and superseded by nothing."""
+    after, again = dict(documents), set[str]()
+    for path, document in documents.items():
+        mine = [placed for placed in document.items if _holds_again(placed.item, before)]
+        again |= {placed.item.id for placed in mine}
+        if blocks := [block_of(document, placed) for placed in mine if placed.section == HISTORY]:
+            after[path] = edited(document, add=blocks, remove=[block.item.id for block in blocks])
+    for path, document in after.items() if again else ():
+        freed = ((placed, _without_successions(placed.item, again)) for placed in document.items)
+        new = {placed.line: item for placed, item in freed if item != placed.item}
+        after[path] = commented(document, new) if new else document
+    return after
+
+
+def _without_successions(item: Item, again: Container[str]) -> Item:
+    """Return an item without its links to those that it supersedes no longer."""
+    links = [(kind, tuple(i for i in ids if kind != "supersedes" or i not in again)) for kind, ids in item.links]
+    return replace(item, links=tuple((kind, ids) for kind, ids in links if ids))
 
 
 def _keepers(

@@ -19,11 +19,12 @@ from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.model_reviewer import reviewer_of
 from pipelines.extract.llm.replies import Replies
+from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.progress import Watch
 from pipelines.night.run_night import run_signature
-from pipelines.review.existing_items import Vectors, kept_in
+from pipelines.review.meaning import Vectors, kept_in
 from pipelines.settings import load_settings
 from pipelines.store.change_set import Change
 from pipelines.store.git import Git
@@ -93,7 +94,7 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
         if before != made and not changes:
             one, other = (own.run("cat-file", "commit", commit).decode(errors="replace") for commit in (before, made))
             messages = (one, other)
-    return Replayed(run.id, before, made, changes, messages, silent[0].asked if silent else 0)
+    return Replayed(run.id, before, made, changes, messages, sum(one.asked for one in silent))
 
 
 def lay_out(git: Git, commit: str, folder: Path) -> Path:
@@ -151,7 +152,7 @@ def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
         root: the memory, where replies and vectors are kept.
         memory: what is curated.
         run: the run.
-        silent: takes the models, which count what no kept reply answers.
+        silent: takes the first model of each chain, which counts what no kept reply answers.
     """
     given: Any = run.reported("given")
     now, meaning = datetime.fromisoformat(str(run.reported("now"))), str(given.get("meaning") or "")
@@ -171,16 +172,21 @@ def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
         vectors=Vectors(local, kept_in(root), most=None) if given.get("nearest") else Vectors(),
         rules_from=str(given.get("rules_from") or "self"),
     )
-    silent += [_Silent(name, int(given.get("input_tokens") or 1)) for name in _words(given.get("models"))]
-    if not silent:
+    models = [_Silent(name, int(given.get("input_tokens") or 1)) for name in _words(given.get("models"))]
+    silent += models[:1]
+    if not models:
         return night
     replies = Replies(root / REPLIES, now)
     kept = [found for key in _words(run.reported("model", "replies")) if (found := replies.read(key))]
-    model = ModelExtractor(Chain(silent, _OnlyKept(kept)))
+    model = ModelExtractor(Chain(models, _OnlyKept(kept)))
     reader = _AsThen(model.name, model, frozenset(_words(run.reported("model", "fallback_days"))))
-    return replace(
-        night, extractor=reader, rereads=True, reviewer=reviewer_of(model) if run.reported("review") else None
-    )
+    reviewer = reviewer_of(model) if run.reported("review") else None
+    night = replace(night, extractor=reader, rereads=True, reviewer=reviewer)
+    if not given.get("verifier"):
+        return night
+    others = [_Silent(one, int(given.get("verifier_input_tokens") or 1)) for one in _words(given["verifier"])]
+    silent += others[:1]
+    return replace(night, verifier=ModelVerifier(Chain(others, _OnlyKept(kept)) if others else model.chain))
 
 
 def _words(found: object) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.review.review import Verdict, VerdictKind
+from pipelines.extract.extraction import OperationKind
 from pipelines.store.item import content_words, folded, quote_digest
 from pipelines.store.state import Reason, wording_hash
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Candidate
-    from pipelines.review.review import Filed
+    from pipelines.review.review import Ruling
     from pipelines.store.item import Item
     from pipelines.store.state import Tombstone
 
@@ -44,65 +44,60 @@ def buried_by(
     forgotten = frozenset(stone.hash for stone in stones if stone.reason is Reason.FORGOTTEN)
 
     def is_buried(one: Candidate) -> bool:
-        texts = (one.text, one.quote) if is_reread(one) else (one.text,)
+        texts = (one.text, *one.quotes) if is_reread(one) else (one.text,)
         closed = hashes if one.entry.day != again else forgotten
         return any(wording_hash(one.type, text) in closed for text in texts)
 
     return is_buried
 
 
-def split_known(
-    filed: Sequence[Filed], items: Iterable[tuple[str, Item]], is_reread: Callable[[Candidate], bool]
-) -> tuple[list[Filed], list[Verdict]]:
-    """Return the candidates that are to be reviewed, and verdicts on those that an item of the memory says already.
+def without_known(
+    candidates: Sequence[Candidate], items: Iterable[tuple[str, Item]], is_reread: Callable[[Candidate], bool]
+) -> list[Candidate]:
+    """Return the candidates without those of lines that were read before, and of which an item stands.
 
     What an item says is decided by its lines first: it must rest on a line that the candidate rests on. Then by
     its words; then each item that no candidate's words agreed with takes one candidate of its type, worded however.
 
     Args:
-        filed: the candidates, with the documents that their entries name.
+        candidates: what was proposed.
         items: document path and item, of every item in the memory, whatever its status.
         is_reread: whether a candidate comes of an entry that was read before.
     """
     existing = [item for _, item in items]
-    near = {at: _on_same_lines(one.candidate, existing) for at, one in enumerate(filed) if is_reread(one.candidate)}
-    said: dict[int, Item] = {}
-    for at, found in near.items():
-        if same := next((item for item in found if _agrees(filed[at].candidate, item)), None):
-            said[at] = same
+    near = {at: _on_same_lines(one, existing) for at, one in enumerate(candidates) if is_reread(one)}
+    said = {at: same for at, found in near.items() if (same := _agreeing(candidates[at], found))}
     spoken_for = {item.id for item in said.values()}
     for at, found in near.items():
-        left = (item for item in found if item.type is filed[at].candidate.type and item.id not in spoken_for)
+        left = (item for item in found if item.type is candidates[at].type and item.id not in spoken_for)
         if at not in said and (item := next(left, None)):
             said[at] = item
             spoken_for.add(item.id)
-    why = "what was read again stands already"
-    verdicts = [
-        Verdict(VerdictKind.DUPLICATE, filed[at].candidate, filed[at].document, item.id, why)
-        for at, item in sorted(said.items(), key=lambda row: row[0])
-    ]
-    return [one for at, one in enumerate(filed) if at not in said], verdicts
+    return [one for at, one in enumerate(candidates) if at not in said]
 
 
-def without_recounts(verdicts: Iterable[Verdict], is_reread: Callable[[Candidate], bool]) -> list[Verdict]:
-    """Return the verdicts without those by which an item would count a line twice that was read before."""
+def without_recounts(rulings: Iterable[Ruling], is_reread: Callable[[Candidate], bool]) -> list[Ruling]:
+    """Return the rulings without those by which an item would count a line twice that was read before."""
     return [
-        verdict
-        for verdict in verdicts
-        if not (verdict.kind is VerdictKind.DUPLICATE and verdict.known and is_reread(verdict.candidate))
+        one for one in rulings if not (one.kind is OperationKind.CONFIRM and one.candidate and is_reread(one.candidate))
     ]
+
+
+def _agreeing(candidate: Candidate, items: Iterable[Item]) -> Item | None:
+    return next((item for item in items if _agrees(candidate, item)), None)
 
 
 def _on_same_lines(candidate: Candidate, items: Iterable[Item]) -> list[Item]:
     """Return the items that rest on a line on which a candidate rests; evidence is found by its hash in the entry."""
-    entry, found = candidate.entry, []
+    place, found = candidate.places[0], []
+    entry = place.entry
     lines = entry.text.split("\n")
     for item in items:
         for evidence in (one for one in item.evidence if one.path == entry.path):
             height = evidence.end_line - evidence.start_line + 1
             for at in range(len(lines) - height + 1):
                 first, last = entry.start_line + at, entry.start_line + at + height - 1
-                if first <= candidate.end_line and candidate.start_line <= last:
+                if first <= place.end_line and place.start_line <= last:
                     digest = quote_digest("\n".join(lines[at : at + height]))
                     found += [item] if digest[: len(evidence.digest)] == evidence.digest else []
     return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ChangedUnderRun, ModelFailed
 from pipelines.extract.llm.model_extractor import ModelExtractor
+from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import plan_night
 from pipelines.night.reindex import reindex
 from pipelines.night.report import save_failure, save_report
@@ -23,7 +24,9 @@ from pipelines.templating import render
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
+    from pipelines.extract.claims import Verifier
     from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
+    from pipelines.extract.llm.fallback import Chain
     from pipelines.night.plan import Night
     from pipelines.night.progress import Watch
     from pipelines.night.report import RunReport
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS: Final = 3
 _ALLOCATIONS: Final = 100_000
-STAGES: Final = ("capture", "extract", "review", "promote", "prune", "reindex", "commit")
+STAGES: Final = ("capture", "extract", "review", "verify", "promote", "prune", "reindex", "commit")
 
 
 def curate_night(night: Night, watch: Watch) -> RunReport:
@@ -81,6 +84,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     if isinstance(night.extractor, ModelExtractor):
         chain = night.extractor.chain
         given = {"models": [model.name for model in chain.models], "input_tokens": chain.input_tokens}
+        given |= _verifying(night.verifier, chain)
     given["meaning"] = report.meaning
     given |= {"nearest": "vectors"} if night.vectors.used else {}
     given |= {"rules_from": night.rules_from} if night.rules_from != "self" else {}
@@ -96,6 +100,16 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     )
     save_report(night.root, report.to_json())
     return report
+
+
+def _verifying(verifier: Verifier | None, chain: Chain) -> dict[str, object]:
+    """Return what a replay must know of who was to verify: nothing where nobody was, and of others who they are."""
+    if not isinstance(verifier, ModelVerifier):
+        return {}
+    if verifier.chain is chain:
+        return {"verifier": "the same"}
+    models, tokens = verifier.chain.models, verifier.chain.input_tokens
+    return {"verifier": [model.name for model in models], "verifier_input_tokens": tokens}
 
 
 def _write(night: Night, git: Git, run: str, watch: Watch) -> RunReport:

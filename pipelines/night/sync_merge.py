@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 _RANK: Final = {
     status: rank
     for rank, status in enumerate((
-        Status.LIVE, Status.OPEN, Status.WAITING, Status.ARCHIVED, Status.DONE, Status.MERGED, Status.SUPERSEDED,
+        Status.LIVE, Status.OPEN, Status.WAITING, Status.ARCHIVED, Status.DONE, Status.DROPPED, Status.RESOLVED,
+        Status.OCCURRED, Status.ANSWERED, Status.ENDED, Status.MERGED, Status.SUPERSEDED, Status.NEVER_HELD,
         Status.RETRACTED, Status.FORGOTTEN,
     ))
 }  # fmt: skip

@@ -12,7 +12,7 @@ from pipelines.night.briefing import DAYS, PEOPLE, PROJECTS, without_pointers
 from pipelines.night.file_items import new_document
 from pipelines.store.change_set import duplicate_ids, item_changes, item_places, understood
 from pipelines.store.document import HISTORY, SECTIONS, insert_rows, section_of
-from pipelines.store.item import Status, Trust
+from pipelines.store.item import STRUCK, Status, Trust
 from pipelines.store.layout import FOLDERS, REVIEW
 from pipelines.store.markdown import line_end
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _ORDER: Final = (*SECTIONS.values(), HISTORY)
 _SECTIONS: Final = frozenset({*_ORDER, PROJECTS, DAYS, PEOPLE})
+_ENDS: Final = frozenset({Status.DONE, *STRUCK}) - {Status.SUPERSEDED, Status.MERGED}
 _OWN_KEYS: Final = frozenset({"updated", "source", "trust", "confidence", "confidence_reason"})
 
 
@@ -58,7 +59,7 @@ class RunSides:
 
 
 def _is_persons(change: ItemChange) -> bool:
-    """Whether a person did it: no run rewords, strikes, or ticks without evidence."""
+    """Whether a person did it: no run rewords or strikes, or ends or reopens something without a line that says so."""
     before, after = change.before, change.after
     if REVIEW in {side.path for side in (before, after) if side}:
         return True
@@ -70,8 +71,10 @@ def _is_persons(change: ItemChange) -> bool:
     old = before.item
     reworded = (old.type, old.text) != (new.type, new.text)
     struck = new.status is Status.RETRACTED and old.status is not Status.RETRACTED
-    ticked = {old.status, new.status} == {Status.OPEN, Status.DONE} and old.evidence == new.evidence
-    return reworded or struck or ticked
+    # A run ends an item by a line, which becomes its evidence, or because a second reader does not find it there.
+    turned = (new.status in _ENDS and old.active) or (old.status in _ENDS and new.active)
+    alone = (old.evidence, old.unverified) == (new.evidence, new.unverified)
+    return reworded or struck or (turned and alone)
 
 
 def undo(

@@ -1,242 +1,153 @@
-"""The review with a model: it says one thing of each candidate, code checks that, and the rules judge the rest.
-
-A model is asked only about what is not certain. What it says counts where it breaks no rule; it can neither remove more
-than the review without it, nor merge what differs in a number, a date, a name or a negation.
-"""
+"""The review with a model: it is asked about what is not certain, a day at a time, beside what it may be about."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import MOST_LINKS, shown_text
-from pipelines.extract.llm.model_reviewer import OperationKind, Posed, Reviewed
-from pipelines.review.existing_items import Known, repeats_there, speaks_for
-from pipelines.review.judging.repeats import same_guards
-from pipelines.review.judging.sentence import read_sentence
-from pipelines.review.review import (
-    ASKED_ABOUT,
-    SameMeaning,
-    Verdict,
-    VerdictKind,
-    against,
-    certain,
-    confirming,
-    corrected,
-    review,
-)
-from pipelines.store.item import Confidence
+from pipelines.extract.extraction import OperationKind, shown_text
+from pipelines.extract.grounding import ungrounded
+from pipelines.extract.llm.model_reviewer import MOST_POSED, Posed
+from pipelines.review.compare import keywords
+from pipelines.review.existing_items import BELIEFS, speaks_for
+from pipelines.review.review import REMOVING
+from pipelines.store.item import OUTCOMES, Confidence, Trust
 from pipelines.store.secrets.redact import is_private
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from pipelines.extract.extraction import Candidate, DocumentChoice
-    from pipelines.extract.llm.model_reviewer import Operation, Reviewer
-    from pipelines.review.existing_items import Belief
-    from pipelines.review.review import Filed, Found
+    from pipelines.extract.extraction import Candidate, DocumentChoice, Operation
+    from pipelines.extract.llm.model_reviewer import Reviewer
+    from pipelines.review.existing_items import Belief, Known
+    from pipelines.review.review import Filed
     from pipelines.store.item import Item
 
 
-CURRENT_SHOWN: Final = 6
-CLOSED_SHOWN: Final = 3
-NOISE: Final = "the model takes it for noise"
-_SHARED: Final = 1 / 3
-"""A repeat has so large a part of the shorter sentence's words in common, however it is worded."""
+_ALIKE: Final = 2
+"""Candidates of one call are neighbours of each other from so many telling words on that they share."""
+_AFTER_ALL_DAYS: Final = "review"
+"""Where its calls come in the order of the night: behind every day's reading."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewContext:
-    """What a night's review goes by.
+@dataclass
+class ModelReview:
+    """Asks models about candidates, and keeps what that came to.
 
     Args:
-        items: document path and item, of every item in the memory, whatever its status.
-        buried: whether a person deleted or undid an item that said the same as a candidate.
-        file: where a candidate belongs.
+        reviewer: who is asked.
         documents: the closed list of documents.
-        same_meaning: who tells that two sentences with other words mean the same.
+        counts: how many candidates a model was asked about (`asked`) and ruled on (`by_model`), how many answers broke
+            a rule twice (`broken`), and how many links were left out (`unlinked`).
+        tally: what the calls came to.
+        failures: why candidates could not be asked about, a sentence each.
     """
 
-    items: Sequence[tuple[str, Item]]
-    buried: Callable[[Candidate], bool]
-    file: Callable[[Candidate], Filed]
+    reviewer: Reviewer
     documents: tuple[DocumentChoice, ...]
-    same_meaning: SameMeaning = field(default_factory=SameMeaning)
+    counts: Counter[str] = field(default_factory=Counter)
+    tally: Tally = field(default_factory=Tally)
+    failures: dict[str, None] = field(default_factory=dict)
+    _calls: int = 0
 
+    def __call__(self, unsure: Sequence[Filed], known: Known) -> dict[str, tuple[Operation, ...]]:
+        """Return the operations on a day's candidates by their ids, empty for a plain `add`.
 
-@dataclass(frozen=True, slots=True)
-class ReviewResult:
-    """What a review came to.
+        Those about which no usable answer came are missing: the rules judge them.
+        """
+        answers: dict[str, tuple[Operation, ...]] = {}
+        names = {f"{one.document}.md": one.id for one in self.documents}
+        for at in range(0, len(unsure), MOST_POSED):
+            part = unsure[at : at + MOST_POSED]
+            posed = [_posed(one, part[:place], known, names) for place, one in enumerate(part)]
+            answers |= {one.candidate.id: () for one in posed if not one.neighbours}
+            if asked := [one for one in posed if one.neighbours]:
+                answers |= self._ask(asked, {one.candidate.id: one for one in part}, known)
+        return answers
 
-    Args:
-        verdicts: one for each candidate, in their order.
-        counts: how many candidates a model was asked about (`asked`), how many verdicts are the model's (`by_model`),
-            how many of those drop a candidate as `noise`, how many answers broke a rule twice (`broken`), and how many
-            links were left out (`unlinked`); none where no model was asked.
-        reviewed: what came back from the models.
-    """
+    def _ask(
+        self, posed: Sequence[Posed], filed: Mapping[str, Filed], known: Known
+    ) -> Mapping[str, tuple[Operation, ...]]:
+        def check(one: Posed, operation: Operation) -> str:
+            if operation.document and not any(operation.document in {d.id, d.document} for d in self.documents):
+                return "`document` must be an id of the list, or an empty string."
+            return operation_fault(operation, filed[one.candidate.id], known)
 
-    verdicts: tuple[Verdict, ...]
-    counts: Mapping[str, int] = field(default_factory=dict)
-    reviewed: Reviewed = field(default_factory=Reviewed)
+        self._calls += 1
+        reviewed = self.reviewer.review(posed, self.documents, check, (_AFTER_ALL_DAYS, self._calls))
+        self.tally.add(reviewed.tally)
+        self.counts += Counter(
+            asked=len(posed), by_model=len(reviewed.operations), broken=reviewed.broken, unlinked=reviewed.unlinked
+        )
+        if reviewed.failure:
+            self.failures[reviewed.failure] = None
+        return reviewed.operations
 
     @property
     def notes(self) -> list[str]:
         """What a person should know, a sentence each, without a word of the log."""
-        failure, broken = self.reviewed.failure, self.reviewed.broken
-        notes = [f"The rules reviewed what a model could not be asked about. {failure}"] if failure else []
-        if broken:
-            notes.append(f"The rules reviewed {_candidates(broken)}: the model's answers broke a rule twice.")
-        if noise := self.counts.get("noise"):
-            notes.append(f"The model took {_candidates(noise)} for noise; what they say stands in the logs.")
+        notes = []
+        if self.failures:
+            notes.append(f"The rules reviewed what a model could not be asked about. {' '.join(self.failures)}")
+        if broken := self.counts["broken"]:
+            count = f"{broken} {'candidate' if broken == 1 else 'candidates'}"
+            notes.append(f"The rules reviewed {count}: the model's answers broke a rule twice.")
         return notes
 
 
-def review_candidates(filed: Sequence[Filed], context: ReviewContext, reviewer: Reviewer | None) -> ReviewResult:
-    """Return a verdict on each candidate: the checked model's where there is one, else that of the rules.
+def _posed(one: Filed, above: Sequence[Filed], known: Known, names: Mapping[str, str]) -> Posed:
+    """Return a candidate with its neighbours: items of the memory, and candidates above it in the same call."""
+    words = keywords(one.candidate.text)
+    alike = [other for other in above if len(words & keywords(other.candidate.text)) >= _ALIKE]
+    near = [belief for belief in known.near(one.candidate, one.place) if not is_private(belief.item.text)]
+    rows = [_held_row(belief.item, names.get(belief.document, belief.document)) for belief in near]
+    rows += [_candidate_row(other.candidate, names.get(other.place, other.place)) for other in alike]
+    return Posed(one.candidate, names.get(one.place, _short(one.place)), tuple(rows))
 
-    Args:
-        filed: the candidates in order of their days, with the documents that their entries name.
-        context: what is held, and what a person decided.
-        reviewer: the models, or None where the rules alone judge.
+
+def _short(path: str) -> str:
+    """Return what a document that is not in the list yet is called."""
+    return path.removesuffix(".md").rpartition("/")[2]
+
+
+def _held_row(item: Item, document: str) -> dict[str, str]:
+    row = {"id": item.id, "type": item.type.value, "text": shown_text(item.text), "status": item.status.value}
+    return {**row, "document": _short(document), "since": item.since, "trust": item.trust.value}
+
+
+def _candidate_row(one: Candidate, document: str) -> dict[str, str]:
+    row = {"id": one.id, "type": one.type.value, "text": shown_text(one.text), "status": "live"}
+    return {**row, "document": _short(document), "since": one.day, "trust": one.trust.value}
+
+
+def operation_fault(operation: Operation, one: Filed, known: Known) -> str:
+    """Return the rule that a model's operation on a candidate breaks, as a sentence for the model, or nothing.
+
+    Names, numbers, dates and the ids that it was shown are all that is looked at: whether the quote says so is the
+    second reader's question.
     """
-    known = Known(context.items if reviewer else (), context.same_meaning.vectors)
-    unsure = [at for at, one in enumerate(filed) if reviewer and certain(one, known, context.buried) is None]
-    if reviewer is None or not unsure:
-        return ReviewResult(review(filed, context.items, context.buried, context.same_meaning))
-    posed = [_posed(at + 1, filed[at], known) for at in unsure]
-    reviewed = reviewer.review(posed, context.documents, partial(_broken_rule, filed, context, known))
-    return _decided(filed, context, reviewed, len(posed))
+    kind, candidate = operation.kind, one.candidate
+    if kind is OperationKind.IGNORE and candidate.confidence is Confidence.HIGH and candidate.trust is Trust.OWNER:
+        return "What the owner said in so many words is never ignored."
+    targets = [belief for ident in operation.ids if (belief := known.find(ident))]
+    faults = [fault for belief in targets if (fault := _target_fault(operation, belief, one))]
+    if faults or kind is not OperationKind.UPDATE:
+        return faults[0] if faults else ""
+    if len(targets) != 1 or not operation.text:
+        return "An update has one id, and the whole new sentence as its text."
+    found = ungrounded(operation.text, candidate.places, [targets[0].item.text])
+    return f"The text of an update says what the item and the quote say; {': '.join(found[0])}." if found else ""
 
 
-def _decided(filed: Sequence[Filed], context: ReviewContext, reviewed: Reviewed, asked: int) -> ReviewResult:
-    operations = {number - 1: one for number, one in reviewed.operations.items()}
-    taken: set[int] = set()
-
-    def second(at: int, one: Filed, known: Known, found: Found) -> Found:
-        stands = _said(one, operations[at], known, found) if at in operations else None
-        taken.update({at} if stands else ())
-        return stands or found
-
-    placed = [_placed(one, operations.get(at), context) for at, one in enumerate(filed)]
-    verdicts = review(placed, context.items, context.buried, context.same_meaning, second)
-    counts = {
-        "asked": asked,
-        "by_model": len(taken),
-        "noise": sum(verdicts[at].reason == NOISE for at in taken),
-        "broken": reviewed.broken,
-        "unlinked": sum(one.unlinked for one in operations.values()),
-    }
-    return ReviewResult(verdicts, counts, reviewed)
-
-
-def _placed(one: Filed, operation: Operation | None, context: ReviewContext) -> Filed:
-    """Return a candidate in the document, and with the links, that an operation gives it."""
-    if operation is None or not (operation.document or operation.links):
-        return one
-    links = tuple(dict.fromkeys([*one.candidate.links, *operation.links]))[:MOST_LINKS]
-    candidate = replace(one.candidate, links=links)
-    if not operation.document:
-        return replace(one, candidate=candidate)
-    filed = context.file(replace(candidate, document=operation.document, new_project=""))
-    return replace(filed, recited=one.recited)
-
-
-def _said(one: Filed, operation: Operation, known: Known, found: Found) -> Found | None:
-    """Return the verdict that a checked operation comes to, or None where that of the rules stands.
-
-    A model knows the memory as it was before the night: what this night let in or closed is judged by the rules, and
-    so is what a later entry corrected. What was closed is not learnt anew because a model adds it.
-    """
-    verdict, other = found
-    if operation.kind is OperationKind.NOISE:
-        return Verdict(VerdictKind.NOISE, one.candidate, one.document, reason=NOISE), None
-    if operation.kind is OperationKind.ADD:
-        unseen = other is not None and not (other.id and other.current)
-        is_outdated = verdict.kind is VerdictKind.NOISE
-        return None if unseen or is_outdated else (Verdict(VerdictKind.ADD, one.candidate, one.document), None)
-    belief = known.find(operation.id)
-    if belief is None or known.closed_tonight(belief):
-        return None
-    if operation.kind is OperationKind.DUPLICATE:
-        return confirming(one, belief, "a model finds that it says the same")
-    if operation.kind is OperationKind.SUPERSEDE:
-        return corrected(one, belief, "a model finds that it takes its place", known)
-    return against(VerdictKind.CONTRADICT, one, belief, "a model finds that both cannot hold")
-
-
-def _posed(number: int, one: Filed, known: Known) -> Posed:
-    """Return a candidate that is not certain, with its neighbours."""
-    near = [belief for belief in known.near(one.candidate) if not is_private(belief.text)]
-    current = [belief for belief in near if belief.current][:CURRENT_SHOWN]
-    closed = [belief for belief in near if not belief.current][:CLOSED_SHOWN]
-    shown = tuple(
-        {
-            "id": belief.id,
-            "type": belief.type,
-            "status": belief.status,
-            "since": belief.since,
-            "document": belief.document.removesuffix(".md"),
-            "text": shown_text(belief.text),
-        }
-        for belief in (*current, *closed)
-        if belief.id
-    )
-    return Posed(number, one.candidate, one.place.removesuffix(".md"), shown)
-
-
-def _broken_rule(
-    filed: Sequence[Filed], context: ReviewContext, known: Known, posed: Posed, operation: Operation
-) -> str:
-    """Return the rule that an operation breaks, as a sentence for the model, or nothing."""
-    kind, candidate = operation.kind, posed.candidate
-    if operation.document and operation.document not in {one.id for one in context.documents}:
-        return "`document` must be an id of the list, or an empty string."
-    if kind is OperationKind.NOISE and candidate.confidence is Confidence.HIGH:
-        return "A candidate of confidence high is never noise."
-    if kind in {OperationKind.NOISE, OperationKind.ADD}:
-        return ""
-    belief = known.find(operation.id)
-    if belief is None or operation.id not in {one["id"] for one in posed.neighbours}:
-        return "`id` must be that of one of this candidate's own neighbours."
-    one = _placed(filed[posed.number - 1], operation, context)
-    return _repeat_fault(one, belief) if kind is OperationKind.DUPLICATE else _change_fault(one, belief, kind)
-
-
-def _repeat_fault(one: Filed, belief: Belief) -> str:
-    old, new = read_sentence(belief.text), read_sentence(one.candidate.text)
-    if belief.type is not one.candidate.type:
-        return "A duplicate is of the candidate's own type."
-    if not repeats_there(belief.document, one.document):
-        return "A duplicate stands in the candidate's document, or in one that speaks for all."
-    if not same_guards(old, new):
-        return 'What differs in a number, a date, a name, a condition or a "not" is no duplicate.'
-    if len(old.keys & new.keys) < _SHARED * min(len(old.keys), len(new.keys)):
-        return "A duplicate says the same, and these have hardly a word in common."
+def _target_fault(operation: Operation, belief: Belief, one: Filed) -> str:
+    kind, candidate, item = operation.kind, one.candidate, belief.item
+    of_kind = item.type is candidate.type or {item.type, candidate.type} <= BELIEFS
+    if kind in {OperationKind.CONFIRM, OperationKind.SUPERSEDE} and not of_kind:
+        return f"A {candidate.type} does not {kind} a {item.type}."
+    if kind in REMOVING | {OperationKind.CONFIRM} and not speaks_for(belief.document, one.place):
+        return "What holds in one document changes nothing in another."
+    if kind is OperationKind.CLOSE and operation.how and operation.how not in OUTCOMES[item.type]:
+        return f"`how` for a {item.type} is one of: {', '.join(OUTCOMES[item.type])}."
     return ""
-
-
-def _change_fault(one: Filed, belief: Belief, kind: OperationKind) -> str:
-    if one.candidate.confidence not in ASKED_ABOUT:
-        return "A candidate of confidence low supersedes and contradicts nothing."
-    if not belief.active:
-        return "Only what is live or open can be superseded or contradicted."
-    if kind is OperationKind.CONTRADICT and belief.type is not one.candidate.type:
-        return "A contradiction is between two of one type."
-    if not speaks_for(belief.document, one.place):
-        return "What holds in one document neither corrects nor contradicts what stands in another."
-    if not _same_subject(belief.text, one.candidate.text):
-        return "These two are not about the same thing."
-    return ""
-
-
-def _same_subject(old: str, new: str) -> bool:
-    """Whether most of what one sentence is about occurs in the other, or the newer names what it was before."""
-    before, after = read_sentence(old), read_sentence(new)
-    mostly = any(2 * len(one.subject & two.keys) > len(one.subject) for one, two in ((before, after), (after, before)))
-    return mostly or bool({word.key for word in after.was} & before.keys)
-
-
-def _candidates(count: int) -> str:
-    return f"{count} {'candidate' if count == 1 else 'candidates'}"

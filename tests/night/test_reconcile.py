@@ -74,7 +74,7 @@ def test_a_deleted_line_is_never_proposed_again(story: Story) -> None:
     assert report["people"]["retracted"] == 1  # type: ignore[index]  # JSON
     story.memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- DECISION: Choice number 2!\n- Decision: another\n")
     report = story.night()
-    assert report["verdicts"] == {"noise": 1, "add": 1}
+    assert report["verdicts"] == {"ignore": 1, "add": 1}
     assert "choice number 2" not in {text.lower() for text in story.items()}
     assert "number 2" not in story.memory.read("State/tombstones.jsonl")
 
@@ -180,7 +180,7 @@ def test_retracting_what_was_asked_about_is_for_good(story: Story) -> None:
     assert story.night()["people"]["retracted"] == 3  # type: ignore[index]  # JSON
     story.memory.write("Logs/2026-03-13.md", "project: Alpha\n\n- Decision: choice number 1\n")
     report = story.night()
-    assert report["verdicts"] == {"noise": 1}
+    assert report["verdicts"] == {"ignore": 1}
     assert "choice number 1" not in story.items()
 
 

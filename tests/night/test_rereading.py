@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.night.reread import split_known
-from pipelines.review.review import Filed
+from pipelines.extract.extraction import Operation, OperationKind
+from pipelines.night.reread import without_known, without_recounts
+from pipelines.review.review import Ruling
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
-from tests.making import candidate, entry
+from tests.making import candidate, entry, place
 
 if TYPE_CHECKING:
     from pipelines.extract.extraction import Candidate
@@ -18,58 +19,61 @@ HOME = entry(LINE + "\n  The owner is Anna.", line=7)
 
 
 def said(text: str, kind: ItemType = ItemType.FACT, lines: tuple[int, int] = (7, 7)) -> Candidate:
-    return replace(candidate(text, kind, of=HOME), start_line=lines[0], end_line=lines[1])
+    return candidate(text, kind, at=place(HOME, lines=lines))
 
 
 def standing(text: str, kind: ItemType = ItemType.FACT, ident: str = "k1", line: int = 7, quote: str = LINE) -> Item:
     return Item(kind, text, id=ident, evidence=(Evidence(HOME.path, line, line, quote_digest(quote)),))
 
 
-def settled(items: list[Item], *candidates: Candidate) -> list[tuple[str, str]]:
-    """Return (text, id of the item that says it), the ones that are to be reviewed first."""
-    left, told = split_known([Filed(one, "") for one in candidates], [("x.md", item) for item in items], lambda _: True)
-    return [(one.candidate.text, "") for one in left] + [(one.candidate.text, one.known) for one in told]
+def left(items: list[Item], *candidates: Candidate) -> list[str]:
+    """Return the texts of those that are to be reviewed."""
+    return [one.text for one in without_known(candidates, [("x.md", item) for item in items], lambda _: True)]
 
 
 def test_the_same_words_on_the_same_lines() -> None:
     text = "The gateway listens on port 8080."
     for item in (standing("Port 8080 is what the gateway listens on."), standing("THE GATEWAY listens on port 8080!")):
-        assert settled([item], said(text)) == [(text, "k1")]
-    closed = replace(standing("The gateway listens on port 8080."), status=Status.SUPERSEDED)
-    assert settled([closed], said("The gateway has port 8080."))[0][1] == "k1"
+        assert left([item], said(text)) == []
+    for status in (Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD):
+        closed = replace(standing("The gateway listens on port 8080."), status=status)
+        assert left([closed], said("The gateway has port 8080.")) == []
 
 
 def test_other_words_take_an_item_that_nobody_else_took() -> None:
     item = standing("8080 it is.")
-    assert settled([item], said("The gateway listens on a port."), said("Terraform was chosen.")) == [
-        ("Terraform was chosen.", ""),
-        ("The gateway listens on a port.", "k1"),
-    ]
+    gateway, terraform = said("The gateway listens on a port."), said("Terraform was chosen.")
+    assert left([item], gateway, terraform) == ["Terraform was chosen."]
     two = [item, standing("Terraform was chosen by all.", ident="k2")]
-    assert settled(two, said("Terraform was chosen."), said("The gateway listens on a port.")) == [
-        ("Terraform was chosen.", "k2"),
-        ("The gateway listens on a port.", "k1"),
-    ]
+    assert left(two, terraform, gateway) == []
 
 
 def test_what_rests_on_other_lines_or_is_of_another_kind_is_reviewed() -> None:
     item = standing("The gateway listens on port 8080.")
-    assert settled([item], said("The owner is Anna.", lines=(8, 8))) == [("The owner is Anna.", "")]
-    assert settled([item], said("Terraform was chosen.", ItemType.DECISION)) == [("Terraform was chosen.", "")]
-    assert settled([item], said("The gateway listens on port 8080.", ItemType.RULE))[0][1] == "k1", "word for word"
-    assert settled([item], said("The gateway and Anna.", lines=(7, 8)))[0][1] == "k1"
+    assert left([item], said("The owner is Anna.", lines=(8, 8))) == ["The owner is Anna."]
+    assert left([item], said("Terraform was chosen.", ItemType.DECISION)) == ["Terraform was chosen."]
+    assert left([item], said("The gateway listens on port 8080.", ItemType.RULE)) == [], "word for word"
+    assert left([item], said("The gateway and Anna.", lines=(7, 8))) == []
 
 
 def test_lines_are_found_by_their_hash_wherever_they_stand_now() -> None:
+    text = "The gateway has port 8080."
     moved = standing("The gateway listens on port 8080.", line=3)
-    assert settled([moved], said("The gateway has port 8080."))[0][1] == "k1"
-    changed = standing("The gateway listens on port 8080.", quote="- another line")
-    assert settled([changed], said("The gateway has port 8080."))[0][1] == ""
+    assert left([moved], said(text)) == []
+    assert left([standing("The gateway listens on port 8080.", quote="- another line")], said(text)) == [text]
     elsewhere = replace(moved, evidence=(Evidence("Logs/2020-01-01.md", 7, 7, quote_digest(LINE)),))
-    assert settled([elsewhere], said("The gateway has port 8080."))[0][1] == ""
+    assert left([elsewhere], said(text)) == [text]
 
 
 def test_what_is_read_for_the_first_time_is_reviewed() -> None:
-    one = Filed(said("The gateway has port 8080."), "")
+    one = said("The gateway has port 8080.")
     items = [("x.md", standing("The gateway has port 8080."))]
-    assert split_known([one], items, lambda _: False) == ([one], [])
+    assert without_known([one], items, lambda _: False) == [one]
+
+
+def test_no_line_that_was_read_before_counts_as_said_once_more() -> None:
+    one = said("The gateway has port 8080.")
+    confirms = Ruling(Operation(OperationKind.CONFIRM, ("k1",), places=one.places), one)
+    adds = Ruling(Operation(OperationKind.ADD, places=one.places), one)
+    assert without_recounts([confirms, adds], lambda _: True) == [adds]
+    assert without_recounts([confirms, adds], lambda _: False) == [confirms, adds]

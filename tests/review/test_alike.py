@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.review.review import Filed, SameMeaning, VerdictKind, review
+from pipelines.extract.extraction import OperationKind
+from pipelines.review.meaning import SameMeaning
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.store.item import Item, ItemType
 from tests.making import candidate
+from tests.review.ruling import context, rulings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,16 +44,17 @@ class Near:
         raise AssertionError(text)
 
 
-def verdict(held: str, said: str, embedder: Near | None, kind: ItemType = ItemType.DECISION) -> VerdictKind:
+def verdict(held: str, said: str, embedder: Near | None, kind: ItemType = ItemType.DECISION) -> OperationKind:
     items = [("Areas/general.md", Item(kind, held, id="k1111111111"))]
-    return review([Filed(candidate(said), "")], items, lambda _: False, SameMeaning(lambda: embedder))[0].kind
+    [ruling] = rulings([candidate(said)], context(items, meaning=SameMeaning(lambda: embedder)))
+    return ruling.kind
 
 
 def test_what_means_the_same_confirms_what_stands() -> None:
-    assert verdict(HELD, SAID, Near(0.95)) is VerdictKind.DUPLICATE
-    assert verdict(HELD, SAID, Near(0.9)) is VerdictKind.ADD
-    assert verdict(HELD, SAID, None) is VerdictKind.ADD
-    assert verdict(HELD, SAID, Near(0.95), ItemType.RULE) is VerdictKind.ADD
+    assert verdict(HELD, SAID, Near(0.95)) is OperationKind.CONFIRM
+    assert verdict(HELD, SAID, Near(0.9)) is OperationKind.ADD
+    assert verdict(HELD, SAID, None) is OperationKind.ADD
+    assert verdict(HELD, SAID, Near(0.95), ItemType.RULE) is OperationKind.ADD
 
 
 @pytest.mark.parametrize(
@@ -66,7 +69,7 @@ def test_what_means_the_same_confirms_what_stands() -> None:
     ],
 )
 def test_nothing_that_differs_is_merged_however_near_it_is(said: str) -> None:
-    assert verdict(HELD, said, Near(0.999)) is not VerdictKind.DUPLICATE
+    assert verdict(HELD, said, Near(0.999)) is not OperationKind.CONFIRM
 
 
 def test_words_turned_round_are_not_the_same() -> None:
@@ -74,7 +77,7 @@ def test_words_turned_round_are_not_the_same() -> None:
         "Replace the parser with the lexer in the importer",
         "Replace the lexer with the parser in the importer",
     )
-    assert verdict(held, said, Near(0.999)) is not VerdictKind.DUPLICATE
+    assert verdict(held, said, Near(0.999)) is not OperationKind.CONFIRM
 
 
 def test_each_sentence_is_embedded_once_and_a_failing_model_costs_nothing() -> None:

@@ -1,19 +1,22 @@
-"""Links by rule: an id that is named, a reason that something states; and what only looks like one."""
+"""Links by rule: an id that is named, and what only looks like one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.extract.extraction import Candidate
-from pipelines.night.choose_document import Catalog
+from pipelines.extract.extraction import Operation, OperationKind
 from pipelines.night.file_items import promote
 from pipelines.review.item_links import Tie, find_ties, linkable
-from pipelines.review.review import Verdict, VerdictKind
+from pipelines.review.review import Ruling
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType, Status
-from tests.making import candidate, entry
+from tests.making import candidate, entry, place
+
+if TYPE_CHECKING:
+    from pipelines.extract.extraction import Candidate
 
 TEAMS = Item(ItemType.FACT, "Two teams already run PostgreSQL in production.", "k1111111111", since="2026-03-01")
 COST = Item(ItemType.RISK, "The cloud bill grows by 12% a month.", "k2222222222", since="2026-03-01")
@@ -24,39 +27,6 @@ HELD = [(ALPHA, one) for one in (TEAMS, COST, OLD)]
 
 def ties(*candidates: Candidate) -> list[tuple[str, str | Candidate]]:
     return [(one.kind, one.target) for one in find_ties(candidates, HELD)]
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("Use PostgreSQL for orders because two teams already run PostgreSQL in production.", ("because", TEAMS.id)),
-        ("Use PostgreSQL for orders, because two of our teams already run it in production.", ("because", TEAMS.id)),
-        ("Use PostgreSQL for orders, because three of our teams already run it in production.", None),
-        ("Buy reserved instances given that the cloud bill grows by 12% a month.", ("because", COST.id)),
-        ("Buy reserved instances because the cloud bill grows by 15% a month.", None),
-        ("Buy no reserved instances because the cloud bill never grows by 12% a month.", None),
-        ("Book the room because the audit happens every spring.", None),
-        ("Archive old tables so that the cloud bill grows by 12% a month at most.", None),
-        ("Train everybody so that two teams already run PostgreSQL in production.", ("supports", TEAMS.id)),
-        ("Use it because of them.", None),
-        ("Two teams already run PostgreSQL in production, because two teams already run PostgreSQL.", None),
-    ],
-)
-def test_a_reason_is_a_link_where_exactly_one_item_states_it(text: str, found: tuple[str, str] | None) -> None:
-    assert ties(candidate(text)) == ([found] if found else [])
-
-
-def test_a_reason_that_two_items_state_in_different_ways_is_none() -> None:
-    other = Item(ItemType.FACT, "Two teams of Ines already run PostgreSQL in production.", "k4444444444")
-    one = candidate("Use PostgreSQL because two teams already run PostgreSQL in production.")
-    assert find_ties([one], HELD)
-    assert not find_ties([one], [*HELD, (ALPHA, other)])
-
-
-def test_a_candidate_of_the_same_night_can_be_the_reason() -> None:
-    why = candidate("The gateway drops packets over 1400 bytes.", ItemType.FACT)
-    one = candidate("Lower the MTU because the gateway drops packets over 1400 bytes.")
-    assert ties(why, one) == [("because", why)]
 
 
 @pytest.mark.parametrize(
@@ -79,10 +49,7 @@ def test_an_id_that_is_named_is_a_link(text: str, found: tuple[str, str] | None)
 
 def test_an_id_in_an_entry_of_several_candidates_belongs_to_the_lines_that_name_it() -> None:
     of = entry(f"- Decision: Pay early.\n  Decision: Pay late, see {COST.id}.", line=3)
-    early, late = (
-        Candidate(ItemType.DECISION, text, of, at, at, text, candidate("x").confidence, "test", "test@1")
-        for at, text in ((3, "Pay early."), (4, "Pay late."))
-    )
+    early, late = (candidate(text, at=place(of, text, (at, at))) for at, text in ((3, "Pay early."), (4, "Pay late.")))
     assert [(one.source, one.target) for one in find_ties([early, late], HELD)] == [(late, COST.id)]
     assert [one.target for one in find_ties([early], HELD)] == [COST.id]
 
@@ -90,48 +57,57 @@ def test_an_id_in_an_entry_of_several_candidates_belongs_to_the_lines_that_name_
 def test_what_is_closed_waits_or_is_private_is_shown_to_no_model() -> None:
     private = Item(ItemType.FACT, "My doctor is <private>Dr. Wu</private>.", "k5555555555")
     held = [*HELD, ("Review.md", TEAMS), ("Archives/2025.md", COST), (ALPHA, private)]
-    assert [one.id for one in linkable(held)] == [TEAMS.id, COST.id]
+    assert [one.id for _, one in linkable(held)] == [TEAMS.id, COST.id]
 
 
 # ---------------------------------------------------------------- as promoted
 
 
+def ruling(kind: str, one: Candidate, number: int, *ids: str) -> Ruling:
+    operation = Operation(OperationKind(kind), ids, places=one.places)
+    return Ruling(operation, replace(one, id=f"n{number}"), ALPHA)
+
+
 def test_ties_become_links_of_what_is_new_and_a_cycle_harms_nothing() -> None:
     document = edited(Document(ALPHA, "# Alpha\n"), add=[Block(TEAMS)])
-    one, other = candidate("Buy the first."), candidate("Buy the second.")
-    known = candidate(TEAMS.text, ItemType.FACT)
-    verdicts = [
-        Verdict(VerdictKind.ADD, one, ALPHA),
-        Verdict(VerdictKind.ADD, other, ALPHA),
-        Verdict(VerdictKind.DUPLICATE, known, ALPHA, TEAMS.id),
-        Verdict(VerdictKind.NOISE, candidate("Nothing."), ALPHA),
+    rulings = [
+        ruling("add", candidate("Buy the first."), 1),
+        ruling("add", replace(candidate("Buy the second."), links=(("because", "n1"), ("because", "n9"))), 2),
+        ruling("confirm", candidate(TEAMS.text, ItemType.FACT), 3, TEAMS.id),
+        ruling("ignore", candidate("Nothing."), 4),
     ]
+    one, _, known, nothing = (each.candidate for each in rulings if each.candidate)
     told = [
-        Tie(one, "because", other),
-        Tie(other, "because", one),
-        Tie(one, "because", known),
-        Tie(one, "related", one),
-        Tie(one, "related", candidate("Nothing.")),
+        Tie(one, "because", TEAMS.id),
         Tie(one, "related", "k9999999999"),
-        Tie(known, "because", one),
+        Tie(nothing, "related", TEAMS.id),
+        Tie(known, "because", COST.id),
     ]
-    promoted = promote(verdicts, Catalog({ALPHA: document}), told)
+    promoted = promote(rulings, {ALPHA: document}, told)
     first, second = (item for _, item in promoted.added.values())
-    assert first.links == (("because", (second.id, TEAMS.id)),)
-    assert second.links == (("because", (first.id,)),)
+    assert first.links == (("because", (TEAMS.id,)),)
+    assert second.links == (("because", (first.id,)),), "a temporary id means the item that it became"
     [kept] = [p.item for p in promoted.documents[ALPHA].items if p.item.id == TEAMS.id]
     assert (kept.links, kept.confirmed) == ((), "2026-03-10"), "what stands gains evidence, and no link"
 
 
-def test_the_links_of_a_candidate_stand_in_its_comment_and_lead_to_what_took_the_place() -> None:
+def test_the_links_of_a_candidate_stand_in_its_comment_and_keep_what_was_true() -> None:
     document = edited(Document(ALPHA, "# Alpha\n"), add=[Block(TEAMS)])
     linked = replace(candidate("Buy."), links=(("because", TEAMS.id),))
     newer = candidate("Three teams run PostgreSQL now.", ItemType.FACT)
-    verdicts = [
-        Verdict(VerdictKind.ADD, linked, ALPHA),
-        Verdict(VerdictKind.SUPERSEDE, newer, ALPHA, TEAMS.id),
-    ]
-    promoted = promote(verdicts, Catalog({ALPHA: document}))
+    promoted = promote([ruling("add", linked, 1), ruling("supersede", newer, 2, TEAMS.id)], {ALPHA: document})
     (_, item), (_, after) = promoted.added.values()
-    assert item.links == (("because", (after.id,)),)
-    assert f"because={after.id}" in promoted.documents[ALPHA].text
+    assert item.links == (("because", (TEAMS.id,)),)
+    assert after.links == (("supersedes", (TEAMS.id,)),)
+    assert f"because={TEAMS.id}" in promoted.documents[ALPHA].text
+
+
+def test_what_two_operations_supersede_is_superseded_by_what_came_last() -> None:
+    document = edited(Document(ALPHA, "# Alpha\n"), add=[Block(TEAMS)])
+    second, third = (candidate(f"{count} teams run PostgreSQL now.", ItemType.FACT) for count in ("Three", "Four"))
+    rulings = [ruling("supersede", second, 1, TEAMS.id), ruling("supersede", third, 2, "n1")]
+    promoted = promote(rulings, {ALPHA: document})
+    by_text = {p.item.text: p.item for p in promoted.documents[ALPHA].items}
+    old, between, now = by_text[TEAMS.text], by_text[second.text], by_text[third.text]
+    assert (old.superseded_by, between.superseded_by, now.status) == (between.id, now.id, Status.LIVE)
+    assert [p.section for p in promoted.documents[ALPHA].items] == ["Facts", "History", "History"]

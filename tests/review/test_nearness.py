@@ -6,16 +6,17 @@ import json
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.model_reviewer import Operation, OperationKind, Reviewed
-from pipelines.review import existing_items as nearness
-from pipelines.review.existing_items import Belief, Known, Vectors, kept_in
-from pipelines.review.llm_review import ReviewContext, review_candidates
-from pipelines.review.review import Filed, SameMeaning
+from pipelines.extract.llm.model_reviewer import Reviewed
+from pipelines.review import meaning as nearness
+from pipelines.review.existing_items import Belief, Known
+from pipelines.review.llm_review import ModelReview
+from pipelines.review.meaning import SameMeaning, Vectors, kept_in
 from pipelines.search.embed import embed_index
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.search.vectors import VECTORS
-from pipelines.store.item import Item, ItemType, Status, Trust
+from pipelines.store.item import Item, ItemType, Status
 from tests.making import candidate
+from tests.review.ruling import context, rulings
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     import pytest
     from numpy.typing import NDArray
 
-    from pipelines.extract.extraction import Candidate, DocumentChoice
+    from pipelines.extract.extraction import DocumentChoice
+    from pipelines.extract.llm.call import Place
     from pipelines.extract.llm.model_reviewer import Check, Posed
     from tests.conftest import Memory
 
@@ -36,28 +38,32 @@ SAID = candidate("A boat, a boat, a boat", FACT)
 LOG = "- Fact: The red vessel sails with the happy physician\n"
 NAMES = ("Anna", "Bela", "Carl", "Dora", "Emil", "Fritz", "Gerda", "Hans", "Ida", "Jan", "Karl", "Lena", "Mia", "Nora")
 """So many share more words with what is said than the one item that says the same."""
+ELSEWHERE = "Areas/elsewhere.md"
+"""What is held in the candidate's own document is near to it by that."""
 OTHER_WORDS = "- Fact: The red boat sails with the cheerful doctor\n"
 
 
 def near(vectors: Vectors, *held: Item) -> list[str]:
-    return [one.id for one in Known([(PLACE, item) for item in held], vectors).near(SAID)]
+    there = [(PLACE if item.type is ItemType.TODO else ELSEWHERE, item) for item in held]
+    return [one.item.id for one in Known(there, vectors).near(SAID, PLACE)]
 
 
 def test_an_item_without_a_common_word_is_a_neighbour_where_there_are_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearness, "LEAST", 0.2)
     closed = Item(FACT, "A vessel it was", "k3333333333", since="2026-01-01", status=Status.SUPERSEDED)
-    task = Item(ItemType.TODO, "Buy a vessel", "k4444444444", since="2026-01-01")
-    assert near(Vectors(Bag), HELD, closed, task) == [HELD.id, closed.id]
-    assert near(Vectors(), HELD, closed, task) == []
+    task = Item(ItemType.TODO, "Buy a vessel", "k4444444444", Status.OPEN, "2026-01-01")
+    assert near(Vectors(Bag), HELD, closed) == [HELD.id, closed.id]
+    assert near(Vectors(), HELD, closed) == []
+    assert near(Vectors(), HELD, closed, task) == [task.id], "what is open in its document is near by that"
 
 
 def test_what_is_let_in_tonight_is_a_neighbour_of_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearness, "LEAST", 0.2)
     known = Known([(PLACE, HELD)], Vectors(Bag))
-    assert [one.id for one in known.near(SAID)] == [HELD.id]
+    assert [one.item.id for one in known.near(SAID, PLACE)] == [HELD.id]
     for text in (*(f"{at} words of nothing" for at in range(200)), SAID.text):
-        known.add(Belief(FACT, text, PLACE, Trust.OWNER, SAID.entry.day, Status.LIVE))
-    assert known.near(SAID)[0].text == SAID.text
+        known.add(Belief(Item(FACT, text, f"n{len(text)}", since=SAID.day), PLACE, SAID.day, is_new=True))
+    assert known.near(SAID, PLACE)[0].item.text == SAID.text
 
 
 def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,20 +71,14 @@ def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = list[str]()
 
     class Adds:
-        def review(self, posed: Sequence[Posed], _: Sequence[DocumentChoice], __: Check) -> Reviewed:
+        def review(self, posed: Sequence[Posed], _: Sequence[DocumentChoice], __: Check, ___: Place) -> Reviewed:
             shown.extend(one["id"] for asked in posed for one in asked.neighbours)
-            return Reviewed({asked.number: Operation(OperationKind.ADD, "") for asked in posed})
-
-    def file(one: Candidate) -> Filed:
-        return Filed(one, PLACE)
+            return Reviewed({asked.candidate.id: () for asked in posed})
 
     for vectors in (Vectors(), Vectors(Bag)):
         shown.clear()
-        review_candidates(
-            [file(SAID)],
-            ReviewContext([(PLACE, HELD)], lambda _: False, file, (), SameMeaning(vectors=vectors)),
-            Adds(),
-        )
+        meaning, second = SameMeaning(vectors=vectors), ModelReview(Adds(), ())
+        rulings([SAID], context([(ELSEWHERE, HELD)], meaning=meaning, second=second))
         assert shown == ([HELD.id] if vectors.used else [])
 
 

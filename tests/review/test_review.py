@@ -6,19 +6,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.review import review as stage
-from pipelines.review.review import Filed, VerdictKind
-from pipelines.store.item import Item, ItemType, Status, content_words, folded
+from pipelines.extract.extraction import Operation, OperationKind
+from pipelines.review.review import Filed
+from pipelines.store.item import STRUCK, Confidence, Item, ItemType, Status, Trust, content_words, folded
 from tests.making import candidate
+from tests.review.ruling import GENERAL, context, rulings, told
 
 if TYPE_CHECKING:
-    from pipelines.review.review import Verdict
+    from collections.abc import Sequence
+
+    from tests.review.ruling import Held
+
+USE = "k1111111111"
 
 
-def review(
-    filed: list[Filed], items: list[tuple[str, Item]], buried: frozenset[str] = frozenset()
-) -> tuple[Verdict, ...]:
-    return stage.review(filed, items, lambda one: one.text in buried)
+def held(place: str, kind: ItemType = ItemType.DECISION, text: str = "use uv", status: Status = Status.LIVE) -> Held:
+    return place, Item(kind, text, USE, status, trust=Trust.SELF)
+
+
+def ruled(text: str, by: Sequence[Held], document: str = "", home: str = GENERAL) -> tuple[str, tuple[str, ...]]:
+    [one] = told(rulings([Filed(candidate(text), document, home)], context(by)))
+    return one
 
 
 @pytest.mark.parametrize(
@@ -56,41 +64,47 @@ def test_texts_that_differ_in_one_thing(one: str, other: str) -> None:
 
 
 def test_repeats_within_a_night_and_of_the_memory() -> None:
-    known = [("Areas/general.md", Item(ItemType.DECISION, "Use Postgres", id="k1111111111"))]
-    verdicts = review([Filed(candidate(text), "") for text in ("use postgres!", "Use SQLite", "use sqlite.")], known)
-    assert [(v.kind, v.known) for v in verdicts] == [
-        (VerdictKind.DUPLICATE, "k1111111111"),
-        (VerdictKind.ADD, ""),
-        (VerdictKind.DUPLICATE, ""),
-    ]
+    known = [held(GENERAL, text="Use Postgres")]
+    found = rulings([candidate(text) for text in ("use postgres!", "Use SQLite", "use sqlite.")], context(known))
+    assert told(found) == [("confirm", (USE,)), ("add", ()), ("confirm", ("n2",))]
+
+
+def test_a_repeat_in_other_words_confirms() -> None:
+    known = [held(GENERAL, text="Use Redis for sessions")]
+    assert ruled("We decided to use Redis for sessions", known) == ("confirm", (USE,))
 
 
 def test_another_type_is_another_item() -> None:
-    known = [("Areas/general.md", Item(ItemType.TODO, "publish it", id="k1111111111", status=Status.OPEN))]
-    assert review([Filed(candidate("publish it"), "")], known)[0].kind is VerdictKind.ADD
+    known = [held(GENERAL, ItemType.TODO, "publish it", Status.OPEN)]
+    assert ruled("publish it", known) == ("add", ())
 
 
 def test_two_projects_may_say_the_same() -> None:
-    known = [("Projects/a.md", Item(ItemType.DECISION, "use uv", id="k1111111111"))]
-    assert review([Filed(candidate("use uv"), "Projects/b.md")], known)[0].kind is VerdictKind.ADD
-    assert review([Filed(candidate("use uv"), "Projects/a.md")], known)[0].kind is VerdictKind.DUPLICATE
-    assert review([Filed(candidate("use uv"), "")], known)[0].kind is VerdictKind.DUPLICATE
+    known = [held("Projects/a.md")]
+    assert ruled("use uv", known, "Projects/b.md", "Projects/b.md") == ("add", ())
+    assert ruled("use uv", known, "Projects/a.md", "Projects/a.md") == ("confirm", (USE,))
+    assert ruled("use uv", known) == ("confirm", (USE,))
 
 
-@pytest.mark.parametrize("place", ["MEMORY.md", "USER.md", "Areas/general.md", "Archives/a-2025.md"])
+@pytest.mark.parametrize("place", ["MEMORY.md", "USER.md", GENERAL])
 def test_what_holds_for_all_is_not_said_again_in_a_project(place: str) -> None:
-    known = [(place, Item(ItemType.DECISION, "use uv", id="k1111111111"))]
-    assert review([Filed(candidate("use uv"), "Projects/b.md")], known)[0].known == "k1111111111"
+    assert ruled("use uv", [held(place)], "Projects/b.md", "Projects/b.md") == ("confirm", (USE,))
 
 
-@pytest.mark.parametrize("status", [Status.DONE, Status.SUPERSEDED, Status.ARCHIVED, Status.RETRACTED])
+def test_what_was_archived_is_not_learnt_anew_in_a_project() -> None:
+    known = [held("Archives/a-2025.md", status=Status.ARCHIVED)]
+    assert ruled("use uv", known, "Projects/b.md", "Projects/b.md") == ("ignore", ())
+
+
+@pytest.mark.parametrize("status", sorted({Status.DONE, Status.ARCHIVED} | STRUCK))
 def test_what_was_closed_is_not_learnt_anew(status: Status) -> None:
-    known = [("Areas/general.md", Item(ItemType.DECISION, "use uv", id="k1111111111", status=status))]
-    assert review([Filed(candidate("use uv"), "")], known)[0].kind is VerdictKind.DUPLICATE
+    assert ruled("use uv", [held(GENERAL, status=status)]) == ("ignore", ())
+    known = [held(GENERAL, text="Use Redis for sessions", status=status)]
+    assert ruled("We decided to use Redis for sessions", known) == ("ignore", ())
 
 
-def test_a_candidate_without_words_is_noise() -> None:
-    assert review([Filed(candidate("—!"), "")], [])[0].kind is VerdictKind.NOISE
+def test_a_candidate_without_words_is_ignored() -> None:
+    assert ruled("—!", []) == ("ignore", ())
 
 
 def test_content_words() -> None:
@@ -98,5 +112,64 @@ def test_content_words() -> None:
 
 
 def test_what_a_person_took_out_is_not_proposed_again() -> None:
-    [verdict] = review([Filed(candidate("use uv"), "")], [], frozenset({"use uv"}))
-    assert (verdict.kind, verdict.reason) == (VerdictKind.NOISE, "a person took it out")
+    [ruling] = rulings([candidate("use uv")], context(buried=frozenset({"use uv"})))
+    assert (ruling.kind, ruling.operation.reason) == ("ignore", "a person took it out")
+
+
+# ---------------------------------------------------------------- what differs
+
+
+def test_a_conflict_is_asked_about_and_what_stands_stays() -> None:
+    by = context([held(GENERAL, text="Standup is at 9:30")])
+    [ruling] = rulings([candidate("Standup is at 10:00")], by)
+    assert told([ruling]) == [("ask", (USE,))]
+    assert [item.text for _, item in by.known.held()] == ["Standup is at 9:30"]
+
+
+@pytest.mark.parametrize("confidence", [Confidence.LOW, Confidence.SPECULATIVE])
+def test_nobody_is_asked_about_what_is_barely_believed(confidence: Confidence) -> None:
+    known = [held(GENERAL, text="Standup is at 9:30")]
+    found = rulings([candidate("Standup is at 10:00", confidence=confidence)], context(known))
+    assert told(found) == [("add", ())]
+
+
+def test_two_tasks_never_conflict() -> None:
+    known = [held(GENERAL, ItemType.TODO, "Order 3 chairs", Status.OPEN)]
+    assert told(rulings([candidate("Order 5 chairs", ItemType.TODO)], context(known))) == [("add", ())]
+
+
+def test_what_holds_in_another_project_is_no_conflict() -> None:
+    known = [held("Projects/a.md", text="Standup is at 9:30")]
+    assert ruled("Standup is at 10:00", known, "Projects/b.md", "Projects/b.md") == ("add", ())
+
+
+def test_the_same_question_is_asked_once() -> None:
+    known = [held(GENERAL, text="Standup is at 9:30")]
+    found = rulings([candidate(f"{word} is at 10:00") for word in ("Standup", "standup")], context(known))
+    assert told(found) == [("ask", (USE,)), ("confirm", ("n1",))]
+
+
+# ---------------------------------------------------------------- what nobody vouches for
+
+
+@pytest.mark.parametrize("kind", list(ItemType))
+def test_what_is_doubted_waits_and_is_not_asked_about_twice(kind: ItemType) -> None:
+    doubted = [Filed(candidate(f"use uv{mark}", kind), home=GENERAL, doubt="comes from outside") for mark in ("", "!")]
+    assert told(rulings(doubted, context())) == [("ask", ()), ("ignore", ())]
+    assert told(rulings(doubted[:1], context([held(GENERAL)]))) == [("ignore", ())]
+
+
+def test_what_was_replaced_on_the_same_day_is_not_confirmed() -> None:
+    new, old = candidate("Deploy with Nomad"), candidate("Deploy with Kubernetes")
+
+    def second(*_: object) -> dict[str, tuple[Operation, ...]]:
+        return {"n1": (Operation(OperationKind.SUPERSEDE, (USE,), places=new.places, by="a:1"),)}
+
+    by = context([held(GENERAL, text=old.text)], second=second)
+    assert told(rulings([new, old], by)) == [("supersede", (USE,)), ("ignore", ())]
+
+
+def test_what_an_agent_repeats_of_the_memory_confirms_nothing() -> None:
+    known = context([held(GENERAL)])
+    assert told(rulings([Filed(candidate("use uv"), home=GENERAL, recited=True)], known)) == [("ignore", ())]
+    assert told(rulings([Filed(candidate("use pip"), home=GENERAL, echo=True)], known)) == [("ignore", ())]

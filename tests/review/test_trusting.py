@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.extract.extract_days import DayToRead
-from pipelines.extract.extraction import Candidate
+from pipelines.extract.extraction import Candidate, Place
 from pipelines.review.trust.attacks import attack_in, attacks_text, load_attacks, made_inert, skeleton
 from pipelines.review.trust.gate import Gate
 from pipelines.store.evidence import render_pointer, voice_in
@@ -40,8 +40,8 @@ def sealed(text: str, trust: Trust = Trust.OWNER, seals: Seals = SEALS, log: str
 
 def candidate(entry: Entry, kind: ItemType = ItemType.RULE, text: str = "") -> Candidate:
     told = text or re.sub(r"<!--.*-->|^\s*-? ?", "", entry.text.split("\n")[0]).strip()
-    line = entry.start_line
-    return Candidate(kind, told, entry, line, line, told, Confidence.HIGH, "", "test@1")
+    place = Place(entry, entry.start_line, entry.start_line, told)
+    return Candidate(kind, told, (place,), Confidence.HIGH, "", "test@1")
 
 
 def weighed(log: str, at: int = -1, kind: ItemType = ItemType.RULE, rules_from: str = "self") -> Filed:

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.extract.rules.lines import peel
 from pipelines.review.review import Filed
 from pipelines.review.trust.attacks import attack_in, made_inert
 from pipelines.review.trust.instructions import heads_others_words, instructs, passes_on
@@ -42,10 +43,12 @@ _HIT: Final = re.compile(
     rf"(?:{_DOCUMENT})#L\d{{1,7}}(?:-L\d{{1,7}})?~[0-9a-f]{{4}}"
 )
 _ECHOES_LIST: Final = re.compile(
-    rf"^\s*(?:[-*+]\s)?(?:\d{{1,2}}:\d{{2}}\s)?(?:\*\*\w+:\*\*\s)?(?:k[0-9a-f]{{10}}\b|(?:{_DOCUMENT}):\d)"
+    rf"^\s*(?:[-*+]\s)?(?:\d{{1,2}}:\d{{2}}\s)?(?:\*\*\w+:\*\*\s)?(?:k[0-9a-f]{{10}}\b|"
+    rf"k[0-9a-f]{{4,64}} (?:Todo|Risk): |(?:{_DOCUMENT}):\d)"
 )
 _CONTEXT: Final = re.compile(
-    r"=== (?:Who you are|Who you work for|What you know|The project|Yesterday|Today so far|Found for your question)\b|"
+    r"=== (?:Who you are|Who you work for|What you know|The project|Open todos and risks|"
+    r"Yesterday|Today so far|Found for your question)\b|"
     r"\bMemory health: "
 )
 _JSON: Final = re.compile(r'"(?:start_line|chunk_id|end_line)":\s?\d')
@@ -92,7 +95,22 @@ class Gate:
         self._attacks: dict[Entry, str] = {}
 
     def look(self, candidate: Candidate) -> Filed:
-        """Return a candidate as it may be kept: without unseen characters, inert where it is not the owner's."""
+        """Return a candidate as it may be kept: without unseen characters, inert where it is not the owner's.
+
+        One that rests on several places is trusted as little as the least of them.
+        """
+        places = candidate.places
+        looked = [self._look(replace(candidate, places=(place,))) for place in places]
+        least = max(looked, key=lambda one: list(Trust).index(one.candidate.trust))
+        return replace(
+            least,
+            candidate=replace(least.candidate, places=places),
+            doubt=next((one.doubt for one in looked if one.doubt), ""),
+            echo=any(one.echo for one in looked),
+            recited=any(one.recited for one in looked),
+        )
+
+    def _look(self, candidate: Candidate) -> Filed:
         entry = candidate.entry
         trust = self._seals.trust_of(entry.path, entry.text.split("\n"))
         if is_echo(candidate.lines, self._ids):
@@ -108,13 +126,15 @@ class Gate:
 
         Args:
             entry: the entry.
-            line: the line of it. The memory's own words, and what reads like an attack, are nobody's word.
+            line: the line of it. The memory's own words, and what reads like an attack, are nobody's word; what a
+                lead-in ascribes to somebody else is theirs.
         """
         if is_echo([line], self._ids) or self._attack(entry) or self._above(entry):
             return Trust.UNTRUSTED
         if self._seals.trust_of(entry.path, entry.text.split("\n")) is Trust.OWNER:
             return Trust.OWNER
-        return Trust.EXTERNAL if self._passes_on(entry) else Trust.SELF
+        lead, colon, _ = peel(without_pointer(line)).said.partition(":")
+        return Trust.EXTERNAL if self._passes_on(entry, lead + colon) else Trust.SELF
 
     def _doubt(self, candidate: Candidate, text: str, trust: Trust) -> tuple[str, Trust]:
         """Return why a person is to be asked, if they are, and the trust that is left."""
@@ -127,7 +147,7 @@ class Gate:
             if orders:
                 return "says how to behave, after words from outside had come into the session", trust
             return "", Trust.SELF  # the agent's own account of what it read is its journal
-        if trust is Trust.SELF and orders and self._passes_on(entry):
+        if trust is Trust.SELF and orders and self._passes_on(entry, entry.text):
             return "says how to behave, and passes on words from outside", Trust.EXTERNAL
         if trust is Trust.SELF and candidate.type is ItemType.RULE and self._rules_from == "owner":
             return "is a rule of the agent's own, and your settings take rules from you alone", trust
@@ -143,8 +163,8 @@ class Gate:
         why = next((found for one in self._run(entry) if (found := self._attack(one))), "")
         return f"goes on with a text that {why}" if why else ""
 
-    def _passes_on(self, entry: Entry) -> bool:
-        if passes_on(entry.text) or any(map(heads_others_words, entry.headings)):
+    def _passes_on(self, entry: Entry, said: str) -> bool:
+        if passes_on(said) or any(map(heads_others_words, entry.headings)):
             return True
         return any(_LEADS.search(one.text) and passes_on(one.text) for one in self._run(entry, lists=True))
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.agents.install.outside import system
-from tests.extract.days import reply_item, reply_text
+from tests.extract.days import reply_item, reply_place, reply_text
 from tests.extract.wire import KEY, anthropic_wire, message
 from tests.night.schedule.driving import Life, living
 from tests.night.test_pings import monitor
@@ -60,7 +60,7 @@ def answer(request: Body) -> Prepared:
     found = re.search(f"Decision: ((?:{'|'.join(DECIDED)}).)", json.dumps(request["messages"]))
     if not found or "Day of the log" not in json.dumps(request["messages"]):
         return message('{"items": []}')
-    return message(reply_text(reply_item(text=found[1], quote=found[1], document="", start_line=3, end_line=3)))
+    return message(reply_text(reply_item(reply_place(found[1], 3, 3), text=found[1], document="")))
 
 
 def pending(memory: Memory) -> list[list[str]]:
@@ -80,7 +80,7 @@ def test_a_week_asleep_is_made_up_for_in_order_and_within_the_budget(
         wire.by_request = answer
         (tmp_path / "config.toml").write_text(
             f"providers = ['anthropic']\n[anthropic]\nbase_url = '{wire.url}'\nmax_tokens = 256\nconcurrency = 1\n"
-            "[limits]\nmax_tokens = 5000\n"
+            "[limits]\nmax_tokens = 6500\n"
         )
         daemon = life.daemon()
         life.live(daemon, datetime(2026, 3, 21, 12, tzinfo=UTC))

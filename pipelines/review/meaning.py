@@ -1,0 +1,160 @@
+"""Nearness in meaning: which items are nearest to a sentence, and which sentences mean the same.
+
+The vectors are those that the index keeps. It is derived and may be old or gone: what it lacks is embedded, and where
+it lacks too much, words alone decide. Nothing is sent to anybody. Which model it was, and whether vectors took part,
+is in the run's report, so that a replay asks the same one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import CurateError
+from pipelines.review.compare import same_guards
+from pipelines.search.embed import embedded_text, key
+from pipelines.search.vectors import Model, fetch, has_vectors, vector_store
+from pipelines.store.item import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pipelines.search.embedders.embedder import Embedder
+
+    Kept = Callable[[Embedder, Sequence[str]], Mapping[str, NDArray[np.float32]]]
+
+
+MOST_MISSING: Final = 200
+"""So many items without a vector are embedded by a night, which takes about a second; the index embeds the others."""
+LEAST: Final = 0.5
+"""The cosine below which two sentences of the same document are no nearer than any two."""
+PLACES: Final = 4
+"""Decimals of a cosine that count for the order: two machines may add up in another order."""
+
+
+def sentence_of(label: str, text: str, day: str) -> str:
+    """Return what is embedded of an item: the same words as the index embeds, so that its vectors can be used."""
+    return embedded_text(f"{label}: {text}", "", (), day, status="live")
+
+
+def kept_in(root: Path) -> Kept:
+    """Return how to look up vectors in the cache of a memory; where that is gone or damaged, none are found."""
+
+    def find(embedder: Embedder, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        if not has_vectors(root):
+            return {}
+        import numpy as np  # noqa: PLC0415  a night with nothing to judge needs none
+
+        keys = {text: key(text) for text in texts}
+        try:
+            with vector_store(root) as store:
+                found = fetch(store, Model(embedder.name, embedder.dimension), list(keys.values()))
+        except (CurateError, sqlite3.Error, OSError):
+            return {}
+        return {text: np.frombuffer(found[one], "<f4") for text, one in keys.items() if one in found}
+
+    return find
+
+
+@dataclass
+class Vectors:
+    """Vectors of sentences, each looked up or embedded once.
+
+    Args:
+        embedder: gives the local model, or None; it is asked when the first sentence is compared.
+        kept: looks up what was embedded before.
+        most: how many of the memory's items are embedded where they have no vector yet; None for all.
+        used: whether any neighbour was looked up by them.
+    """
+
+    embedder: Callable[[], Embedder | None] = lambda: None
+    kept: Kept = lambda _embedder, _texts: {}
+    most: int | None = MOST_MISSING
+    used: bool = field(default=False, init=False)
+    _found: dict[str, NDArray[np.float32]] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def _embedder(self) -> Embedder | None:
+        try:
+            return self.embedder()
+        except CurateError:
+            return None  # who reads the logs by it says why
+
+    @property
+    def model(self) -> str:
+        """The name of the local model; empty where there is none."""
+        return self._embedder.name if self._embedder else ""
+
+    def rows(self, texts: Sequence[str], *, held: bool = False) -> NDArray[np.float32] | None:
+        """Return the vectors of some sentences, a row each, or None where words alone have to tell.
+
+        Args:
+            texts: the sentences.
+            held: whether they are the memory's own, of which only so many are embedded.
+        """
+        embedder, new = self._embedder, [text for text in dict.fromkeys(texts) if text not in self._found]
+        if embedder is None:
+            return None
+        try:
+            self._found |= self.kept(embedder, new) if new else {}
+            missing = [text for text in new if text not in self._found]
+            fails = held and self.most is not None and len(missing) > self.most
+            if missing and not fails:
+                self._found |= dict(zip(missing, embedder.embed_documents(missing), strict=True))
+        except CurateError:
+            fails = True
+        if fails:
+            self._embedder = None
+            return None
+        import numpy as np  # noqa: PLC0415  as above
+
+        self.used = True
+        table = [self._found[text] for text in texts]
+        return np.stack(table) if table else np.empty((0, embedder.dimension), np.float32)
+
+
+SAME: Final = 0.92
+"""The cosine from which on two sentences of one type are taken for one (memori merges there, too)."""
+_SHARED: Final = 0.3
+"""The share of the shorter one's words that both must have: what shares less never came near in meaning."""
+
+
+class SameMeaning:
+    """Tells which sentences say the same in other words, as far as an embedder is there.
+
+    Args:
+        embedder: gives the local model, or None; it is asked when the first pair is compared.
+        vectors: those of items, by which neighbours are found; words alone find them where none is given.
+    """
+
+    def __init__(self, embedder: Callable[[], Embedder | None] = lambda: None, vectors: Vectors | None = None) -> None:
+        self.vectors = vectors or Vectors()
+        self._own = Vectors(embedder)
+
+    @property
+    def name(self) -> str:
+        """Which model compares; empty where none does."""
+        return self._own.model
+
+    def repeated(self, text: str, others: Sequence[str]) -> list[bool]:
+        """Return, for each of some sentences, whether it says what `text` says.
+
+        What differs in a number, a date, a name or a negation never does, however near the vectors are.
+        """
+        asked = [at for at, other in enumerate(others) if _may_be_same(other, text)]
+        rows = self._own.rows([text, *(others[at] for at in asked)]) if asked else None
+        if rows is None:
+            return [False] * len(others)
+        near = {at for at, row in zip(asked, rows[1:], strict=True) if float(row @ rows[0]) >= SAME}
+        return [at in near for at in range(len(others))]
+
+
+def _may_be_same(old: str, new: str) -> bool:
+    before, after = content_words(old), content_words(new)
+    return len(before & after) >= _SHARED * min(len(before), len(after)) and same_guards(old, new)

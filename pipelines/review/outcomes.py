@@ -1,0 +1,206 @@
+"""Outcomes: how items end, or are called into question, and how a person is asked whether they do.
+
+A Todo is done or dropped, a Risk resolved or occurred, a question answered; a Decision, a Fact or a Rule ends without a
+successor; and what was a mistake never held.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.review.item_links import history_of, leaving
+from pipelines.review.questions import grounds, plain
+from pipelines.store.change_set import placed_item
+from pipelines.store.document import HISTORY, Document, block_of, edited
+from pipelines.store.item import CLOSED, ID_PATTERN, OUTCOMES, STRUCK, ItemType, Status
+from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
+from pipelines.store.review_queue import read_queue, with_entry, without_answered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pipelines.review.questions import Sources
+    from pipelines.store.item import Evidence, Item
+    from pipelines.store.review_queue import QueueEntry
+
+
+DOUBT: Final = "doubt"
+REOPEN: Final = "reopen"
+CLOSED_BY: Final = "closed-by"
+"""The key of an item that a person ended: `closed-by=owner`. No agent's word takes that back."""
+REOPENABLE: Final = STRUCK | {Status.DONE}
+"""What has ended in one way or another, and can be taken back."""
+ENDINGS: Final = {
+    Status.DONE: "it is done",
+    Status.DROPPED: "it is dropped",
+    Status.RESOLVED: "it is resolved",
+    Status.OCCURRED: "it has occurred",
+    Status.ANSWERED: "it is answered",
+    Status.ENDED: "it holds no longer",
+}
+"""What a line says of an item that ends so; also the kinds of entries of Review.md that ask about it."""
+_DOUBTS: Final = (
+    "keep: it holds",
+    "end: it held, and holds no longer",
+    "retract: it was a mistake and never held",
+)
+_CHOICES: Final = {
+    DOUBT: _DOUBTS,
+    REOPEN: ("reopen: it holds again, or is to be done again", "keep: it stays as it is"),
+}
+_NAMED: Final = re.compile(rf"\(({ID_PATTERN})\)$")
+_TITLE: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a line says of an item, and a person decides.
+
+    Args:
+        item: as it would stand, with the line as its last evidence.
+        kind: how it would end, or `doubt`.
+        why: why a person decides, as a clause.
+        said: what is said of it, as a clause that a place may follow.
+    """
+
+    item: Item
+    kind: str
+    why: str
+    said: str = "A line says so"
+
+
+def ended(item: Item, how: Status, day: str, place: Evidence | None = None) -> Item:
+    """Return an item as it stands once it has ended.
+
+    Args:
+        item: the item.
+        how: its outcome.
+        day: the day of the line that says so.
+        place: that line, which it gains as evidence; None where a person says so.
+    """
+    said = place is not None and place not in item.evidence
+    evidence = (*item.evidence, place) if said and place else item.evidence
+    seen = max(item.seen, len(item.evidence)) + 1 if said else item.seen
+    until = max(day, item.since) if day else day
+    return replace(item, status=how, until=until, evidence=evidence, seen=seen, doubted="")
+
+
+def claimed(
+    documents: Mapping[str, Document], claims: Iterable[Claim], sources: Sources, today: str
+) -> tuple[Mapping[str, Document], tuple[str, ...]]:
+    """Return the documents with an entry in Review.md for each claim, and the ids of the items that it asks about.
+
+    An item about which the same is asked already is not asked about again.
+
+    Args:
+        documents: every document by path.
+        claims: what is to be asked.
+        sources: how questions tell of places.
+        today: the memory's day.
+    """
+    active = {placed.item.id for one in documents.values() for placed in one.items if placed.item.active}
+    waiting = {(entry.kind, named_in_title(entry.title)) for entry in read_queue(documents.get(REVIEW))}
+    asked: dict[str, None] = {}
+    for claim in claims:
+        item, key = claim.item, (claim.kind, claim.item.id)
+        if (item.id in active or claim.kind == REOPEN) and key not in waiting:
+            waiting.add(key)
+            asked[item.id] = None
+            title = f"{claim.kind}: {plain(item.text, _TITLE)} ({item.id})"
+            why = f"{claim.said}{grounds(item, sources)}, and {claim.why}."
+            choices = _CHOICES.get(claim.kind) or (f"close: {ENDINGS[Status(claim.kind)]}", "keep: it stays as it is")
+            documents = with_entry(documents, claim.kind, today, title, why, choices)
+    return documents, tuple(asked)
+
+
+def named_in_title(title: str) -> str:
+    """Return the id of the item that a heading of Review.md names at its end, or an empty string."""
+    found = _NAMED.search(title)
+    return found[1] if found else ""
+
+
+def with_outcome(documents: Mapping[str, Document], ident: str, how: Status, day: str) -> dict[str, Document]:
+    """Return the documents with an item ended because a person says so.
+
+    Args:
+        documents: every document by path.
+        ident: its id.
+        how: its outcome, `ended` for what holds no longer, `never-held` for what was a mistake.
+        day: the day on which the person said so.
+
+    Raises:
+        KeyError: it stands nowhere, or is not believed any more.
+        ValueError: an item of its type does not end so; the sentence says how it can.
+    """
+    path, placed = placed_item(documents, ident)
+    item = placed.item
+    if not item.active:
+        raise KeyError(ident)
+    if how is not Status.NEVER_HELD and how not in OUTCOMES[item.type]:
+        ways = " or ".join(OUTCOMES[item.type])
+        raise ValueError(f"{ident} is a {item.type}, which can be {ways}, not {how}")
+    by_owner = (*(pair for pair in item.extra if pair[0] != CLOSED_BY), (CLOSED_BY, "owner"))
+    return replaced(documents, path, replace(ended(item, how, day), extra=by_owner))
+
+
+def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Document]:
+    """Return the documents with an item that had ended as it stood before: live, or an open Todo.
+
+    What is history, or was moved to an archive, returns into the document that it came from, or into Areas/general.
+    What took its place stays as it is, and goes on saying what it superseded.
+
+    Args:
+        documents: every document by path.
+        ident: its id.
+
+    Raises:
+        KeyError: it stands nowhere, or has not ended.
+    """
+    path, placed = placed_item(documents, ident)
+    if placed.item.status not in REOPENABLE:
+        raise KeyError(ident)
+    status = Status.OPEN if placed.item.type is ItemType.TODO else Status.LIVE
+    extra = tuple(pair for pair in placed.item.extra if pair[0] != CLOSED_BY)
+    item = replace(placed.item, status=status, until="", superseded_by="", merged_into="", doubted="", extra=extra)
+    after = dict(documents)
+    if placed.section != HISTORY and kind_of(path) is not Kind.ARCHIVE:
+        after[path] = edited(after[path], replace={ident: item})
+        return after
+    block = replace(block_of(after[path], placed), item=item)
+    after[path] = edited(after[path], remove=[ident])
+    home = _home_of(path, after)
+    after[home] = edited(after.get(home) or Document(home, "# General\n"), add=[block])
+    return after
+
+
+def _home_of(path: str, documents: Mapping[str, Document]) -> str:
+    """Return the document to which something returns: its own, or the one that an archive belongs to, or the shared."""
+    if kind_of(path) is not Kind.ARCHIVE:
+        return path
+    name = re.sub(r"-\d{4}$", "", path.rpartition("/")[2].removesuffix(".md"))
+    homes = [one for one in documents if one.endswith(f"/{name}.md") and kind_of(one) in {Kind.PROJECT, Kind.AREA}]
+    return homes[0] if homes else GENERAL
+
+
+def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
+    """Return the documents without the entries of Review.md that ask whether these items have ended, or hold again."""
+    named, kinds = set(idents), {*map(str, ENDINGS), DOUBT, REOPEN}
+    entries = [one for one in read_queue(documents.get(REVIEW)) if one.kind in kinds and not one.items]
+    moot: list[tuple[QueueEntry, tuple[str, ...]]] = [
+        (one, ()) for one in entries if named_in_title(one.title) in named
+    ]
+    return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
+
+
+def replaced(documents: Mapping[str, Document], path: str, item: Item) -> dict[str, Document]:
+    """Return the documents with an item as it stands now; what is history leaves its section for History."""
+    after = dict(documents)
+    if item.status not in CLOSED:
+        after[path] = edited(after[path], replace={item.id: item})
+        return after
+    target = history_of(path)
+    after[path], blocks = leaving(after[path], {item.id: item})
+    after[target] = edited(after.get(target) or Document(target, "# General\n"), add=blocks)
+    return after

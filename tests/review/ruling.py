@@ -1,0 +1,59 @@
+"""The review of one night, driven from candidates, lines and items."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pipelines.extract.rules.label_reader import read_forms
+from pipelines.review.existing_items import Known
+from pipelines.review.meaning import SameMeaning
+from pipelines.review.review import Filed, ReviewContext, review
+from pipelines.store.item import Item, Trust
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.extract.extraction import Candidate, Operation
+    from pipelines.review.review import Ruling, Second
+    from pipelines.store.log import Entry
+
+GENERAL = "Areas/general.md"
+Held = tuple[str, Item]
+
+
+def context(
+    held: Sequence[Held] = (),
+    *,
+    home: str = GENERAL,
+    buried: frozenset[str] = frozenset(),
+    word: Trust = Trust.SELF,
+    meaning: SameMeaning | None = None,
+    second: Second | None = None,
+) -> ReviewContext:
+    """Return a context in which all is filed in one document, and all lines are one's word."""
+    return ReviewContext(
+        Known(held, meaning.vectors if meaning else None),
+        lambda one: one.text in buried,
+        lambda one: Filed(one, home=home),
+        lambda *_: word,
+        meaning or SameMeaning(),
+        second,
+    )
+
+
+def rulings(
+    found: Sequence[Candidate | Filed],
+    by: ReviewContext,
+    said: Sequence[Operation] = (),
+    lines: Sequence[Entry] = (),
+) -> list[Ruling]:
+    """Return what the review rules; candidates get their temporary ids (`n1` is the first)."""
+    filed = [one if isinstance(one, Filed) else by.file(one) for one in found]
+    numbered = [replace(one, candidate=replace(one.candidate, id=f"n{at}")) for at, one in enumerate(filed, 1)]
+    return review(numbered, said, read_forms(lines), by)
+
+
+def told(rulings: Sequence[Ruling]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return what each ruling does, and to which items; `ask` where a person decides."""
+    return [("ask" if one.asks else one.kind.value, one.operation.ids) for one in rulings]
