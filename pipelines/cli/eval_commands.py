@@ -1,8 +1,9 @@
-"""`curate eval`: measure what search finds, and what an extractor does, on data of one's own."""
+"""`curate eval`: measure what search finds, what an extractor does, and what nights come to, on data of one's own."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +17,20 @@ from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
+    from pipelines.night.plan import Night
+    from pipelines.queries.eval_month import Lived
     from pipelines.queries.evaluate import Score
+    from pipelines.settings import Settings
 
+_NIGHTS = ("one-by-one", "5", "1")
 _json = json_option("Print it as one JSON object.")
 
 
 @click.group("eval")
 def curate_eval() -> None:
-    """Measure search, extraction and the review on questions, logs and pairs whose answers you know."""
+    """Measure search, extraction, the review and whole months on data whose answers you know."""
 
 
 @curate_eval.command("search")
@@ -149,8 +155,7 @@ def curate_eval_review(file: Path, *, wrong: bool, as_json: bool) -> None:
     two thirds to tune rules on, and one third that is held back. What was merged wrongly is counted by itself;
     "guarded" are pairs whose "why" says that they differ in a number, a date, a name or a negation.
     """
-    from pipelines.queries.pairs import read_pairs, score_pairs  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.review.judging import Relation  # noqa: PLC0415  as above
+    from pipelines.queries.pairs import Relation, read_pairs, score_pairs  # noqa: PLC0415  the verb's work, not its help
 
     pairs = read_pairs(file)
     scores = {
@@ -178,3 +183,55 @@ def curate_eval_review(file: Path, *, wrong: bool, as_json: bool) -> None:
     if wrong:
         for pair, verdict in scores["tuned"].wrong:
             say(f"{pair.label} taken for {verdict}: {pair.old} | {pair.new}")
+
+
+@curate_eval.command("month")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--provider", metavar="NAME", default="", help="Who reads, instead of the user's providers.")
+@click.option("--nights", type=click.Choice(_NIGHTS), help="Read the month in this way alone.")
+@click.option("--verbose", is_flag=True, help="Say what went wrong, line by line.")
+@_json
+def curate_eval_month(folder: Path, *, provider: str, nights: str | None, verbose: bool, as_json: bool) -> None:
+    """Live through DIR, a month of logs with known outcomes, and score what the memory believes at its end.
+
+    DIR holds Logs/ and gold.json, as examples/month does; its README tells the shape. The month is read night by night,
+    in five runs, and in one, each time into a temporary memory: what came true should be the same. Your own memory is
+    neither read nor written. A model is asked, and paid, for every day, three times over: --nights keeps it to one.
+    """
+    from pipelines.cli.run_command import night_of  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.eval_month import WAYS, live  # noqa: PLC0415  as above
+    from pipelines.queries.month_gold import read_month  # noqa: PLC0415  as above
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
+
+    user = load_user_settings(os.environ, provider)
+    month = read_month(folder)
+
+    def make_night(root: Path, settings: Settings, when: datetime) -> Night:
+        return night_of(root, settings, when, "", user)[0]
+
+    lived: dict[str, Lived] = {}
+    with tempfile.TemporaryDirectory(prefix="curate-month-") as home, watch_for_people() as watch:
+        for way in [nights] if nights else WAYS:
+            with watch.stage(WAYS[way]):
+                lived[way] = live(month, way, Path(home).resolve() / way, make_night, watch.advance)
+    if as_json:
+        counts = {"days": len(month.arrivals()), "beliefs": len(month.beliefs), "events": len(month.gold.events)}
+        say_json(counts | {"ways": {way: one.to_json() for way, one in lived.items()}})
+    else:
+        _tell_month({WAYS[way]: one for way, one in lived.items()}, verbose=verbose)
+
+
+def _tell_month(lived: dict[str, Lived], *, verbose: bool) -> None:
+    rows = list(zip(*(one.rows for one in lived.values()), strict=True))
+    say_table(
+        ("", *lived),
+        [(f"{row[0].title}{' (want 0)' if row[0].is_fault else ''}", *(one.told for one in row)) for row in rows],
+    )
+    say()
+    for name, one in lived.items():
+        cost = "cost not known" if one.usd is None else f"{one.usd:.4f} USD"
+        sent, received = one.tokens
+        say(f"{name}: {one.calls:,} calls, {sent:,} tokens sent, {received:,} received, {cost}")
+        say(*(f"  {failure}" for failure in one.failures))
+        if verbose:
+            say(*(f"  {row.title}: {wrong}" for row in one.rows for wrong in row.wrong))

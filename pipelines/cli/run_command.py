@@ -6,7 +6,7 @@ import os
 import time
 from dataclasses import asdict, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -16,8 +16,7 @@ from pipelines.cli.output import dollars, on_terminal, say, say_json, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
-from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, estimate, unanswered
-from pipelines.extract.llm.model_reviewer import MOST_POSED
+from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, Counting, ModelExtractor, estimate, unanswered
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.progress import Watch
 from pipelines.night.unattended import curate_unattended, in_journal
@@ -69,7 +68,7 @@ def curate_run(
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
 
     user = load_user_settings(os.environ, provider)
-    night, replies = _night(root, settings, when, again, user)
+    night, replies = night_of(root, settings, when, again, user)
     if estimate:
         _tell_estimate(night, replies, as_json=as_json)
         return 0
@@ -86,12 +85,13 @@ def curate_run(
     return report.exit_code
 
 
-def _night(root: Path, settings: Settings, when: datetime, again: str, user: UserSettings) -> tuple[Night, Replies]:
+def night_of(root: Path, settings: Settings, when: datetime, again: str, user: UserSettings) -> tuple[Night, Replies]:
+    """Return the night at a moment with whoever the user's settings name to read and judge, and the kept replies."""
     from pipelines.extract.choose_models import choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
-    from pipelines.review.existing_items import Vectors, kept_in  # noqa: PLC0415  as above
+    from pipelines.review.meaning import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import Caps  # noqa: PLC0415  as above
 
     replies = Replies(root / REPLIES, when, anew=bool(again))
@@ -110,9 +110,11 @@ def _night(root: Path, settings: Settings, when: datetime, again: str, user: Use
         rules_from=user.rules_from,
     )
     if isinstance(extractor, ModelExtractor):
-        from pipelines.extract.llm.model_reviewer import reviewer_of  # noqa: PLC0415  the rules need none
+        from pipelines.extract.choose_models import verifier_of  # noqa: PLC0415  the rules need none
+        from pipelines.extract.llm.model_reviewer import reviewer_of  # noqa: PLC0415  as above
 
         night = replace(night, at_once=extractor.at_once, rereads=True, reviewer=reviewer_of(extractor))
+        night = replace(night, verifier=verifier_of(extractor, user, replies, retry, budget))
     if remote := user.push.remote_of(root):
         from pipelines.night.sync import Sharing  # noqa: PLC0415  as above
 
@@ -150,8 +152,11 @@ def _tell(report: RunReport, briefing: str) -> None:
         say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
 
 
+_TASKS: Final = {"extract again": "ask again", "review": "review", "verify": "verify"}
+
+
 def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
-    """Print what reading a night's logs would cost; what the review adds hangs on what is found, and is only named.
+    """Print what a night would cost: reading its logs, second asks, review and verification.
 
     No call is made, and nothing is written. What a kept reply answers is free.
     """
@@ -173,11 +178,12 @@ def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
         say_json({"days": counting.days, "calls": len(calls), "kept": kept, "models": models})
         return
     free = f"; {kept} more were answered before and are free" if kept else ""
-    say(f"{counting.days} days, {len(calls)} calls{free}. If one model answered all of them:")
+    say(f"{counting.days} days, {len(calls)} calls to read them{free}. If one model answered all of them:")
     for one in estimates:
         price = f'; its price is not known (name it in a table [prices."{one.model}"] of your settings)'
         if one.usd is not None and one.most_usd is not None:
             price = f": about {dollars(one.usd)}, at most {dollars(one.most_usd)}"
         say(f"  {one.model}: some {one.input_tokens:,} tokens to send, {one.output_tokens:,} to receive{price}")
     if calls:
-        say(f"The review of what they find comes on top: a call for each {MOST_POSED} items that are new.")
+        rest = ", ".join(f"{count} to {_TASKS[task]}" for task, count in estimates[0].calls.items() if task in _TASKS)
+        say(f"That counts {rest}, for {ITEMS_A_DAY} items a day.")

@@ -1,0 +1,328 @@
+"""Live through a month whose outcomes are known, and score what the memory believes at its end.
+
+The memory is a temporary one. An item is a gold belief where its text says the same but for case and punctuation; with
+words of its own, where it rests on a line that the gold quotes, has the belief's type and shares a fifth of its words
+(two fifths, where it has another type). Each is matched once, the most alike first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.extract.rules.lines import overlap, same_key, words
+from pipelines.store.evidence import Quotes
+from pipelines.store.item import CLOSED, STRUCK, Status, fold
+from pipelines.store.layout import GENERAL, REVIEW, day_of_log
+from pipelines.store.snapshot import read_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.night.plan import Night
+    from pipelines.queries.month_gold import Belief, Event, Month
+    from pipelines.settings import Settings
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
+    from pipelines.usage import Tally
+
+    MakeNight = Callable[[Path, Settings, datetime], Night]
+
+
+ONE_BY_ONE: Final = "one-by-one"
+WAYS: Final = {ONE_BY_ONE: "night by night", "5": "five runs", "1": "one run"}
+"""How a month may be read: by name, what people call it."""
+_HOUR: Final = "23:30"
+_SURVIVES: Final = 0.6
+_ON_ITS_LINES: Final = 0.2
+_OF_ANOTHER_TYPE: Final = 0.4
+_TAKEN_OUT: Final = STRUCK | {Status.DONE}
+_CLOSINGS: Final = {
+    "done": "finished Todos done",
+    "dropped": "dropped Todos dropped",
+    "resolved": "Risks resolved",
+    "occurred": "Risks occurred",
+    "answered": "questions answered",
+    "ended": "ended without a successor",
+    "never-held": "mistakes retracted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the scoreboard.
+
+    Args:
+        key: its name for scripts.
+        title: its name for people.
+        count: how many.
+        of: of how many; None where there is no such number.
+        wrong: a sentence each of what went wrong.
+        is_fault: whether none is what one wants.
+    """
+
+    key: str
+    title: str
+    count: int
+    of: int | None
+    wrong: tuple[str, ...] = ()
+    is_fault: bool = False
+
+    @property
+    def told(self) -> str:
+        """The figure as a person reads it."""
+        return f"{self.count:,}" if self.of is None else f"{self.count:,} of {self.of:,}"
+
+
+@dataclass(slots=True)
+class Lived:
+    """A month that was read in one way.
+
+    Args:
+        rows: the scoreboard.
+        runs: how many nights it took.
+        calls: how many calls of models.
+        tokens: what was sent and what was received.
+        usd: what they cost; None where a price is not known.
+        failures: why days stayed unread, each sentence once.
+    """
+
+    rows: tuple[Row, ...] = ()
+    runs: int = 0
+    calls: int = 0
+    tokens: tuple[int, int] = (0, 0)
+    usd: float | None = 0.0
+    failures: list[str] = field(default_factory=list)
+
+    def paid(self, tally: Tally) -> None:
+        """Add what a run came to."""
+        self.calls += tally.calls
+        self.tokens = (self.tokens[0] + tally.usage.input_tokens, self.tokens[1] + tally.usage.output_tokens)
+        self.usd = None if self.usd is None or tally.usd is None else self.usd + tally.usd
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json` can write."""
+        return {
+            "rows": {row.key: {"count": row.count, "of": row.of, "wrong": [*row.wrong]} for row in self.rows},
+            "runs": self.runs,
+            "calls": self.calls,
+            "input_tokens": self.tokens[0],
+            "output_tokens": self.tokens[1],
+            "usd": None if self.usd is None else round(self.usd, 6),
+            "failures": self.failures,
+        }
+
+
+def live(month: Month, way: str, root: Path, make_night: MakeNight, advance: Callable[[int, int], None]) -> Lived:
+    """Lay a memory down, let the logs arrive and be read, and return what it came to.
+
+    Args:
+        month: the logs and what should become of them.
+        way: one of `WAYS`.
+        root: a folder for the memory, which is made.
+        make_night: gives the night at a moment, with whoever is to read.
+        advance: told how many runs are over, and of how many.
+
+    Raises:
+        CurateError: as a night does.
+    """
+    from pipelines.clock import moment  # noqa: PLC0415  with the settings, what a comparison alone need not load
+    from pipelines.night.progress import Watch  # noqa: PLC0415  as above
+    from pipelines.night.run_night import curate_night  # noqa: PLC0415  as above
+    from pipelines.settings import load_settings  # noqa: PLC0415  as above
+
+    runs = runs_of(month, way)
+    _lay_down(root)
+    settings, lived = load_settings(root), Lived(runs=len(runs))
+    for number, (day, paths) in enumerate(runs, 1):
+        for path in paths:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(month.logs[path], "utf-8", newline="")
+        report = curate_night(make_night(root, settings, moment(f"{day}T{_HOUR}", settings)), Watch())
+        lived.paid(report.tally)
+        told = [report.failure, report.over_budget, *(report.warnings if report.pending else ())]
+        lived.failures += [one for one in dict.fromkeys(told) if one and one not in lived.failures]
+        advance(number, len(runs))
+    lived.rows = compare(month, root)
+    return lived
+
+
+def runs_of(month: Month, way: str) -> list[tuple[str, list[str]]]:
+    """Return the runs of a way: the day of each, and the logs that arrive before it and after the one before."""
+    days = [*month.arrivals().items()]
+    count = len(days) if way == ONE_BY_ONE else min(int(way), len(days))
+    runs = []
+    for number in range(count):
+        part = days[number * len(days) // count : (number + 1) * len(days) // count]
+        runs.append((part[-1][0], [path for _, paths in part for path in paths]))
+    return runs
+
+
+def _lay_down(root: Path) -> None:
+    from pipelines.store.git import Git  # noqa: PLC0415  as above
+    from pipelines.store.template import lay_down  # noqa: PLC0415  as above
+    from pipelines.templating import resource  # noqa: PLC0415  as above
+
+    lay_down(root, resource("memory_template"), "UTC")
+    Git(root).init()
+
+
+# ------------------------------------------------------------------------------- what the memory says, beside the gold
+
+
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """An item of the memory, with its document and the lines that it rests on, folded, by day."""
+
+    item: Item
+    document: Document
+    lines: tuple[tuple[str, str], ...]
+
+    def rests_on(self, belief: Belief) -> bool:
+        """Whether one of its lines holds a quote of the belief, or stands in one."""
+        return any(
+            day == said.day and (fold(said.quote) in line or line in fold(said.quote))
+            for day, line in self.lines
+            for said in belief.quotes
+        )
+
+    def is_in(self, title: str) -> bool:
+        """Whether it stands in the document of that title."""
+        return same_key(title) in {same_key(self.document.title), same_key(self.document.id.rpartition("/")[2])}
+
+
+def compare(month: Month, root: Path) -> tuple[Row, ...]:
+    """Return the scoreboard of a memory: what its documents hold beside what they should."""
+    quotes = Quotes(root)
+    there = [
+        Stands(placed.item, document, tuple(_lines_of(placed.item, quotes)))
+        for path, document in sorted(read_documents(root).items())
+        if path != REVIEW
+        for placed in document.items
+    ]
+    pairs = _pairs(month.gold.beliefs, there)
+    found: dict[str, Stands] = {}
+    used: set[int] = set()
+    for _, key, at in pairs:
+        if key not in found and at not in used:
+            found[key] = there[at]
+            used.add(at)
+    again = {at: key for _, key, at in reversed(pairs) if at not in used}
+    rest = [at for at, one in enumerate(there) if at not in used and one.item.active]
+    return (*_outcomes(month, found), *_faults(month, found, [(there[at], again.get(at)) for at in rest]))
+
+
+def _lines_of(item: Item, quotes: Quotes) -> Iterator[tuple[str, str]]:
+    for one in item.evidence:
+        text, day = quotes.found(one).quote, day_of_log(one.path)
+        if text and day:
+            yield from ((day, fold(line)) for line in [text, *text.split("\n")] if line.strip())
+
+
+def _pairs(beliefs: Iterable[Belief], there: Sequence[Stands]) -> list[tuple[tuple[float, ...], str, int]]:
+    """Return which items may be which beliefs, the surest first; see the head of this module."""
+    bags = [Counter(words(one.item.text)) for one in there]
+    keys = [same_key(one.item.text) for one in there]
+    pairs = []
+    for belief in beliefs:
+        bag, key = Counter(words(belief.text)), same_key(belief.text)
+        for at, one in enumerate(there):
+            common, typed = overlap(bag, bags[at]), one.item.type is belief.type
+            same = key == keys[at]
+            if same or (common >= (_ON_ITS_LINES if typed else _OF_ANOTHER_TYPE) and one.rests_on(belief)):
+                rank = (not same, -common, not one.is_in(belief.document), one.item.status is not belief.status)
+                pairs.append(((*map(float, rank), float(at)), belief.key, at))
+    return sorted(pairs)
+
+
+def _outcomes(month: Month, found: Mapping[str, Stands]) -> Iterator[Row]:
+    """Yield what one wants many of: each kind of outcome, and what stays."""
+    beliefs = month.beliefs
+    for operation, title in (("supersede", "changed beliefs superseded"), ("update", "changed in part, updated")):
+        wrong = {key: _unlike_change(key, event, beliefs, found) for key, event in month.targets(operation)}
+        yield _row(operation, title, wrong)
+    for status, title in _CLOSINGS.items():
+        yield _row(status, title, {k: _unlike(one, found) for k, one in beliefs.items() if one.status == status})
+    said = dict.fromkeys(key for key, _ in month.targets("confirm"))
+    yield _row("confirmed", "said again, confirmed", {key: _unconfirmed(beliefs[key], found) for key in said})
+    later = {key: one for key, one in beliefs.items() if one.since not in {said.day for said in one.quotes}}
+    yield _row("since", "valid from the day named", {key: _unlike_since(one, found) for key, one in later.items()})
+    yield _row("kept", "still live or open", {k: _unlike(one, found) for k, one in beliefs.items() if one.active})
+    yield _row("filed", "filed in their document", {key: _misfiled(beliefs[key], one) for key, one in found.items()})
+
+
+def _faults(month: Month, found: Mapping[str, Stands], rest: Sequence[tuple[Stands, str | None]]) -> Iterator[Row]:
+    """Yield what one wants none of."""
+    beliefs = month.beliefs
+    struck = [
+        f"{one.text} (is {found[key].item.status})"
+        for key, one in beliefs.items()
+        if one.active and key in found and found[key].item.status in _TAKEN_OUT
+    ]
+    stale = [
+        f"{one.text} (should be {one.status})"
+        for key, one in beliefs.items()
+        if not one.active and key in found and found[key].item.active
+    ]
+    missing = [one.text for key, one in beliefs.items() if key not in found]
+    doubled = [f"{one.item.text} (again: {beliefs[key].text})" for one, key in rest if key]
+    extra = [f"{one.item.text} (in {one.document.title})" for one, key in rest if not key]
+    for name, title, wrong in (
+        ("struck_wrongly", "struck wrongly", struck),
+        ("stale", "still stale", stale),
+        ("missing", "missing", missing),
+        ("doubled", "doubled", doubled),
+        ("extra", "extra, not in the gold", extra),
+    ):
+        yield Row(name, title, len(wrong), None, tuple(wrong), is_fault=True)
+
+
+def _row(key: str, title: str, wrong: Mapping[str, str]) -> Row:
+    """Return a line: by belief what is wrong with it, nothing where it is right."""
+    told = tuple(filter(None, wrong.values()))
+    return Row(key, title, len(wrong) - len(told), len(wrong), told)
+
+
+def _unlike(belief: Belief, found: Mapping[str, Stands]) -> str:
+    """Return how a belief's status differs from what it should be."""
+    status = found[belief.key].item.status if belief.key in found else "missing"
+    return "" if status == belief.status else f"{belief.text} (is {status}, should be {belief.status})"
+
+
+def _unlike_change(key: str, event: Event, beliefs: Mapping[str, Belief], found: Mapping[str, Stands]) -> str:
+    """Return how a change differs from the gold: the older must be superseded, and what takes its place be there.
+
+    Of an update, what takes the place must hold most words that both beliefs of the gold share: the part that survives.
+    """
+    if key not in found or found[key].item.status is not Status.SUPERSEDED:
+        return _unlike(beliefs[key], found)
+    old, new = beliefs[key], beliefs[event.belief]
+    if new.key not in found:
+        return f"{old.text} (its place is not taken by: {new.text})"
+    shared = set(words(old.text)) & set(words(new.text))
+    kept = shared & set(words(found[new.key].item.text))
+    if event.operation == "update" and len(kept) < _SURVIVES * len(shared):
+        return f"{old.text} (of it, too little is in: {found[new.key].item.text})"
+    return ""
+
+
+def _unconfirmed(belief: Belief, found: Mapping[str, Stands]) -> str:
+    item = found[belief.key].item if belief.key in found else None
+    return "" if item and (item.confirmed or item.seen > 1) else f"{belief.text} (is not confirmed)"
+
+
+def _unlike_since(belief: Belief, found: Mapping[str, Stands]) -> str:
+    since = found[belief.key].item.since if belief.key in found else "missing"
+    return "" if since == belief.since else f"{belief.text} (since {since}, should be {belief.since})"
+
+
+def _misfiled(belief: Belief, stands: Stands) -> str:
+    title = stands.document.title
+    # What every session loads keeps its history elsewhere.
+    is_kept = stands.item.status in CLOSED and stands.document.path == GENERAL and belief.document == "User"
+    if is_kept or stands.is_in(belief.document):
+        return ""
+    return f"{belief.text} (is in {title}, should be in {belief.document})"
