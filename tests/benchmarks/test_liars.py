@@ -1,0 +1,21 @@
+"""A lying model gets nothing into a memory past an honest verifier, and a true one loses nothing."""
+
+from __future__ import annotations
+
+from benchmarks.liars import measure
+from benchmarks.lies import CLASSES, lies, read_scenes
+
+
+def test_no_lie_is_believed_and_no_truth_is_lost() -> None:
+    told = measure(CLASSES, most=10)
+    assert {kind: row["lies"] for kind, row in told["classes"].items()} == {kind: [] for kind in CLASSES}
+    assert told["honest"]["lost"] == []
+    assert all(row["live"] + row["waits"] + row["verified"] + row["by code"] == 10 for row in told["classes"].values())
+    assert told["classes"]["roles"]["yes-man"] > 0, "the lies reach the memory where nobody stops them"
+
+
+def test_each_class_has_fifty_tries_about_as_many_lines() -> None:
+    scenes = read_scenes()
+    for kind in CLASSES:
+        tries = lies(scenes, kind)
+        assert len(tries) == len({one.said for one in tries}) == 50
