@@ -36,6 +36,13 @@ VERBS: Final = {
     "log": "Append a line to today's log.",
     "capture": "Take an agent's sessions into the logs.",
     "add": "File an item of your own at once.",
+    "done": "Say that todos are done.",
+    "resolve": "Say that risks are over, or came true.",
+    "drop": "Drop todos and risks that need nothing any more.",
+    "end": "Say that something holds no longer.",
+    "correct": "Put the right sentence in an item's place.",
+    "retract": "Say that something was a mistake and never held.",
+    "reopen": "Take the end of an item back.",
     "review": "Decide what waits for you, item by item.",
     "pin": "Let an item neither fade nor be evicted.",
     "unpin": "Let it fade again.",
@@ -69,6 +76,7 @@ VERBS: Final = {
 }
 _GROUPS: Final = {
     "log_commands": ("log", "add"),
+    "outcome_commands": ("done", "resolve", "drop", "end", "correct", "retract", "reopen"),
     "items_commands": ("items", "pin", "unpin", "move", "forget"),
     "project_commands": ("project",),
     "why_commands": ("why", "history", "impact", "audit", "graph"),

@@ -13,7 +13,7 @@ from pipelines.text import escape_terminal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipelines.queries.item_graph import Step
+    from pipelines.queries.item_graph import Outdated, Step
     from pipelines.store.evidence import Quotes
     from pipelines.store.item import Item
 
@@ -59,4 +59,13 @@ def say_steps(steps: Iterable[Step]) -> None:
     """Print a walk along links as an indented tree; what was shown above is named and not shown again."""
     for step in steps:
         shown = item_line(step.holding.item) if step.holding else step.id[:SHORT]
-        say(f"{'  ' * min(step.depth, _DEEPEST)}{step.relation} {shown}{_MARKS[step.mark] if step.mark else ''}")
+        indent = "  " * min(step.depth, _DEEPEST)
+        say(f"{indent}{step.relation} {shown}{_MARKS[step.mark] if step.mark else ''}")
+        if step.mark is None:
+            say_outdated(step.outdated, f"{indent}  ")
+
+
+def say_outdated(found: Iterable[Outdated], indent: str = "  ") -> None:
+    """Print what an item rests on, and is over."""
+    for one in found:
+        say(f"{indent}! {safe(str(one))}")

@@ -63,11 +63,14 @@ def _standard_input() -> str:
 @click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
 @click.argument("text", nargs=-1, required=True)
 @click.option("--document", metavar="NAME", help="Where it goes: a document's path, id, title or file name.")
+@click.option("--anyway", is_flag=True, help="File it beside what says nearly the same, or otherwise.")
 @with_memory
-def curate_add(kind: str, text: tuple[str, ...], document: str | None, opened: OpenMemory) -> None:
+def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway: bool, opened: OpenMemory) -> None:
     """File an item of your own at once: TYPE is Decision, Fact, Rule, Todo or Risk.
 
-    Without --document it goes where a run would file it. The change is committed.
+    Without --document it goes where a run would file it. The change is committed. What an item says already confirms
+    that item as your word. Where one says otherwise, nothing is filed: `curate correct` puts the new sentence in its
+    place, and --anyway files it beside.
     """
     root, settings, when = opened
     clean = load_redactor(root).redact(fold(words(text)))
@@ -80,8 +83,25 @@ def curate_add(kind: str, text: tuple[str, ...], document: str | None, opened: O
         if document:
             advice = "Name one by its path; archives take no new items."
             path = open_document(dict(direct.documents), document, direct.snapshot.shown, {Kind.ARCHIVE}, advice)
-        item, path, documents = file_own_item(ItemType(kind), clean.text, path, direct)
-        if documents:
-            direct.write(Deed(documents, f"Add {item.id}: one {kind.lower()} by its owner", added=[item.id]))
-    done = "Added" if documents else "The memory holds it already:"
-    say(f"{done} {item.id} in {direct.snapshot.shown(path)}.")
+        filed = file_own_item(ItemType(kind), clean.text, path, direct, anyway=anyway)
+        ident, place = filed.item.id, direct.snapshot.shown(filed.path)
+        said = f"{ident} in {place}"
+        if filed.differs:
+            raise UsageFault(
+                f"Nothing was filed: {said} says “{filed.item.text}”, and {filed.differs}.",
+                f"Put yours in its place with `curate correct {ident} SENTENCE`, or keep both with --anyway.",
+            )
+        if filed.documents:
+            summary = (
+                f"Add {ident}: one {kind.lower()} by its owner"
+                if filed.is_new
+                else f"Confirm {ident}: its owner says so"
+            )
+            added = [ident] if filed.is_new else []
+            direct.write(Deed(filed.documents, summary, added=added, changed=int(not filed.is_new)))
+    if filed.is_new:
+        say(f"Added {said}.")
+        return
+    saying = f" (“{filed.item.text}”)" if filed.item.text != clean.text else ""
+    done = "it is your word now, confirmed today" if filed.documents else "nothing was changed"
+    say(f"The memory holds it already, as {said}{saying}: {done}.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.item_lines import SHORT, item_line, safe, say_quote, say_steps
+from pipelines.cli.item_lines import SHORT, item_line, safe, say_outdated, say_quote, say_steps
 from pipelines.cli.options import day_option, json_option, with_root, words
 from pipelines.cli.output import answer, say, say_bold, say_json, warn, write_out
 from pipelines.errors import UsageFault
@@ -53,6 +53,7 @@ def _tell_why(result: Why) -> None:
     days += [f"confirmed {item.confirmed}"] if item.confirmed else []
     say(f"  {', '.join([result.holding.place, item.status, *days])}")
     say(f"  {whose(item)}, confidence {item.confidence}{', pinned' if item.pinned else ''}")
+    say_outdated(result.outdated)
     say_bold("Evidence")
     for witness in result.witnesses:
         _tell_witness(witness)
@@ -140,7 +141,7 @@ def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
     """Show what would come into question with the item ID; the beginning of an id is enough.
 
     That is what rests on it, is supported by it, is made of it or follows on it, whatever rests on those in turn, and
-    what it took the place of.
+    what it took the place of. What is believed and rests on something that is over is marked with `!`.
     """
     holding, steps = impact(root, item)
     if as_json:
@@ -211,6 +212,7 @@ def _tell_audit(result: Audit) -> None:
         ("Low confidence", map(_weak_line, result.unsure)),
         ("Without evidence", map(_weak_line, result.unproven)),
         ("Not confirmed for long", map(_weak_line, result.faded)),
+        ("Resting on what is over", map(_weak_line, result.outdated)),
     ):
         if entries := list(lines):
             say_bold(f"{title} ({len(entries)})")

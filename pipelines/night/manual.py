@@ -17,8 +17,10 @@ from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
-from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id
-from pipelines.store.document import Block, edited
+from pipelines.review.compare import conflict, same_statement
+from pipelines.review.existing_items import repeats_there, speaks_for
+from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id, placed_item
+from pipelines.store.document import Block, commented, edited
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import BY_HAND, run_id
@@ -177,22 +179,60 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
         yield held
 
 
-def file_own_item(kind: ItemType, text: str, path: str, held: Held) -> tuple[Item, str, dict[str, Document] | None]:
-    """Return an item of the owner's, where it stands, and the documents with it; None where it stood already.
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """What became of an item that its owner filed.
+
+    Args:
+        item: the item as it stands: the new one, or the one that says the same already.
+        path: its document.
+        documents: every document by path, with what was done; None where nothing was.
+        is_new: whether it is new.
+        differs: why it cannot stand beside `item`, which says otherwise, as the end of a sentence; nothing was done
+            then.
+    """
+
+    item: Item
+    path: str
+    documents: dict[str, Document] | None = None
+    is_new: bool = False
+    differs: str = ""
+
+
+def file_own_item(kind: ItemType, text: str, path: str, held: Held, *, anyway: bool = False) -> Filed:
+    """File an item of the owner's; what says the same already is confirmed instead, as a night would.
 
     Args:
         kind: its type.
         text: its sentence.
         path: the document's path, or empty for the one where it belongs.
         held: the memory as it is.
+        anyway: file it beside whatever says nearly the same, or otherwise; never beside the same words.
     """
-    path = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, held.snapshot.unreadable()))
-    for place, document in held.documents.items():
-        for placed in document.items:
-            if placed.item.active and placed.item.type is kind and folded(placed.item.text) == folded(text):
-                return placed.item, place, None
+    home = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, held.snapshot.unreadable()))
+    held_items = [(p.item, place) for place, one in held.documents.items() for p in one.items if p.item.active]
+    items = [(item, place) for item, place in held_items if item.type is kind and item.id]
+    same = [pair for pair in items if folded(pair[0].text) == folded(text)]
+    if not (same or anyway):
+        same = [pair for pair in items if repeats_there(pair[1], path) and same_statement(text, pair[0].text)]
+    if same:
+        return _confirmed(*same[0], held)
+    for item, place in () if anyway or kind is ItemType.TODO else items:
+        if speaks_for(place, home) and (why := conflict(text, item.text)):
+            return Filed(item, place, differs=why)
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
-    item = replace(item, id=new_id(item, document_id(path), items_by_id(held.documents)))
-    home = held.documents.get(path) or new_document(path, "", held.today)
-    return item, path, {**held.documents, path: edited(home, add=[Block(item)])}
+    item = replace(item, id=new_id(item, document_id(home), items_by_id(held.documents)))
+    document = held.documents.get(home) or new_document(home, "", held.today)
+    return Filed(item, home, {**held.documents, home: edited(document, add=[Block(item)])}, is_new=True)
+
+
+def _confirmed(item: Item, path: str, held: Held) -> Filed:
+    """Return what stands already as the owner's word, confirmed today."""
+    said = max(item.confirmed, held.today)
+    own = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, doubted="", unverified=False)
+    own = own if own.since == said else replace(own, confirmed=said)
+    if own == item:
+        return Filed(item, path)
+    _, placed = placed_item(held.documents, item.id)
+    return Filed(own, path, {**held.documents, path: commented(held.documents[path], {placed.line: own})})

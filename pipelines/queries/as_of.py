@@ -8,11 +8,12 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from pipelines.search.chunks import CLOSED, UNTOLD
+from pipelines.search.chunks import UNTOLD
 from pipelines.store.days import read_days
 from pipelines.store.document import Document
 from pipelines.store.files import writing
 from pipelines.store.git_history import read_blobs
+from pipelines.store.item import STRUCK
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USER, kind_of
 from pipelines.store.snapshot import read_documents
 
@@ -80,7 +81,7 @@ def holds_on(holding: Holding, day: str, updated: Mapping[str, str]) -> bool:
     """Return whether an item held on a day: from its `since` on, and before its `until`.
 
     What was closed on a day that nobody wrote down held until nobody knows when, so it is told for no day; nor is what
-    waits for a person. The search index goes by the same rule.
+    waits for a person, or never held. The search index goes by the same rule.
 
     Args:
         holding: the item.
@@ -88,7 +89,7 @@ def holds_on(holding: Holding, day: str, updated: Mapping[str, str]) -> bool:
         updated: path → the day on which a document was last updated, for lines that do not tell their own.
     """
     item = holding.item
-    if item.status in UNTOLD or (item.status in CLOSED and not item.until):
+    if item.status in UNTOLD or (item.status in STRUCK and not item.until):
         return False
     began = item.since or updated.get(holding.path, "")
     return bool(began) and began <= day and (not item.until or item.until > day)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.errors import UsageFault
 from pipelines.night.briefing import newest_day
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
-from pipelines.queries.item_graph import PREDECESSORS, SUCCESSORS, Beliefs, all_edges, steps_of
-from pipelines.search.chunks import CLOSED
+from pipelines.queries.item_graph import PREDECESSORS, SUCCESSORS, Beliefs, all_edges, outdated, steps_of
+from pipelines.search.chunks import UNTOLD
 from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes
-from pipelines.store.item import Confidence, Status, content_words, folded, priority
+from pipelines.store.item import STRUCK, Confidence, Status, content_words, folded, priority
 from pipelines.store.layout import REVIEW
 from pipelines.store.template import named_documents
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
-_CLOSED: Final = CLOSED | {Status.DONE}
+_CLOSED: Final = STRUCK | {Status.DONE}
 _HALF: Final = 0.5
 _SHARE: Final = 0.7
 """Of the best hit's score a hit must have this much: search by meaning finds something for every question, and what is
@@ -61,6 +61,7 @@ class Audit:
         unsure: of the current ones those of low or speculative confidence, each with why, in a few words.
         unproven: those whose words stand nowhere any more, or that rest on none, likewise.
         faded: those that nothing has confirmed for longer than it takes their type to lose half its weight, likewise.
+        outdated: those that rest on something superseded, ended or never held, likewise.
         edges: the links between all of these.
         newest: the day up to which the memory tells.
         notes: sentences on what limits the answer.
@@ -78,6 +79,7 @@ class Audit:
     unsure: list[tuple[Holding, str]]
     unproven: list[tuple[Holding, str]]
     faded: list[tuple[Holding, str]]
+    outdated: list[tuple[Holding, str]]
     edges: list[Edge]
     newest: str
     notes: list[str]
@@ -91,6 +93,7 @@ class Audit:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         weak = {"low_confidence": self.unsure, "without_evidence": self.unproven, "not_confirmed": self.faded}
+        weak |= {"outdated_grounds": self.outdated}
         return {
             "topic": self.topic,
             "as_of": self.as_of or None,
@@ -140,6 +143,7 @@ def audit(root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "")
     archived = [one for one in rest if one.item.status is Status.ARCHIVED]
     waiting = [one for one in chosen if one.item.status is Status.WAITING]
     first = first_day_note(documents, as_of) if as_of and not (unknown or current) else ""
+    over = outdated(beliefs, as_of)
     shown_ids = {one.item.id for one in (*current, *past, *archived, *waiting)}
     return Audit(
         topic=topic,
@@ -153,6 +157,7 @@ def audit(root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "")
         unsure=[(one, f"{one.item.confidence} confidence") for one in current if one.item.confidence in _UNSURE],
         unproven=list(_unproven(current, Quotes(root))),
         faded=list(_faded(current, newest, load_settings(root).priority)),
+        outdated=[(one, str(ground)) for one in current for ground in over.get(one.item.id, ())],
         edges=[edge for edge in edges if edge.source in shown_ids and edge.target in shown_ids],
         newest=newest,
         notes=[one for one in (unknown, *notes, first) if one],
@@ -244,7 +249,7 @@ def _held_before(one: Holding, day: str, updated: Mapping[str, str]) -> bool:
     if not day:
         return one.item.status in _CLOSED
     began = one.item.since or updated.get(one.path, "")
-    return one.item.status is not Status.WAITING and bool(began) and began <= day
+    return one.item.status not in UNTOLD and bool(began) and began <= day
 
 
 def _disputes(beliefs: Beliefs, edges: Iterable[Edge]) -> list[tuple[Holding, Holding, bool]]:

@@ -46,6 +46,7 @@ def page_of(audit: Audit) -> str:
         ("Low confidence", audit.unsure),
         ("Without evidence", audit.unproven),
         ("Not confirmed for long", audit.faded),
+        ("Resting on what is over", audit.outdated),
     ]
     weak = {one.place for _, found in groups for one, _ in found}
     weak |= {side.place for one, other, _ in audit.disputes for side in (one, other)}

@@ -333,7 +333,7 @@ def _match(gold: Sequence[Gold], candidates: Sequence[Candidate]) -> dict[int, i
         for which, one in enumerate(candidates):
             if one.type is not item.type:
                 continue
-            there = not item.lines.isdisjoint(range(one.start_line, one.end_line + 1))
+            there = not item.lines.isdisjoint(range(one.start_line, one.places[0].end_line + 1))
             common = overlap(bag, bags[which])
             if common >= (_OVERLAP_ON_ITS_LINES if there else _OVERLAP):
                 pairs.append((not there, -common, at, which))

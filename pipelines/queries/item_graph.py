@@ -11,13 +11,14 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from pipelines.errors import BadFile
 from pipelines.store.document import Document
 from pipelines.store.files import read_bytes
-from pipelines.store.item import LINK_KINDS
+from pipelines.store.item import LINK_KINDS, Status
 from pipelines.store.jsonl import document_record, header_record, to_record
 from pipelines.store.snapshot import document_paths, read_documents
 from pipelines.store.user_layout import layout_of
@@ -141,8 +142,11 @@ def edges_of(holding: Holding) -> list[Edge]:
 
 
 def all_edges(holdings: Iterable[Holding]) -> list[Edge]:
-    """Return all links, each once, in order of the items that hold them."""
-    return list(dict.fromkeys(edge for one in holdings if one.item.id for edge in edges_of(one)))
+    """Return all links, each once, in order of the items that hold them; what holds again is superseded by nothing."""
+    holdings = tuple(holdings)
+    held = {one.item.id for one in holdings if one.item.active}
+    edges = dict.fromkeys(edge for one in holdings if one.item.id for edge in edges_of(one))
+    return [edge for edge in edges if edge.kind != SUPERSEDES or edge.target not in held]
 
 
 Steps = dict[str, list[tuple[str, str]]]
@@ -175,6 +179,62 @@ def steps_of(beliefs: Beliefs, relations: Relations) -> Steps:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """What an item rests on, and is over.
+
+    Args:
+        ground: the item that is over.
+        successor: what took its place, or None.
+    """
+
+    ground: Item
+    successor: Item | None = None
+
+    def __str__(self) -> str:
+        """Return it as a sentence about what rests on it, without a subject and the stop."""
+        one, day = self.ground, f" on {self.ground.until}" if self.ground.until else ""
+        if one.status is Status.NEVER_HELD:
+            return f"rests on {one.id}, which never held: {one.text}"
+        if self.successor:
+            return f"rests on {one.id}, superseded{day} by {self.successor.id}: {self.successor.text}"
+        return f"rests on {one.id}, {one.status}{day}: {one.text}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        one = self.ground
+        fields = {"id": one.id, "type": one.type, "text": one.text, "status": one.status, "until": one.until or None}
+        return fields | {"superseded_by": one.superseded_by or None, "why": str(self)}
+
+
+_OVER: Final = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED})
+
+
+def outdated(beliefs: Beliefs, day: str = "") -> dict[str, tuple[Outdated, ...]]:
+    """Return what is over and carries something that is believed: id of what rests on it → what that is.
+
+    A link keeps what was true when it was made: a queue that was built because a limit was 100 does not rest on the
+    limit of 1,000 that took its place.
+
+    Args:
+        beliefs: all items.
+        day: the last day on which something may have ended to count as over; empty for any.
+    """
+    known, found = beliefs.by_id, dict[str, tuple[Outdated, ...]]()
+    for ident, steps in steps_of(beliefs, GROUNDS).items():
+        if ident in known and known[ident].item.active:
+            named = dict.fromkeys(below for _, below in steps if below in known)
+            over = (known[below].item for below in named)
+            over = (one for one in over if one.status in _OVER and not (day and one.until and one.until > day))
+            if here := tuple(Outdated(one, _successor(one, known)) for one in over):
+                found[ident] = here
+    return found
+
+
+def _successor(item: Item, known: Mapping[str, Holding]) -> Item | None:
+    return known[item.superseded_by].item if item.superseded_by in known else None
+
+
 class Mark(StrEnum):
     """Why a walk does not go on at an item."""
 
@@ -194,6 +254,7 @@ class Step:
         relation: how it stands to that one, as the end of a sentence: `because of`, `supported by`.
         holding: the item where it stands, or None where it stands nowhere.
         mark: why the walk does not go on here, or None: the item closes a cycle, was shown above, or stands nowhere.
+        outdated: what the item rests on, and is over, where it is believed itself.
     """
 
     id: str
@@ -202,20 +263,28 @@ class Step:
     relation: str
     holding: Holding | None
     mark: Mark | None
+    outdated: tuple[Outdated, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it, with what the item says."""
         fields = self.holding.to_json() if self.holding else {"id": self.id, "text": None}
-        return fields | {"depth": self.depth, "under": self.under, "relation": self.relation, "mark": self.mark}
+        fields |= {"depth": self.depth, "under": self.under, "relation": self.relation, "mark": self.mark}
+        return fields | {"outdated_grounds": [one.to_json() for one in self.outdated]}
 
 
-def walk(start: str, steps: Steps, known: Mapping[str, Holding]) -> list[Step]:
+def walk(
+    start: str,
+    steps: Steps,
+    known: Mapping[str, Holding],
+    over: Mapping[str, tuple[Outdated, ...]] = MappingProxyType({}),
+) -> list[Step]:
     """Return every item that can be reached, depth first; each is gone through once.
 
     Args:
         start: the id from which the walk goes out.
         steps: what is one step away from each.
         known: the items that stand somewhere.
+        over: what is over, of that which each rests on; see `outdated`.
     """
     found: list[Step] = []
     depths, above = {start: 0}, [start]
@@ -226,7 +295,7 @@ def walk(start: str, steps: Steps, known: Mapping[str, Holding]) -> list[Step]:
         mark = None if ident in known else Mark.NOWHERE
         if (before := depths.get(ident)) is not None:
             mark = Mark.CYCLE if before < len(above) and above[before] == ident else Mark.AGAIN
-        found.append(Step(ident, depth, under, relation, known.get(ident), mark))
+        found.append(Step(ident, depth, under, relation, known.get(ident), mark, over.get(ident, ())))
         if before is None:
             depths[ident] = depth
             above.append(ident)

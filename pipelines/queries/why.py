@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, ItemGone
 from pipelines.queries.history import versions_of
-from pipelines.queries.item_graph import DEPENDENTS, GROUNDS, PREDECESSORS, SUCCESSORS, beliefs_of, steps_of, walk
+from pipelines.queries.item_graph import (
+    DEPENDENTS,
+    GROUNDS,
+    PREDECESSORS,
+    SUCCESSORS,
+    beliefs_of,
+    outdated,
+    steps_of,
+    walk,
+)
 from pipelines.store.days import read_days
 from pipelines.store.evidence import Quotes
 from pipelines.store.files import open_regular, read_bytes
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.queries.history import Version
-    from pipelines.queries.item_graph import Beliefs, Holding, Step
+    from pipelines.queries.item_graph import Beliefs, Holding, Outdated, Step
     from pipelines.store.evidence import Found
     from pipelines.store.git import Git
     from pipelines.store.item import Item
@@ -76,6 +85,7 @@ class Why:
         grounds: what it rests on, by its links and those of others, and what that rests on.
         superseded: what it took the place of, newest first.
         successors: what took its place.
+        outdated: what it rests on, and is over, where it is believed itself.
     """
 
     holding: Holding
@@ -86,6 +96,7 @@ class Why:
     grounds: list[Step]
     superseded: list[Step]
     successors: list[Step]
+    outdated: tuple[Outdated, ...] = ()
 
     @property
     def item(self) -> Item:
@@ -101,6 +112,7 @@ class Why:
             "prompt": self.prompt or None,
             "brought": self.brought.to_json() if self.brought else None,
             "grounds": [step.to_json() for step in self.grounds],
+            "outdated_grounds": [one.to_json() for one in self.outdated],
             "superseded": [step.to_json() for step in self.superseded],
             "successors": [step.to_json() for step in self.successors],
         }
@@ -116,15 +128,17 @@ def why(root: Path, git: Git, prefix: str) -> Why:
     holding, quotes = _named(root, beliefs, prefix), Quotes(root)
     ident, known = holding.item.id, beliefs.by_id
     model, _, prompt = holding.item.by.rpartition("@")
+    over = outdated(beliefs)
     return Why(
         holding=holding,
         witnesses=[_witness(root, quotes.found(place)) for place in holding.item.evidence],
         model=model or prompt,
         prompt=prompt if model else "",
         brought=next((version for version in versions_of(root, git, ident, holding) if version.commit.id), None),
-        grounds=walk(ident, steps_of(beliefs, GROUNDS), known),
-        superseded=walk(ident, steps_of(beliefs, PREDECESSORS), known),
-        successors=walk(ident, steps_of(beliefs, SUCCESSORS), known),
+        grounds=walk(ident, steps_of(beliefs, GROUNDS), known, over),
+        superseded=walk(ident, steps_of(beliefs, PREDECESSORS), known, over),
+        successors=walk(ident, steps_of(beliefs, SUCCESSORS), known, over),
+        outdated=over.get(ident, ()),
     )
 
 
@@ -138,7 +152,7 @@ def impact(root: Path, prefix: str) -> tuple[Holding, list[Step]]:
     """
     beliefs = beliefs_of(root)
     holding = _named(root, beliefs, prefix)
-    return holding, walk(holding.item.id, steps_of(beliefs, DEPENDENTS), beliefs.by_id)
+    return holding, walk(holding.item.id, steps_of(beliefs, DEPENDENTS), beliefs.by_id, outdated(beliefs))
 
 
 def _named(root: Path, beliefs: Beliefs, prefix: str) -> Holding:

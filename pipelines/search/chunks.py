@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.search.schema import NEVER, PAST, SHOWN
 from pipelines.store.document import Document
 from pipelines.store.evidence import pointer_in
-from pipelines.store.item import Confidence, Status, Trust, parse_item
+from pipelines.store.item import STRUCK, Confidence, Status, Trust, parse_item
 from pipelines.store.layout import LOGS, Kind
 from pipelines.store.log import is_message, parse_entries, starts_with_clock, tags_of
 from pipelines.store.markdown import body_lines, fence_ends, headings_among, without_spans
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from pipelines.store.markdown import Heading
 
 
-# Closed for belief: what replaced or withdrew them is what holds. They held once, and can be asked for as of a day.
-CLOSED: Final = frozenset({Status.SUPERSEDED, Status.RETRACTED, Status.MERGED})
 # Never believed, or not to be told again on any day.
-UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING})
+UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING, Status.NEVER_HELD})
 
 DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
@@ -169,8 +167,9 @@ def _item(base: Unit, block: Block) -> Unit | None:
     until, hidden = _day(item.until), SHOWN
     if item.status in UNTOLD:
         hidden = NEVER
-    elif item.status in CLOSED:
-        # What was closed on a day that nobody wrote down held until nobody knows when, so it is told for no day.
+    elif item.status in STRUCK:
+        # It held once, and can be asked for as of a day; but what was closed on a day that nobody wrote down held until
+        # nobody knows when, so it is told for no day.
         hidden = PAST if until else NEVER
     return replace(
         _prose(base, block),

@@ -11,7 +11,7 @@ import pytest
 from pipelines.cli import run_cli
 from pipelines.errors import ModelFailed
 from pipelines.extract import choose_models as choose
-from pipelines.extract.extraction import Candidate, Extraction
+from pipelines.extract.extraction import Candidate, Extraction, Place
 from pipelines.extract.rules import RulesExtractor
 from pipelines.store.item import Confidence, ItemType
 from pipelines.usage import Spent, Tally, Usage
@@ -66,8 +66,8 @@ class Scripted:
         for kind, line, text, quote in self.said.get(request.day, ()):
             entry = next(one for one in request.entries if one.start_line <= line <= one.end_line)
             level = Confidence.MEDIUM
-            found.append(Candidate(ItemType(kind), text, entry, line, line, quote, level, "told", self.name))
-        return Extraction(tuple(found), Tally([*self.spent]))
+            found.append(Candidate(ItemType(kind), text, (Place(entry, line, line, quote),), level, "told", self.name))
+        return Extraction(tuple(found), tally=Tally([*self.spent]))
 
 
 def measure(capsys: pytest.CaptureFixture[str], *arguments: object, exits: int = 0) -> str:
@@ -223,8 +223,8 @@ def test_who_cannot_read_is_refused(
 def test_a_program_can_be_measured(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = tmp_path / "says.py"
     item = {
-        "type": "Decision", "text": "Close the north gate.", "document": "", "new_project": "", "closed": False,
-        "quote": "Close the north gate.", "start_line": 3, "end_line": 3, "confidence": "high", "reason": "said",
+        "type": "Decision", "text": "Close the north gate.", "document": "", "confidence": "high", "reason": "said",
+        "evidence": [{"quote": "Close the north gate.", "start_line": 3, "end_line": 3}],
     }  # fmt: skip
     program.write_text(f"import json, sys; asked = json.load(sys.stdin); print(json.dumps({{'items': [{item}]}}))\n")
     found = score(capsys, folder, "--provider", f"exec:{sys.executable} {program}", "--days", 1)

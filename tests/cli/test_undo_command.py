@@ -68,7 +68,7 @@ def test_undone_items_are_not_proposed_again_and_what_was_read_stays_read(memory
     memory.write("Logs/2026-03-12.md", "- FACT: The port is 8080!\n- Fact: the host is db1\n")
     report = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
     assert report["entries"]["read"] == 2
-    assert report["verdicts"] == {"noise": 1, "add": 1}
+    assert report["verdicts"] == {"ignore": 1, "add": 1}
     assert "8080" not in " ".join(items(memory))
 
 

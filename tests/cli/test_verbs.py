@@ -146,8 +146,10 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(memory: Memory) -> None:
 
 
 def test_items_are_listed_with_their_evidence_and_filtered(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "# Day\n\n- 09:00 Decision: Use SQLite\n- [x] Todo: buy milk\n")
+    memory.write("Logs/2026-03-18.md", "# Day\n\n- 09:00 Decision: Use SQLite\n- Todo: buy milk\n")
     memory.curate("run", "--now", "2026-03-19T02:00")
+    memory.write("Logs/2026-03-19.md", "- [x] buy milk\n")
+    memory.curate("run", "--now", "2026-03-20T02:00")
     items = json.loads(memory.curate("items", "--json"))
     by_type = {item["type"]: item for item in items}
     assert by_type["Decision"]["evidence"] == [

@@ -9,6 +9,7 @@ import os
 import time
 
 from pipelines.queries.startup.cache import StartupSettings
+from pipelines.queries.startup.open_items import open_entries
 from pipelines.queries.startup.read import (
     Entry,
     document_entries,
@@ -16,6 +17,7 @@ from pipelines.queries.startup.read import (
     log_entries,
     newest,
     read_part,
+    suspicious,
     tokens,
     veiled,
     veiled_log,
@@ -33,13 +35,18 @@ LOG_DAYS = 30
 """Days after which a log is history: no line of it is shown."""
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out.
-_SHARES = {"MEMORY.md": 30, "project": 15, "today": 16, "USER.md": 14, "SOUL.md": 10, "hits": 10, "yesterday": 5}
+_SHARES = {
+    "MEMORY.md": 27, "project": 13, "open": 12, "today": 14, "USER.md": 12, "SOUL.md": 9, "hits": 9, "yesterday": 4,
+}  # fmt: skip
 _ORDER = (
-    "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "yesterday", "today", "hits",
+    "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "yesterday", "today",
+    "hits",
 )  # fmt: skip
+_NAMELESS = {"hits": "what was found", "open": "open todos and risks"}
 _THEIR = "their "
 _LINES = 50  # tokens of a part's title and of the line that says what was cut, without the path that both name
 _A_FILE = 1 << 18
+_MOST_READ = 1 << 22  # bytes of all documents in which open todos and risks are looked for
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
 _AHEAD_SECONDS = 3600
@@ -119,7 +126,7 @@ def assemble(request: Request) -> list[Part]:
     for part in parts:
         kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
         part.text = "\n".join(_spaced(kept))
-    if out := [part.path or "what was found" for part in parts if part.cut and not part.text]:
+    if out := [part.path or _NAMELESS.get(part.name, part.name) for part in parts if part.cut and not part.text]:
         health.text += f" Left out to fit the budget: {', '.join(out)}."
     return [*(part for part in parts if part.text or part.fault), health]
 
@@ -154,7 +161,8 @@ def _parts(request: Request) -> list[Part]:
     most = max(_A_FILE, 16 * request.budget)
 
     def document(name: str, path: str) -> Part:
-        return _part(name, path, lambda: document_entries(veiled(read_part(root, path, most))))
+        with_open = name == "SOUL.md"  # those of the other documents are a part of their own
+        return _part(name, path, lambda: document_entries(veiled(read_part(root, path, most)), with_open=with_open))
 
     def log(name: str, number: int) -> Part:
         day = day_text(number)
@@ -179,6 +187,7 @@ def _parts(request: Request) -> list[Part]:
         found.append(document("project", path))
     elif fault:
         found.append(Part("project", fault=fault))
+    found.append(_part("open", "", lambda: _open_entries(request, path)))
     found += [log("yesterday", request.today - 1), log("today", request.today)]
     if hits := request.hits:
         found.append(_part("hits", "", lambda: _hit_entries(hits(), day_text(request.today - LOG_DAYS))))
@@ -191,6 +200,26 @@ def _part(name: str, path: str, entries: Callable[[], list[Entry]], keep: Keep =
     except Exception as error:  # noqa: BLE001  as above
         what = f"{path} could not be read" if path else "The search failed"
         return Part(name, path, keep=keep, fault=f"{what}: {_why(error)}.")
+
+
+def _open_entries(request: Request, project: str) -> list[Entry]:
+    """Return an entry for each open todo and risk of the memory's documents; one that cannot be read is passed over."""
+    root, settings = request.root, request.settings
+    folders = (*settings.projects, f"{settings.home}Areas/")
+    paths = [one for name in ("MEMORY.md", "USER.md") for one in settings.documents(name)]
+    paths += [f"{folder}{name}" for folder in folders for name in sorted(_documents(f"{root}/{folder}"))]
+    texts, left = [], _MOST_READ
+    for path in dict.fromkeys(paths):
+        try:
+            text = read_part(root, path, min(_A_FILE, left))
+        except OSError:
+            continue
+        left = max(0, left - len(text))
+        texts.append((path, text))
+    entries = open_entries(texts, day_text(request.today), project)
+    if suspicious("\n".join([entry.text for entry in entries])):
+        return [Entry(veiled(entry.text)) for entry in entries]
+    return entries
 
 
 def _hit_entries(hits: list[tuple[str, str]], oldest: str) -> list[Entry]:

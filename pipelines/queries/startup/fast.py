@@ -27,6 +27,7 @@ _TITLES = {
     "USER.md": "Who you work for",
     "MEMORY.md": "What you know",
     "project": "The project",
+    "open": "Open todos and risks (close one in the log: `Done: ID`)",
     "yesterday": "Yesterday",
     "today": "Today so far",
     "hits": "Found for your question",
@@ -192,7 +193,8 @@ def _shown(part: Part) -> str:
     if part.cut:
         entries = "1 entry was" if part.cut == 1 else f"{part.cut} entries were"
         where = f"read {part.path} in the memory, or " if part.path else ""
-        cut = f"({entries} cut to fit; {where}use `curate search`.)"
+        how = "`curate items` lists all" if part.name == "open" else f"{where}use `curate search`"
+        cut = f"({entries} cut to fit; {how}.)"
     title = f"=== {_TITLES[part.name]}{f' ({part.path})' if part.path else ''} ==="
     return "\n".join(filter(None, (title, part.text, part.fault, cut)))
 

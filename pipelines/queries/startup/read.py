@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 
 _BULLETS = ("- ", "* ", "+ ", "-\t", "*\t", "+\t")
-_GONE = frozenset({"superseded", "retracted", "merged", "forgotten", "archived", "waiting"})
-_REPLACED = frozenset({"superseded-by", "merged-into"})
+_GONE = frozenset({"forgotten", "archived", "waiting"})
 _CLOSED = "history"
+_KINDS_OPEN = frozenset({"Todo", "Risk"})
 _FENCES = ("```", "~~~")
 _HEX = frozenset("0123456789abcdef")
 _LEAST = 20  # tokens below which the end of an overlong entry says nothing
@@ -87,12 +87,17 @@ def open_folder(root: str, folders: list[str]) -> int:
     return here
 
 
-def document_entries(text: str) -> list[Entry]:
-    """Return the entries of a document that hold: without front matter, History, and items that are closed."""
+def document_entries(text: str, *, with_open: bool = True) -> list[Entry]:
+    """Return the entries of a document that hold: without front matter, History, and items that are closed.
+
+    Args:
+        text: the document.
+        with_open: whether open todos and risks are among them; they may be listed elsewhere.
+    """
     lines = text.split("\n")
     if lines[0].rstrip() == "---" and "---" in (rest := [line.rstrip() for line in lines[1:]]):
         lines = lines[rest.index("---") + 2 :]
-    return _entries(lines, documents=True)
+    return _entries(lines, documents=True, with_open=with_open)
 
 
 def log_entries(text: str) -> list[Entry]:
@@ -100,7 +105,7 @@ def log_entries(text: str) -> list[Entry]:
     return _entries(text.split("\n"), documents=False)
 
 
-def _entries(lines: list[str], *, documents: bool) -> list[Entry]:
+def _entries(lines: list[str], *, documents: bool, with_open: bool = True) -> list[Entry]:
     found: list[Entry] = []
     current: list[str] = []
     date, level, closed, fence = "", 0, False, ""
@@ -117,10 +122,13 @@ def _entries(lines: list[str], *, documents: bool) -> list[Entry]:
             current, date, level = [], "", 0
         if heading:
             closed = documents and bare[heading:].strip().casefold() == _CLOSED
-        if not bare or closed:
+        if not bare:
             continue
         fields = _fields(comment) if documents else {}
-        if documents and _is_gone(bare, fields):
+        # Among what is closed stands what a person let hold again, until the next run puts it in its place.
+        if documents and ((closed and not fields) or _is_gone(bare, fields)):
+            continue
+        if documents and not with_open and open_item(line):
             continue
         current.append(bare)
         level = heading
@@ -167,14 +175,25 @@ def _outside_comments(lines: list[str]) -> list[str]:
 
 
 def _is_gone(bare: str, fields: dict[str, str]) -> bool:
-    """Whether a line is an item that holds no longer: struck, done, or replaced."""
+    """Whether a line is an item that holds no longer: struck or done, or put away; a strike-through is its own word."""
     if not bare.startswith(_BULLETS):
         return False
     text = bare[2:].lstrip()
     if text[:4].lower() == "[x] ":
         return True
     text = text.removeprefix("[ ] ").lstrip()
-    return text.startswith("~~") or bool(_REPLACED & fields.keys()) or fields.get("status") in _GONE
+    return text.startswith("~~") or fields.get("status") in _GONE
+
+
+def open_item(line: str) -> tuple[str, str, str, dict[str, str]] | None:
+    """Return type, words, id and fields of the open todo or risk that a line of a document is, or None."""
+    bare, comment = _split_comment(line)
+    fields = _fields(comment)
+    if not fields or not bare.startswith(_BULLETS) or _is_gone(bare, fields):
+        return None
+    label, _, words = bare[2:].lstrip().removeprefix("[ ] ").partition(":")
+    kind = label.strip("*_ \t").capitalize()
+    return (kind, words.lstrip("*_ \t"), comment.split(" ", 1)[0], fields) if kind in _KINDS_OPEN else None
 
 
 def _without_empty_headings(entries: list[Entry]) -> list[Entry]:

@@ -28,8 +28,8 @@ SAID = (
     "Fact: [project: Alpha] The gate is made of oak.",
 )
 LATER = (
-    "Decision: [project: Alpha] We do not use port 8080 for the gate.",
-    "Called Ben about the lock, done.",
+    "Decision: [project: Alpha] Do not use port 8080 for the gate.",
+    "Done: call Ben about the lock.",
 )
 _OWN_NAME = re.compile(r"(?<![\w/])(?:Areas|Projects|Archives|Review\.md|USER\.md|Logs/20|Sessions/|State/|Notes/)")
 
@@ -176,7 +176,7 @@ def test_history_follows_an_item_through_a_persons_page_and_its_folder(opened: G
 
 
 def test_an_answer_is_applied_and_taken_back(grown: Grown) -> None:
-    waits = grown.ident("We do not use port 8080 for the gate.")
+    waits = grown.ident("Do not use port 8080 for the gate.")
     review = grown.memory.read("Curated/Review.md")
     assert f"({grown.daily}/2026-03-01.md line 1: “" in review
     assert grown.curate("review", waits, "--accept") == f"{waits}: keep new.\n"
@@ -289,7 +289,7 @@ def test_a_rename_leaves_the_links_in_a_persons_page_alone(opened: Grown) -> Non
 
 
 def test_a_project_that_is_over_is_proposed_and_archived(grown: Grown) -> None:
-    waits = grown.ident("We do not use port 8080 for the gate.")
+    waits = grown.ident("Do not use port 8080 for the gate.")
     grown.curate("review", waits, "--reject")
     told = grown.curate("run", now="2026-07-01T02:00")
     assert "Curated/Projects/alpha.md may be over; Curated/Review.md asks whether to archive." in told
@@ -306,7 +306,7 @@ def test_a_project_that_is_over_is_proposed_and_archived(grown: Grown) -> None:
 
 def test_a_note_beside_the_days_keeps_a_project_from_being_over(once: Path, place: Place) -> None:
     grown = _copied(once, place, openclaw, "memory")
-    grown.curate("review", grown.ident("We do not use port 8080 for the gate."), "--reject")
+    grown.curate("review", grown.ident("Do not use port 8080 for the gate."), "--reject")
     lay(grown.root, {"memory/2026-06-20-walk.md": "- talked of alpha with Ben\n"})
     grown.curate("run", now="2026-07-01T02:00")
     assert "archive:" not in grown.memory.read("Curated/Review.md")

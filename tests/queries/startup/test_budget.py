@@ -13,8 +13,11 @@ from pipelines.queries.startup.fast import as_text
 from pipelines.queries.startup.read import Entry, document_entries, fitting, log_entries, newest, tokens
 
 TODAY = 20_000  # 2024-10-04
+OPEN = (
+    "- [ ] Todo: Call Anders about the data processing agreement. <!-- k0123456789 since=2024-01-01 due=2024-05-01 -->"
+)
 LINES = st.one_of(
-    st.sampled_from(["", "# A", "## History", "## B", "---", "```", "<!--", "-->", "- [ ] Todo: x", "~~~"]),
+    st.sampled_from(["", "# A", "## History", "## B", "---", "```", "<!--", "-->", "- [ ] Todo: x", "~~~", OPEN]),
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=200),
     st.builds("- {}".format, st.text("abc de,.", max_size=120)),
 )

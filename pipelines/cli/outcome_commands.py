@@ -1,0 +1,251 @@
+"""The verbs by which an owner says what became of items.
+
+`curate done`, `resolve`, `drop` and `end` close them, `retract` says that they never held, `correct` puts the right
+sentence in one's place, and `reopen` takes any of that back. Each is one commit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from pipelines.cli.item_lines import safe
+from pipelines.cli.options import json_option, with_memory
+from pipelines.cli.output import say, say_json, warn
+from pipelines.errors import UsageFault
+from pipelines.night.manual import Deed, change_by_hand
+from pipelines.night.name_items import Sought, named_items
+from pipelines.night.outcome_changes import Voice, check_ending, close_items, correct_item, reopen_items
+from pipelines.queries.item_graph import item_json
+from pipelines.review.outcomes import REOPENABLE
+from pipelines.store.change_set import placed_item
+from pipelines.store.item import ItemType, Status, fold
+from pipelines.store.secrets import format_found, load_redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pipelines.cli.options import OpenMemory
+    from pipelines.night.manual import Held
+    from pipelines.night.outcome_changes import Changed, Outcome
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
+
+
+_IDS: Final = click.argument("items", metavar="ID...", nargs=-1, required=True)
+_JSON: Final = json_option("Print a JSON array, an object for each item.")
+_MOST_NAMED: Final = 3
+_SAID: Final = {
+    Status.LIVE: "holds",
+    Status.OPEN: "is open",
+    Status.DONE: "is done",
+    Status.DROPPED: "is dropped",
+    Status.RESOLVED: "is resolved",
+    Status.OCCURRED: "came true",
+    Status.ANSWERED: "is answered",
+    Status.ENDED: "holds no longer",
+    Status.NEVER_HELD: "never held",
+    Status.SUPERSEDED: "is superseded",
+}
+_TODOS, _RISKS = frozenset({ItemType.TODO}), frozenset({ItemType.RISK})
+_BELIEFS: Final = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
+_WAYS: Final = {
+    ItemType.TODO: "`curate done` or `curate drop` closes it.",
+    ItemType.RISK: "`curate resolve` or `curate drop` closes it.",
+    **dict.fromkeys(_BELIEFS, "`curate end` closes it; `curate correct` says what holds instead."),
+}
+
+
+@click.command()
+@_IDS
+@_JSON
+@with_memory
+def curate_done(*, items: tuple[str, ...], as_json: bool, opened: OpenMemory) -> None:
+    """Say that todos are done.
+
+    ID is the beginning of an item's id, or a few words of one open todo: `curate done call Anders`. Where the words
+    mean none, or more than one, the nearest todos are shown and nothing is done.
+    """
+    _close("done", items, _Ending(Sought(_open(_TODOS), "open todo"), lambda _: Status.DONE), opened, as_json=as_json)
+
+
+@click.command()
+@_IDS
+@click.option("--occurred", is_flag=True, help="The risk came true.")
+@_JSON
+@with_memory
+def curate_resolve(*, items: tuple[str, ...], occurred: bool, as_json: bool, opened: OpenMemory) -> None:
+    """Say that risks are over: they cannot come true any more, or did.
+
+    ID is the beginning of an item's id, or a few words of one open risk.
+    """
+    how = Status.OCCURRED if occurred else Status.RESOLVED
+    _close("resolve", items, _Ending(Sought(_open(_RISKS), "open risk"), lambda _: how), opened, as_json=as_json)
+
+
+@click.command()
+@_IDS
+@_JSON
+@with_memory
+def curate_drop(*, items: tuple[str, ...], as_json: bool, opened: OpenMemory) -> None:
+    """Drop todos that will not be done, and risks that need no watching any more (they count as resolved).
+
+    ID is the beginning of an item's id, or a few words of one open todo or risk.
+    """
+    sought = Sought(_open(_TODOS | _RISKS), "open todo or risk")
+    ending = _Ending(sought, lambda kind: Status.RESOLVED if kind is ItemType.RISK else Status.DROPPED)
+    _close("drop", items, ending, opened, as_json=as_json)
+
+
+@click.command()
+@_IDS
+@click.option("--answered", is_flag=True, help="It was a question, and is answered.")
+@_JSON
+@with_memory
+def curate_end(*, items: tuple[str, ...], answered: bool, as_json: bool, opened: OpenMemory) -> None:
+    """Say that decisions, facts or rules held until today, and nothing takes their place.
+
+    ID is the beginning of an item's id, or a few words of one that holds. Where something else holds now, use
+    `curate correct`; where it was a mistake from the beginning, `curate retract`.
+    """
+    how = Status.ANSWERED if answered else Status.ENDED
+    sought = Sought(_open(_BELIEFS), "decision, fact or rule that holds")
+    _close("end", items, _Ending(sought, lambda _: how), opened, as_json=as_json)
+
+
+@click.command()
+@_IDS
+@_JSON
+@with_memory
+def curate_retract(*, items: tuple[str, ...], as_json: bool, opened: OpenMemory) -> None:
+    """Say that items were mistakes and never held, on no day.
+
+    ID is the beginning of an item's id, or a few words of one that is live or open. `--as-of` shows such an item for no
+    day; `curate history` still tells of it. `curate forget` takes its words out of the memory altogether.
+    """
+    ending = _Ending(Sought(_open(frozenset(ItemType)), "live or open item"), lambda _: Status.NEVER_HELD)
+    _close("retract", items, ending, opened, as_json=as_json)
+
+
+@click.command()
+@click.argument("item", metavar="ID")
+@click.argument("sentence")
+@click.option("--never-held", is_flag=True, help="The old sentence was wrong from the beginning.")
+@json_option("Print a JSON array: the item as it was corrected, with the new one's id in superseded_by.")
+@with_memory
+def curate_correct(*, item: str, sentence: str, never_held: bool, as_json: bool, opened: OpenMemory) -> None:
+    """Put a new SENTENCE in an item's place, as your word; the old one is kept as history.
+
+    ID is the beginning of an item's id, or a few words in quotation marks. The old sentence held until today; with
+    --never-held it was a mistake, and the new one counts from the day on which the old one was believed to hold.
+    """
+    clean = load_redactor(opened[0]).redact(fold(sentence))
+    if clean.found:
+        warn(f"curate correct: {format_found(clean.found)} redacted before it was filed.")
+    if not clean.text:
+        raise UsageFault("There is no new sentence.", "Give one, or use `curate end` or `curate retract`.")
+    sought = Sought(_open(frozenset(ItemType)), "live or open item")
+
+    def change(held: Held, found: list[str]) -> Changed:
+        return correct_item(held.documents, found[0], clean.text, _owner(held), never_held=never_held)
+
+    _carry_out("correct", (item,), sought, change, opened, as_json=as_json)
+
+
+@click.command()
+@_IDS
+@_JSON
+@with_memory
+def curate_reopen(*, items: tuple[str, ...], as_json: bool, opened: OpenMemory) -> None:
+    """Take the end of items back: a todo or a risk is open again, anything else holds again.
+
+    ID is the beginning of an item's id, or a few words of one that has ended. What took its place stays, too.
+    """
+    sought = Sought(lambda one: one.status in REOPENABLE, "closed item")
+
+    def change(held: Held, found: list[str]) -> Changed:
+        return reopen_items(held.documents, found, _owner(held))
+
+    _carry_out("reopen", items, sought, change, opened, as_json=as_json)
+
+
+class _Ending:
+    """How a verb ends items: what it can be about, and how an item of a type ends."""
+
+    def __init__(self, sought: Sought, how_of: Callable[[ItemType], Status]) -> None:
+        self.sought, self.how_of = sought, how_of
+
+
+def _open(kinds: frozenset[ItemType]) -> Callable[[Item], bool]:
+    return lambda item: item.active and item.type in kinds
+
+
+def _owner(held: Held) -> Voice:
+    return Voice(held.today, shown=held.snapshot.shown)
+
+
+def _close(verb: str, items: tuple[str, ...], ending: _Ending, opened: OpenMemory, *, as_json: bool) -> None:
+    def change(held: Held, found: list[str]) -> Changed:
+        for ident in found:
+            item = placed_item(held.documents, ident)[1].item
+            check_ending(item, ending.how_of(item.type), _WAYS[item.type])
+        return close_items(held.documents, found, ending.how_of, _owner(held))
+
+    _carry_out(verb, items, ending.sought, change, opened, as_json=as_json)
+
+
+def _carry_out(
+    verb: str,
+    names: tuple[str, ...],
+    sought: Sought,
+    change: Callable[[Held, list[str]], Changed],
+    opened: OpenMemory,
+    *,
+    as_json: bool,
+) -> None:
+    """Look the items up, change them in one commit, and tell what became of each."""
+    with change_by_hand(*opened, f"curate {verb}") as held:
+        shown = held.snapshot.shown
+        found = named_items(held.documents, names, sought, shown)
+        documents, outcomes = change(held, found)
+        after: Mapping[str, Document] = held.documents
+        added = [one.new for one in outcomes if one.is_new]
+        changed = sum(placed_item(documents, i)[1].item != placed_item(after, i)[1].item for i in found)
+        if changed:
+            named = ", ".join(found[:_MOST_NAMED])
+            more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+            summary = f"{verb.capitalize()} {named}{more}"
+            after, _ = held.write(Deed(documents, summary, added=added, changed=changed))
+    if as_json:
+        say_json([_outcome_json(one, after, shown) for one in outcomes])
+        return
+    for one in outcomes:
+        _tell(one, after, shown)
+
+
+def _outcome_json(one: Outcome, documents: Mapping[str, Document], shown: Callable[[str], str]) -> dict[str, Any]:
+    path, placed = placed_item(documents, one.id)
+    item = placed.item
+    more = {"superseded_by": item.superseded_by or None, "was": one.was.status}
+    return item_json(item, shown(path), line=placed.line + 1) | more
+
+
+def _tell(one: Outcome, documents: Mapping[str, Document], shown: Callable[[str], str]) -> None:
+    """Print one line on what became of an item, and on what stands beside it."""
+    path, placed = placed_item(documents, one.id)
+    item = placed.item
+    said = _SAID.get(item.status, f"is {item.status}")
+    if item.status is one.was.status:
+        said += " already"
+    elif item.active:
+        said += " again"
+    say(f"{item.id} in {shown(path)} {said}: {item.type}: {safe(item.text)}")
+    if not one.new:
+        return
+    there, other = placed_item(documents, one.new)
+    words = f"{one.new} in {shown(there)}: {other.item.type}: {safe(other.item.text)}"
+    if item.active:
+        say(f"  What took its place on {one.was.until} holds, too, {words}")
+    else:
+        say(f"  In its place stands {'' if one.is_new else 'what was there already, '}{words}")

@@ -1,0 +1,121 @@
+"""Naming items: by the beginning of an id, or by a few words, which must mean one item alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import UsageFault
+from pipelines.review.compare import keywords
+from pipelines.review.match_forms import likeness
+from pipelines.store.item import folded
+from pipelines.store.secrets import veil
+from pipelines.store.template import named_item
+from pipelines.text import escape_terminal_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
+
+    Held = tuple[str, Item]
+
+
+_OFFERED: Final = 5
+_LONGEST: Final = 100
+_ID: Final = re.compile(r"k[0-9a-f]{4,64}")
+_BEGINNING: Final = re.compile(r"k[0-9a-f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What a verb can be about.
+
+    Args:
+        fits: whether an item can be meant.
+        what: what such items are called, as `open todo`.
+    """
+
+    fits: Callable[[Item], bool]
+    what: str
+
+
+def named_items(
+    documents: Mapping[str, Document], arguments: Sequence[str], sought: Sought, shown: Callable[[str], str] = str
+) -> list[str]:
+    """Return the ids of the items that a person or an agent names, each once.
+
+    An argument is the beginning of an id, or a few words in quotation marks; words without them are one name together.
+
+    Args:
+        documents: every document by path.
+        arguments: what was typed.
+        sought: what can be meant by words; by an id any item can, for the caller to say why it will not do.
+        shown: what people call the file at a path.
+
+    Raises:
+        UnknownItem: no item, or more than one, has an id that begins so.
+        UsageFault: words mean none, or more than one; the nearest are offered.
+    """
+    held = [(path, one.item) for path, document in documents.items() for one in document.items if one.item.id]
+    fitting = [pair for pair in held if sought.fits(pair[1])]
+    groups = [item.id for _, item in fitting], [item.id for _, item in held]
+
+    def is_id(text: str) -> bool:
+        low = text.strip().casefold()
+        begins = _BEGINNING.fullmatch(low) and any(ident.startswith(low) for ident in groups[1])
+        return bool(_ID.fullmatch(low) or begins)
+
+    each = all(is_id(one) or " " in one.strip() for one in arguments)
+    names = arguments if each else [" ".join(arguments)]
+    found = [named_item(one, *groups) if is_id(one) else _meant(one, fitting, sought, shown) for one in names]
+    return list(dict.fromkeys(found))
+
+
+def _meant(words: str, fitting: Sequence[Held], sought: Sought, shown: Callable[[str], str]) -> str:
+    """Return the id of the one item that words mean.
+
+    The same words come first, then the same but for days, then what holds all of them, or is held by them.
+
+    Raises:
+        UsageFault: there is none, or more than one.
+    """
+    said = keywords(words)
+    ranked = [
+        (likeness(words, path, item) or int(bool(said) and said <= keywords(item.text)), path, item)
+        for path, item in fitting
+    ]
+    most = max((rank for rank, *_ in ranked), default=0)
+    meant = [(path, item) for rank, path, item in ranked if rank == most and most]
+    if len(meant) == 1:
+        return meant[0][1].id
+    many = len(meant) > 1
+    sentence = f"“{words}” means {len(meant)} {sought.what}s" if many else f"No {sought.what} is called “{words}”"
+    offered = _nearest(words, meant if many else fitting)
+    if not offered:
+        raise UsageFault(f"{sentence}.", f"There is no {sought.what}.")
+    rows = "".join(f"\n  {_row(item)} ({shown(path)})" for path, item in offered)
+    raise UsageFault(
+        f"{sentence}.", f"Nothing was done. {'Name one' if many else 'Nearest are these; name one'} by its id:{rows}"
+    )
+
+
+def _row(item: Item) -> str:
+    text = item.text if len(item.text) <= _LONGEST else f"{item.text[: _LONGEST - 1].rstrip()}…"
+    return f"{item.id} {item.type}: {escape_terminal_line(veil(text))}"
+
+
+def _nearest(words: str, items: Sequence[Held]) -> list[Held]:
+    """Return the items that share the most telling words with some words; then those that are spelled most alike."""
+    counts = Counter(word for _, item in items for word in keywords(item.text))
+    said, spelled = keywords(words), folded(words)
+
+    def nearness(pair: Held) -> tuple[float, float]:
+        shared = sum(1 / counts[word] for word in said & keywords(pair[1].text))
+        return shared, SequenceMatcher(None, spelled, folded(pair[1].text), autojunk=False).quick_ratio()
+
+    return sorted(items, key=nearness, reverse=True)[:_OFFERED]

@@ -1,0 +1,269 @@
+"""What becomes of items at somebody's word: they end, are corrected, or are reopened.
+
+The owner's word is carried out. An agent's changes only what is trusted no more than that; of the rest Review.md asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import UsageFault
+from pipelines.night.file_items import superseded
+from pipelines.review.outcomes import (
+    CLOSED_BY,
+    DOUBT,
+    REOPEN,
+    REOPENABLE,
+    Claim,
+    claimed,
+    ended,
+    replaced,
+    with_outcome,
+    with_reopened,
+    without_questions,
+)
+from pipelines.review.questions import Question, Sources, asked
+from pipelines.store.change_set import items_by_id, placed_item
+from pipelines.store.document import Block, edited
+from pipelines.store.item import OUTCOMES, Confidence, Item, Status, Trust, folded, new_id
+from pipelines.store.layout import REVIEW, document_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from pipelines.store.document import Document
+    from pipelines.store.item import Evidence, ItemType
+
+
+_AGENT_ONLY: Final = "what is held is trusted more than an agent's word"
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Whose word it is that changes items.
+
+    Args:
+        today: the memory's day.
+        trust: owner, or that of an agent's session.
+        place: the line of the log that says so; None for the owner, who needs none.
+        by: what stands for who wrote it in a new item; empty for the owner.
+        shown: what people call the file at a path.
+        quote: the words of that line.
+        asks: why a person decides whatever is changed, as a clause; or empty.
+    """
+
+    today: str
+    trust: Trust = Trust.OWNER
+    place: Evidence | None = None
+    by: str = ""
+    shown: Callable[[str], str] = str
+    quote: str = ""
+    asks: str = ""
+
+    @property
+    def sources(self) -> Sources:
+        """How a question of Review.md tells of that line."""
+        return Sources(lambda evidence: self.quote if evidence == self.place else "", self.shown)
+
+    def may_change(self, item: Item) -> bool:
+        """Whether this word is enough to change an item."""
+        return not self.why_not(item)
+
+    def why_not(self, item: Item) -> str:
+        """Return why this word is not enough to change an item, as a clause; empty where it is."""
+        return self.asks or ("" if self.trust.reaches(item.trust) else _AGENT_ONLY)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one item.
+
+    Args:
+        id: its id.
+        was: the item as it stood.
+        asked: whether nothing was done, and Review.md asks a person.
+        new: the id of the item in its place, or that took its place once; empty where there is none.
+        is_new: whether that one is new.
+    """
+
+    id: str
+    was: Item
+    asked: bool = False
+    new: str = ""
+    is_new: bool = False
+
+
+Changed = tuple[dict[str, "Document"], list[Outcome]]
+
+
+def close_items(
+    documents: Mapping[str, Document], idents: Iterable[str], how_of: Callable[[ItemType], Status], voice: Voice
+) -> Changed:
+    """Return the documents with items ended, and what became of each; what ended so already stays as it is.
+
+    Args:
+        documents: every document by path.
+        idents: their ids.
+        how_of: how an item of a type ends.
+        voice: whose word it is.
+
+    Raises:
+        UsageFault: one of them cannot end so, or does not hold any more.
+    """
+    after, outcomes, claims = dict(documents), [], list[Claim]()
+    for ident in idents:
+        path, placed = placed_item(after, ident)
+        item, how = placed.item, how_of(placed.item.type)
+        check_ending(item, how)
+        if item.status is how:
+            outcomes.append(Outcome(ident, item))
+            continue
+        _must_hold(item, path, voice)
+        if not voice.may_change(item):
+            kind = DOUBT if how is Status.NEVER_HELD else how.value
+            claims.append(Claim(ended(item, how, voice.today, voice.place), kind, voice.why_not(item)))
+        elif voice.trust is Trust.OWNER:
+            after = with_outcome(after, ident, how, voice.today)
+        else:
+            after = replaced(after, path, ended(item, how, voice.today, voice.place))
+        outcomes.append(Outcome(ident, item, asked=not voice.may_change(item)))
+    after = without_questions(after, [one.id for one in outcomes if not one.asked])
+    return dict(claimed(after, claims, voice.sources, voice.today)[0]), outcomes
+
+
+def check_ending(item: Item, how: Status, advice: str = "") -> None:
+    """Check that an item of its type can end so.
+
+    Args:
+        item: the item.
+        how: its outcome.
+        advice: what to do where it cannot.
+
+    Raises:
+        UsageFault: it cannot; the sentence says how it can.
+    """
+    if how is not Status.NEVER_HELD and how not in OUTCOMES[item.type]:
+        ways = " or ".join(OUTCOMES[item.type])
+        raise UsageFault(f"{item.id} is a {item.type}, which can be {ways}, not {how}.", advice)
+
+
+def correct_item(
+    documents: Mapping[str, Document], ident: str, text: str, voice: Voice, *, never_held: bool = False
+) -> Changed:
+    """Return the documents with a new sentence in an item's place, and what became of that.
+
+    The new item has the old one's type, section, due day and pin. Where another item says the sentence already, that
+    one takes the place. Where the old one was wrong all along, the new one holds from the day on which the old one was
+    believed to.
+
+    Args:
+        documents: every document by path.
+        ident: the old one's id.
+        text: the new sentence.
+        voice: whose word it is.
+        never_held: whether the old one was a mistake from the beginning.
+
+    Raises:
+        UsageFault: the old one does not hold any more, or says the same.
+    """
+    path, placed = placed_item(documents, ident)
+    old = placed.item
+    _must_hold(old, path, voice)
+    if folded(text) == folded(old.text):
+        raise UsageFault(f"{ident} says that already.", "To change only its spelling, edit the line in its document.")
+    same = _said_already(documents, old, text)
+    if same and not voice.may_change(old):
+        claim = Claim(ended(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, voice.why_not(old))
+        return dict(claimed(documents, [claim], voice.sources, voice.today)[0]), [Outcome(ident, old, asked=True)]
+    new = same or _successor(documents, old, path, text, voice, since=old.since if never_held else voice.today)
+    if not voice.may_change(old):
+        question = Question(new, path, voice.why_not(old), old)
+        return dict(asked(documents, [question], voice.sources, voice.today)), [Outcome(ident, old, asked=True)]
+    after = dict(documents)
+    if not same:
+        after[path] = edited(after[path], add=[Block(new)])
+    after = superseded(after, ident, new, voice.today)
+    if never_held:
+        home, gone = placed_item(after, ident)
+        after[home] = edited(after[home], replace={ident: replace(gone.item, status=Status.NEVER_HELD)})
+    return without_questions(after, [ident]), [Outcome(ident, old, new=new.id, is_new=not same)]
+
+
+def _said_already(documents: Mapping[str, Document], old: Item, text: str) -> Item | None:
+    items = (p.item for path, document in documents.items() if path != REVIEW for p in document.items)
+    found = (one for one in items if one.id and one.active and one.type is old.type and one.id != old.id)
+    return next((one for one in found if folded(one.text) == folded(text)), None)
+
+
+def _successor(documents: Mapping[str, Document], old: Item, path: str, text: str, voice: Voice, *, since: str) -> Item:
+    item = Item(
+        old.type,
+        text,
+        status=old.status,
+        since=since or voice.today,
+        trust=voice.trust,
+        confidence=Confidence.HIGH,
+        evidence=(voice.place,) if voice.place else (),
+        seen=1 if voice.place else 0,
+        by=voice.by,
+        pinned=old.pinned,
+        page_section=old.page_section,
+        due=old.due,
+    )
+    return replace(item, id=new_id(item, document_id(path), items_by_id(documents)))
+
+
+def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice: Voice) -> Changed:
+    """Return the documents with items that had ended as they stood before; one that holds already stays as it is.
+
+    What took an item's place stays, and is named in the outcome. What a person ended, and what a more trusted item took
+    the place of, is not reopened by an agent's word: Review.md asks.
+
+    Args:
+        documents: every document by path.
+        idents: their ids.
+        voice: whose word it is.
+
+    Raises:
+        UsageFault: one of them waits, or is archived, or is gone for good.
+    """
+    after, outcomes, claims = dict(documents), [], list[Claim]()
+    known = items_by_id(documents)
+    for ident in idents:
+        path, placed = placed_item(after, ident)
+        item = placed.item
+        if item.active:
+            outcomes.append(Outcome(ident, item))
+            continue
+        if item.status not in REOPENABLE:
+            _must_hold(item, path, voice)
+        successor = known.get(item.superseded_by or item.merged_into)
+        by_owner = voice.trust is not Trust.OWNER and dict(item.extra).get(CLOSED_BY) == "owner"
+        may = not by_owner and all(map(voice.may_change, (item, successor[1]) if successor else (item,)))
+        if may:
+            after = with_reopened(after, ident)
+        else:
+            evidence = (*item.evidence, voice.place) if voice.place else item.evidence
+            why = "a person ended it" if by_owner else _AGENT_ONLY
+            claims.append(Claim(replace(item, evidence=evidence), REOPEN, why, "An agent says that it holds again"))
+        outcomes.append(Outcome(ident, item, asked=not may, new=successor[1].id if successor else ""))
+    after = without_questions(after, [one.id for one in outcomes if not one.asked])
+    return dict(claimed(after, claims, voice.sources, voice.today)[0]), outcomes
+
+
+def _must_hold(item: Item, path: str, voice: Voice) -> None:
+    """Check that an item is live or open.
+
+    Raises:
+        UsageFault: it is not; the advice says what to do first.
+    """
+    if path == REVIEW or item.status is Status.WAITING:
+        raise UsageFault(
+            f"{item.id} waits in {voice.shown(REVIEW)}.", f"Decide on it first: `curate review {item.id}`."
+        )
+    if item.status is Status.ARCHIVED:
+        raise UsageFault(f"{item.id} is archived.", f"Bring it back first: `curate move {item.id} DOCUMENT`.")
+    if not item.active:
+        since = f" since {item.until}" if item.until else ""
+        raise UsageFault(f"{item.id} is {item.status}{since}.", f"`curate reopen {item.id}` takes that back.")

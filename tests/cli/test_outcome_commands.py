@@ -1,0 +1,283 @@
+"""The owner says what became of items: named by id or by words, they end as their type can, and undo takes it back."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.queries.startup.open_items import short_ids, weight
+from pipelines.store.item import HALF_LIFE_DAYS, Confidence, Item, ItemType, Trust, Weights, priority
+from tests.asking import items
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tests.conftest import Memory
+
+ALPHA = "Projects/alpha.md"
+LOG = """project: Alpha
+
+- Todo: Call Anders about the DPA
+- Todo: Call Bob
+- Todo: Tell Mara about the gateway
+- Risk: The disk of the build server fills up
+- Fact: The port of the gateway is 8080
+- Decision: We use Postgres 16 for orders
+- Rule: Ask before you deploy
+"""
+ANDERS, BOB, MARA = "Call Anders about the DPA", "Call Bob", "Tell Mara about the gateway"
+DISK, PORT, POSTGRES = (
+    "The disk of the build server fills up",
+    "The port of the gateway is 8080",
+    "We use Postgres 16 for orders",
+)
+NOON = ("--now", "2026-03-12T12:00")
+
+
+@pytest.fixture(name="ids")
+def lived(memory: Memory) -> dict[str, str]:
+    """Return text → id of a memory after a night."""
+    memory.write("Logs/2026-03-10.md", LOG)
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    return {text: str(item["id"]) for text, item in items(memory).items()}
+
+
+def now(memory: Memory, text: str) -> dict[str, Any]:
+    return items(memory)[text]
+
+
+@pytest.mark.parametrize(
+    ("verb", "text", "status", "said"),
+    [
+        (["done"], ANDERS, "done", "is done"),
+        (["drop"], ANDERS, "dropped", "is dropped"),
+        (["resolve"], DISK, "resolved", "is resolved"),
+        (["resolve", "--occurred"], DISK, "occurred", "came true"),
+        (["drop"], DISK, "resolved", "is resolved"),
+        (["end"], POSTGRES, "ended", "holds no longer"),
+        (["end", "--answered"], PORT, "answered", "is answered"),
+        (["retract"], PORT, "never-held", "never held"),
+        (["retract"], ANDERS, "never-held", "never held"),
+    ],
+)
+def test_each_verb_ends_an_item_in_one_commit_and_undo_and_reopen_take_it_back(
+    memory: Memory, ids: Mapping[str, str], verb: list[str], text: str, status: str, said: str
+) -> None:
+    before = memory.files()
+    told = memory.curate(*verb, ids[text][:7].upper(), *NOON)
+    assert told.startswith(f"{ids[text]} in {ALPHA} {said}: ")
+    assert told.count("\n") == 1
+    assert (now(memory, text)["status"], now(memory, text)["until"]) == (status, "2026-03-12")
+    assert memory.git("log", "-1", "--format=%s") == f"{verb[0].capitalize()} {ids[text]}\n"
+    assert memory.git("status", "--porcelain") == ""
+    head = memory.git("rev-parse", "HEAD")
+    assert f"{said} already" in memory.curate(*verb, ids[text], *NOON)
+    assert memory.git("rev-parse", "HEAD") == head
+    assert "again: " in memory.curate("reopen", ids[text], *NOON)
+    assert now(memory, text)["status"] in {"live", "open"}
+    assert now(memory, text)["until"] is None
+    assert "nothing is broken" in memory.curate("check")
+    memory.curate("undo")
+    assert now(memory, text)["status"] == status
+    memory.curate("reopen", ids[text], *NOON)
+    line = next(one for one in memory.read(ALPHA).splitlines() if text in one)
+    assert line in before[ALPHA].decode()
+
+
+def test_several_are_one_commit_and_one_that_cannot_end_so_stops_all(memory: Memory, ids: Mapping[str, str]) -> None:
+    before = memory.files()
+    told = memory.curate("done", ids[ANDERS], ids[PORT], exits=2)
+    assert f"{ids[PORT]} is a Fact, which can be ended or answered, not done." in told
+    assert "`curate end`" in told
+    assert memory.files() == before
+    found = json.loads(memory.curate("done", ids[ANDERS], "tell mara", ids[ANDERS], "--json", *NOON))
+    assert [(one["id"], one["status"], one["was"]) for one in found] == [
+        (ids[ANDERS], "done", "open"),
+        (ids[MARA], "done", "open"),
+    ]
+    assert memory.git("log", "-1", "--format=%s") == f"Done {ids[ANDERS]}, {ids[MARA]}\n"
+    memory.curate("undo")
+    assert now(memory, ANDERS)["status"] == now(memory, MARA)["status"] == "open"
+
+
+def test_words_that_mean_one_open_item_do_it_and_others_only_offer(memory: Memory, ids: Mapping[str, str]) -> None:
+    before = memory.files()
+    told = memory.curate("done", "call", exits=2)
+    assert "“call” means 2 open todos" in told
+    assert f"{ids[ANDERS]} Todo: {ANDERS} ({ALPHA})" in told
+    assert MARA not in told
+    told = memory.curate("done", "phone", "andres", exits=2)
+    assert "No open todo is called “phone andres”" in told
+    assert told.index(ids[ANDERS]) < told.index(ids[BOB])
+    assert "No open todo is called" in memory.curate("done", PORT, exits=2)
+    assert "No item has the id kffff" in memory.curate("done", "kffff", exits=1)
+    assert "No such option" in memory.curate("done", "call", "--bob", exits=2)
+    memory.curate("done", exits=2)
+    assert memory.files() == before
+    assert ids[BOB] in memory.curate("done", "call", "bob")
+    # What is done is open no more, so the same word means the other one.
+    assert ids[ANDERS] in memory.curate("done", "call")
+    assert "There is no open risk" in (memory.curate("resolve", "disk") and memory.curate("resolve", "disk", exits=2))
+
+
+def test_a_correction_takes_the_place_as_the_owners_word(memory: Memory, ids: Mapping[str, str]) -> None:
+    memory.curate("pin", ids[PORT])
+    told = memory.curate("correct", ids[PORT], "The port of the gateway is 9090", *NOON)
+    new = now(memory, "The port of the gateway is 9090")
+    assert told.splitlines()[1] == f"  In its place stands {new['id']} in {ALPHA}: Fact: {new['text']}"
+    assert (new["trust"], new["since"], new["links"]) == ("owner", "2026-03-12", {"supersedes": [ids[PORT]]})
+    assert (now(memory, PORT)["status"], now(memory, PORT)["superseded_by"]) == ("superseded", new["id"])
+    assert "pinned=yes" in next(one for one in memory.read(ALPHA).splitlines() if "9090" in one)
+    assert PORT in memory.curate("items", "--as-of", "2026-03-11")
+    told = memory.curate("correct", "postgres", "We use MySQL 8 for orders", "--never-held", *NOON)
+    assert "never held" in told
+    assert now(memory, "We use MySQL 8 for orders")["since"] == "2026-03-10"
+    was = memory.curate("items", "--as-of", "2026-03-11")
+    assert "MySQL" in was
+    assert "Postgres" not in was
+    assert "is superseded since 2026-03-12" in memory.curate("correct", ids[PORT], "x", exits=2)
+    assert "says that already" in memory.curate("correct", "mysql", "We use MySQL 8 for orders.", exits=2)
+    assert "no new sentence" in memory.curate("correct", "mysql", " ", exits=2)
+    assert "nothing is broken" in memory.curate("check")
+
+
+def test_a_correction_that_another_item_says_already_makes_no_second_one(
+    memory: Memory, ids: Mapping[str, str]
+) -> None:
+    told = memory.curate("correct", ids[BOB], ANDERS, *NOON)
+    assert f"what was there already, {ids[ANDERS]}" in told
+    assert now(memory, BOB)["superseded_by"] == ids[ANDERS]
+    assert sum(text == ANDERS for text in items(memory)) == 1
+    assert "nothing is broken" in memory.curate("check")
+
+
+def test_reopening_what_was_superseded_leaves_the_successor_and_says_so(memory: Memory, ids: Mapping[str, str]) -> None:
+    memory.curate("correct", ids[PORT], "The port of the gateway is 9090", *NOON)
+    new = now(memory, "The port of the gateway is 9090")
+    told = memory.curate("reopen", "port 8080")
+    assert f"holds, too, {new['id']}" in told
+    assert now(memory, PORT)["status"] == now(memory, str(new["text"]))["status"] == "live"
+    assert now(memory, PORT)["superseded_by"] is None
+    assert "superseded-by" not in memory.read(ALPHA)
+    assert PORT in memory.read(ALPHA).partition("## Facts")[2].partition("## Rules")[0]
+    assert "holds already" in memory.curate("reopen", ids[PORT])
+    assert "nothing is broken" in memory.curate("check")
+
+
+def test_what_an_archive_kept_returns_into_its_document(memory: Memory, ids: Mapping[str, str]) -> None:
+    memory.curate("end", ids[PORT], *NOON)
+    line = next(one for one in memory.read(ALPHA).splitlines(keepends=True) if PORT in one)
+    memory.write(ALPHA, memory.read(ALPHA).replace(line, ""))
+    memory.write("Archives/alpha-2026.md", f"# Alpha 2026\n\n## History\n\n{line}  a note of mine\n")
+    assert f"{ids[PORT]} in {ALPHA} holds again" in memory.curate("reopen", ids[PORT])
+    facts = memory.read(ALPHA).partition("## Facts")[2].partition("## Rules")[0]
+    assert f"- Fact: {PORT} <!-- {ids[PORT]} " in facts
+    assert "  a note of mine\n" in facts
+    assert PORT not in memory.read("Archives/alpha-2026.md")
+    assert "nothing is broken" in memory.curate("check")
+
+
+def test_what_waits_or_is_archived_is_for_another_verb(memory: Memory, ids: Mapping[str, str]) -> None:
+    memory.curate("project", "close", "Alpha", "--yes")
+    assert "`curate move" in memory.curate("end", ids[PORT], exits=2)
+    assert "is archived" in memory.curate("reopen", ids[PORT], exits=2)
+
+
+def test_a_question_about_an_item_goes_with_its_answer_by_hand(memory: Memory, ids: Mapping[str, str]) -> None:
+    memory.curate("add", "Todo", BOB)  # the owner's word now, which a line of the log does not change
+    memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Done: call Bob\n")
+    memory.curate("run", "--now", "2026-03-13T02:00")
+    assert "<!-- review done " in memory.read("Review.md")
+    memory.curate("done", ids[BOB], *NOON)
+    assert "<!-- review done " not in memory.read("Review.md")
+
+
+def test_add_confirms_what_is_said_already_and_refuses_what_speaks_against_it(
+    memory: Memory, ids: Mapping[str, str]
+) -> None:
+    told = memory.curate("add", "Fact", "the port of the gateway is 8080.", *NOON)
+    assert f"The memory holds it already, as {ids[PORT]} in {ALPHA}" in told
+    assert (now(memory, PORT)["trust"], now(memory, PORT)["confirmed"]) == ("owner", "2026-03-12")
+    head = memory.git("rev-parse", "HEAD")
+    assert "nothing was changed" in memory.curate("add", "Fact", PORT, *NOON)
+    assert memory.git("rev-parse", "HEAD") == head
+    before = memory.files()
+    told = memory.curate("add", "Fact", "The port of the gateway is 9090", "--document", "Alpha", *NOON, exits=2)
+    assert f"{ids[PORT]} in {ALPHA} says “{PORT}”, and one says 9090, the other 8080." in told
+    assert f"`curate correct {ids[PORT]} SENTENCE`" in told
+    assert memory.files() == before
+    memory.curate("add", "Fact", "The port of the gateway is 9090", "--document", "Alpha", "--anyway", *NOON)
+    assert {PORT, "The port of the gateway is 9090"} <= items(memory).keys()
+    memory.curate("undo")
+    assert "The port of the gateway is 9090" not in items(memory)
+
+
+def test_what_rests_on_something_that_is_over_is_said(memory: Memory) -> None:
+    memory.write(
+        "Projects/beta.md",
+        "# Beta\n\n## Facts\n\n- Fact: The API allows 100 requests. <!-- k1c02d9e441 since=2026-03-01 -->\n\n"
+        "## Decisions\n\n"
+        "- Decision: Requests go through a queue. <!-- k7f3a9c2b10 since=2026-03-02 because=k1c02d9e441 -->\n",
+    )
+    assert "rests on k1c02d9e441" not in memory.curate("why", "k7f3")
+    memory.curate("correct", "k1c02", "The API allows 1,000 requests.", *NOON)
+    [new] = [one["id"] for text, one in items(memory).items() if "1,000" in text]
+    line = f"rests on k1c02d9e441, superseded on 2026-03-12 by {new}: The API allows 1,000 requests."
+    assert "because=k1c02d9e441" in memory.read("Projects/beta.md")
+    assert line in memory.curate("why", "k7f3")
+    assert line in memory.curate("impact", "k1c02")
+    assert "k7f3a9c2b10" in memory.curate("impact", new)
+    told = memory.curate("audit", "Beta")
+    assert "Resting on what is over (1)" in told
+    assert line in told
+    [ground] = json.loads(memory.curate("why", "k7f3", "--json"))["outdated_grounds"]
+    assert (ground["id"], ground["status"], ground["superseded_by"]) == ("k1c02d9e441", "superseded", new)
+    [step] = json.loads(memory.curate("impact", "k1c02", "--json"))["impact"]
+    assert step["outdated_grounds"] == [ground]
+    [weak] = json.loads(memory.curate("audit", "Beta", "--json"))["outdated_grounds"]
+    assert (weak["id"], weak["why"]) == ("k7f3a9c2b10", line)
+    memory.curate("reopen", "k1c02")
+    assert json.loads(memory.curate("audit", "Beta", "--json"))["outdated_grounds"] == []
+    memory.curate("retract", "k1c02")
+    assert "rests on k1c02d9e441, which never held" in memory.curate("audit", "Beta")
+
+
+def test_context_lists_what_is_open_by_ids_that_close_it(memory: Memory, ids: Mapping[str, str]) -> None:
+    memory.write(
+        "Areas/home.md",
+        "# Home\n\n## Next steps\n\n"
+        "- [ ] Todo: Pay the rent <!-- k0000000001 since=2026-03-01 due=2026-03-05 trust=self -->\n"
+        "- [ ] Todo: Paint the fence <!-- k0000000002 since=2025-03-01 confidence=low trust=self -->\n"
+        "- [x] Todo: Buy paint <!-- k0000000003 since=2025-03-01 -->\n",
+    )
+    told = memory.curate("context", "--now", "2026-03-12T12:00")
+    part = told.partition("=== Open todos and risks")[2].partition("\n\n")[0].splitlines()[1:]
+    assert part[0] == "- k0000000001 Todo: Pay the rent (due 2026-03-05, overdue, home)"
+    assert part[1] == f"- {ids[DISK][:5]} Risk: {DISK} (alpha)"
+    assert part[-1] == "- k0000000002 Todo: Paint the fence (home)"
+    assert len(part) == 6
+    assert "Buy paint" not in told
+    told = memory.curate("context", "--now", "2026-03-12T12:00", "--project", "Alpha")
+    assert told.count(BOB) == 1
+    assert POSTGRES in told
+    short = next(line.split()[1] for line in told.splitlines() if BOB in line)
+    memory.write("Logs/2026-03-12.md", f"- Done: {short}\n")
+    memory.curate("run", "--now", "2026-03-13T02:00")
+    assert now(memory, BOB)["status"] == "done"
+    assert "cut to fit; `curate items` lists all" in memory.curate(
+        "context", "--budget", "450", "--now", "2026-03-13T12:00"
+    )
+
+
+def test_ids_are_as_short_as_they_can_be_and_weights_are_the_default_ones() -> None:
+    assert short_ids(["k12345", "k12346", "kabcdef"]) == {"k12345": "k12345", "k12346": "k12346", "kabcdef": "kabcd"}
+    for kind in (ItemType.TODO, ItemType.RISK):
+        for trust in Trust:
+            for confidence in Confidence:
+                item = Item(kind, "x", since="2026-01-01", trust=trust, confidence=confidence)
+                fields = {"since": "2026-01-01", "trust": trust.value, "confidence": confidence.value}
+                for day in ("2026-01-01", "2026-03-01", "2030-01-01"):
+                    held = priority(item, day, Weights(half_life=HALF_LIFE_DAYS))
+                    assert weight(kind.value, fields, day) == pytest.approx(held, rel=0.02)
