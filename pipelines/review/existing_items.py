@@ -101,7 +101,7 @@ class Known:
         """Let a new item in."""
         if one.stands and one.item.active:
             self._held[one.document] += 1
-            self._born[one.document, one.item.since] += 1
+            self._born[one.document, one.learnt] += 1
         if self._words is not None:
             self._enter(len(self._all), one)
         if self._tables and (row := self._vectors.rows([_meant(one.item)])) is not None:
@@ -132,14 +132,14 @@ class Known:
         """Return document path and item of all that is believed as things stand."""
         return [(one.document, one.item) for one in self._all if one.stands and one.item.active]
 
-    def take_out(self, one: Belief, status: Status, day: str, successor: Belief | None = None) -> None:
-        """Let an item end."""
+    def take_out(self, one: Belief, status: Status, until: str, day: str, successor: Belief | None = None) -> None:
+        """Let an item end on a day; that of the log that says so may be another one, and counts for the bound."""
         self._held[one.document] -= one.item.active
         if self._is_bound(one, day):
             self._removed[one.document, day] += one.item.active
         elif one.is_new:
             self._born[one.document, day] -= one.item.active
-        one.item = replace(one.item, status=status, until=max(day, one.item.since))
+        one.item = replace(one.item, status=status, until=max(until, one.item.since))
         one.stands_in = successor
 
     def may_take_out(self, one: Belief, day: str) -> bool:
@@ -152,7 +152,7 @@ class Known:
         return not self._is_bound(one, day) or self._removed[place] < max(3, held // 4)
 
     def _is_bound(self, one: Belief, day: str) -> bool:
-        return one.item.type is not ItemType.TODO and not (one.is_new and one.item.since == day)
+        return one.item.type is not ItemType.TODO and not (one.is_new and one.learnt == day)
 
     def same(self, kind: ItemType, text: str, document: str) -> Belief | None:
         """Return the item that says the same words in a place that counts, what is closed last; or None."""

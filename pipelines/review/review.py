@@ -84,6 +84,11 @@ class Ruling:
         return self.candidate.day if self.candidate else self.operation.day
 
     @property
+    def told(self) -> str:
+        """The day of the log that says it."""
+        return self.candidate.entry.day if self.candidate else self.operation.day
+
+    @property
     def makes_item(self) -> bool:
         """Whether its candidate becomes an item."""
         return self.candidate is not None and self.kind in MAKING
@@ -321,11 +326,11 @@ def carry_out(ruling: Ruling, known: Known) -> None:
         return
     for belief in targets:
         if kind in {OperationKind.SUPERSEDE, OperationKind.UPDATE}:
-            known.take_out(belief, Status.SUPERSEDED, ruling.day, mine)
+            known.take_out(belief, Status.SUPERSEDED, ruling.day, ruling.told, mine)
         elif kind is OperationKind.CLOSE:
-            known.take_out(belief, ruling.operation.how or OUTCOMES[belief.item.type][0], ruling.day)
+            known.take_out(belief, ruling.operation.how or OUTCOMES[belief.item.type][0], ruling.day, ruling.told)
         elif kind is OperationKind.RETRACT:
-            known.take_out(belief, Status.NEVER_HELD, ruling.day)
+            known.take_out(belief, Status.NEVER_HELD, ruling.day, ruling.told)
         elif kind is OperationKind.QUESTION:
             belief.item = replace(belief.item, doubted=ruling.day)
 
@@ -391,7 +396,9 @@ def _confirming(one: Filed, belief: Belief, why: str, context: ReviewContext, gi
             by=candidate.by,
         )
         trust = _word(operation, one, context)
-        return _closing(operation, belief, one, trust, _guarded(operation.kind, [belief], trust, "", context.known))
+        return _closing(
+            operation, belief, one, trust, _guarded(operation.kind, [belief], trust, candidate.entry.day, context.known)
+        )
     return _ruling(one, OperationKind.CONFIRM, belief, reason=why, operation=given)
 
 

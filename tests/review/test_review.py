@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -173,3 +174,34 @@ def test_what_an_agent_repeats_of_the_memory_confirms_nothing() -> None:
     known = context([held(GENERAL)])
     assert told(rulings([Filed(candidate("use uv"), home=GENERAL, recited=True)], known)) == [("ignore", ())]
     assert told(rulings([Filed(candidate("use pip"), home=GENERAL, echo=True)], known)) == [("ignore", ())]
+
+
+# ---------------------------------------------------------------- how much may end
+
+
+def shelves(kind: ItemType) -> list[Held]:
+    texts = [f"shelf {at} may fall" for at in range(8)]
+    return [(GENERAL, Item(kind, one, f"k00000000{at}", trust=Trust.SELF)) for at, one in enumerate(texts)]
+
+
+@pytest.mark.parametrize("since", ["", "2026-05-01"])
+def test_a_day_ends_no_more_for_naming_another_day(since: str) -> None:
+    new = [replace(candidate(f"shelf {at} was mended"), since=since) for at in range(8)]
+
+    def second(filed: Sequence[Filed], _: object) -> dict[str, tuple[Operation, ...]]:
+        return {
+            one.candidate.id: (
+                Operation(OperationKind.SUPERSEDE, (f"k00000000{at}",), places=new[at].places, by="a:1"),
+            )
+            for at, one in enumerate(filed)
+        }
+
+    found = told(rulings(new, context(shelves(ItemType.DECISION), second=second)))
+    assert [kind for kind, _ in found] == ["supersede"] * 3 + ["ask"] * 5
+
+
+def test_what_is_said_again_as_over_counts_too() -> None:
+    texts = [item.text for _, item in shelves(ItemType.RISK)]
+    over = [replace(candidate(text, ItemType.RISK), closed=Status.RESOLVED) for text in texts]
+    found = told(rulings(over, context(shelves(ItemType.RISK))))
+    assert [kind for kind, _ in found] == ["close"] * 3 + ["ask"] * 5
