@@ -266,12 +266,12 @@ def _operation(raw: object, request: ExtractionRequest, by: str, shown: Mapping[
     places = _places(raw, one.evidence, request)
     kind, text = OperationKind(one.operation), single_line(one.text)
     how = Status(one.how) if one.how else None
-    if fault := operation_fault(kind, text, how, [shown[ident] for ident in ids], places):
+    if fault := _operation_fault(kind, text, how, [shown[ident] for ident in ids], places):
         raise Faulty(raw, fault, ungrounded=kind is OperationKind.UPDATE)
     return Operation(kind, ids, text, how, reason=single_line(one.reason)[:REASON_LENGTH], places=places, by=by)
 
 
-def operation_fault(
+def _operation_fault(
     kind: OperationKind, text: str, how: Status | None, items: Sequence[Item], places: Sequence[Place]
 ) -> str:
     """Return what is wrong with an operation by itself, or an empty string.
