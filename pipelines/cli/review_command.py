@@ -133,7 +133,8 @@ def _lines(question: Question, quotes: Quotes) -> Iterator[str]:
 
 def _item(margin: str, item: Item, quotes: Quotes) -> Iterator[str]:
     yield f"{margin}{item.id} {item.type}: {item.text}"
-    yield f"{margin}  since {item.since or '?'}, trust {item.trust}, confidence {item.confidence}"
+    reason = f" ({item.reason})" if item.reason else ""
+    yield f"{margin}  since {item.since or '?'}, trust {item.trust}, confidence {item.confidence}{reason}"
     for place in item.evidence:
         found = quotes.found(place)
         said = clean(found.quote or "the words no longer stand there").replace("\n", f"\n{margin}    ")

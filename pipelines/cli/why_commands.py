@@ -53,6 +53,8 @@ def _tell_why(result: Why) -> None:
     days += [f"confirmed {item.confirmed}"] if item.confirmed else []
     say(f"  {', '.join([result.holding.place, item.status, *days])}")
     say(f"  {whose(item)}, confidence {item.confidence}{', pinned' if item.pinned else ''}")
+    if item.reason:
+        say(f"  kept because: {safe(item.reason)}")
     say_outdated(result.outdated)
     say_bold("Evidence")
     for witness in result.witnesses:

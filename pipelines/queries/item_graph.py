@@ -85,6 +85,7 @@ def item_json(item: Item, shown: str, **more: object) -> dict[str, Any]:
         "confirmed": item.confirmed or None,
         "trust": item.trust,
         "confidence": item.confidence,
+        "reason": item.reason or None,
         "by": item.by or None,
     }
 

@@ -73,6 +73,8 @@ class Unit:
         tags: the `#tag` words of its text and its document, without the mark.
         trust: an item's or its document's; a log is the agent's own journal (self).
         confidence: an item's or its document's; empty where nobody said.
+        confidence_reason: the model's reason for an item, or what its document says of its confidence; may be empty.
+        source: where an item was first said, as `PATH:LINE`, or what its document names as its source; may be empty.
         status: an item's; empty for what is no item.
         item: the item's id, or empty.
         record: the transcript's record that a log's line tells of, as `PATH:LINE`, or empty.
@@ -91,6 +93,8 @@ class Unit:
     tags: tuple[str, ...] = ()
     trust: str = ""
     confidence: str = ""
+    confidence_reason: str = ""
+    source: str = ""
     status: str = ""
     item: str = ""
     record: str = ""
@@ -150,6 +154,8 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         tags=tuple(re.findall(r"[\w/-]+", front.get("tags"))),
         trust=trust if trust in _TRUSTS else Trust.OWNER,
         confidence=confidence if confidence in _CONFIDENCES else "",
+        confidence_reason=front.get("confidence_reason"),
+        source=front.get("source"),
     )
     titles = {heading.line + 1 for heading in document.headings}
     for block in split_blocks(document.lines, front.lines):
@@ -179,6 +185,8 @@ def _item(base: Unit, block: Block) -> Unit | None:
         types=(str(item.type),),
         trust=item.trust,
         confidence=item.confidence,
+        confidence_reason=item.reason,
+        source=f"{item.evidence[0].path}:{item.evidence[0].start_line}" if item.evidence else "",
         status=item.status,
         item=item.id,
         hidden=hidden,

@@ -32,7 +32,7 @@ _CONTROL: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 _SEVERAL: Final = ("headings", "types", "tags")
 _AS_WRITTEN: Final = (
     *("start_line", "end_line", "text", "date", "project"),
-    *("trust", "confidence", "status", "item", "until"),
+    *("trust", "confidence", "status", "item", "until", "confidence_reason", "source"),
 )
 
 
@@ -56,6 +56,8 @@ class Hit:
         status: an item's status, or empty.
         item: an item's id, or empty.
         until: the first day on which an item held no more, or empty.
+        confidence_reason: why it was kept, or what its document says of its confidence; may be empty.
+        source: where an item was first said, as `PATH:LINE`, or what its document names as its source; may be empty.
         known_as: by what its uses are counted: an item's id, else a hash of what it says and of when it is.
         factors: what the score came of, by name; empty unless asked for.
         own_path: what the program calls the file, where that is not its name on the disk; else empty.
@@ -76,6 +78,8 @@ class Hit:
     status: str
     item: str
     until: str = field(default="", kw_only=True)
+    confidence_reason: str = field(default="", kw_only=True)
+    source: str = field(default="", kw_only=True)
     known_as: str = field(default="", kw_only=True)
     factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
     own_path: str = field(default="", kw_only=True)
@@ -93,10 +97,12 @@ class Hit:
 
     @property
     def quality(self) -> str:
-        """What tells how far it can be believed: its types, a status that is not the usual one, trust, confidence."""
+        """What tells how far it can be believed: types, unusual status, trust, confidence and why, source."""
         status = self.status if self.status != "live" else ""
         confidence = self.confidence and f"confidence {self.confidence}"
-        return ", ".join(filter(None, (*self.types, status, f"trust {self.trust}", confidence)))
+        confidence += f" ({self.confidence_reason})" if confidence and self.confidence_reason else ""
+        source = self.source and f"from {self.source}"
+        return ", ".join(filter(None, (*self.types, status, f"trust {self.trust}", confidence, source)))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""

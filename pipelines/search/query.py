@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pipelines.store.user_layout import Layout
+
     Uses = Callable[[Collection[str]], Mapping[str, tuple[int, float]]]
     Priorities = Callable[[], Mapping[str, float]]
 
@@ -139,7 +141,17 @@ def answer(
     scored = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
     hits = read_hits(connection, scored)
     layout = layout_of(root)
-    return [replace(hit, path=layout.real(hit.path), own_path=hit.path) for hit in hits] if layout.in_place else hits
+    if not layout.in_place:
+        return hits
+    return [
+        replace(hit, path=layout.real(hit.path), own_path=hit.path, source=_real_source(hit.source, layout))
+        for hit in hits
+    ]
+
+
+def _real_source(source: str, layout: Layout) -> str:
+    path, colon, line = source.rpartition(":")
+    return f"{layout.real(path)}:{line}" if colon and line.isdigit() else source
 
 
 def _factors(

@@ -68,8 +68,18 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, che
         rows.append(
             (
                 *(file, unit.start_line, unit.end_line, first, last, unit.hidden, key(embedded), unit.date, unit.until),
-                *(types, unit.project, tags, unit.trust, unit.confidence, unit.status, unit.item, unit.record),
-                *(unit.title, headings, unit.text, grams(unit.text), about, around),
+                *(types, unit.project, tags, unit.trust, unit.confidence, unit.status, unit.item),
+                *(
+                    unit.confidence_reason,
+                    unit.source,
+                    unit.record,
+                    unit.title,
+                    headings,
+                    unit.text,
+                    grams(unit.text),
+                    about,
+                    around,
+                ),
             )
         )
     _put_units(connection, file, rows)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION: Final = 7
+VERSION: Final = 8
 
 SEPARATOR: Final = "\x1f"
 """Joins what a unit has several of: headings, types, tags."""
@@ -60,7 +60,9 @@ _UNITS: Final[Mapping[str, type]] = {
     **dict.fromkeys(("id", "file", "start_line", "end_line", "first_passage", "last_passage", "hidden", "crc"), int),
     "key": bytes,
     **dict.fromkeys(("date", "until", "types", "project", "tags", "trust", "confidence", "status", "item"), str),
-    **dict.fromkeys(("record", "title", "headings", "text", "grams", "about", "around"), str),
+    **dict.fromkeys(
+        ("confidence_reason", "source", "record", "title", "headings", "text", "grams", "about", "around"), str
+    ),
 }
 _PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "place": int, "text": str}
 # A unit's number is never given twice, because its vector stands in the row of that number, in another file.

@@ -46,6 +46,16 @@ def test_why_names_the_reader_and_its_version(memory: Memory) -> None:
     assert Api(memory.root).why(told["id"]).item.text == "The port is 8080."
 
 
+def test_why_gives_the_models_reason(memory: Memory) -> None:
+    memory.write(
+        "Projects/alpha.md",
+        "- Fact: The port is 8080. <!-- k111111111a since=2026-03-10 reason=clients%20need%20it -->\n",
+    )
+    said = memory.curate("why", "k111")
+    assert "kept because: clients need it" in said
+    assert asked(memory, "why", "k111")["reason"] == "clients need it"
+
+
 def test_why_shows_what_it_rests_on_and_what_it_took_the_place_of(memory: Memory) -> None:
     memory.write("Projects/alpha.md", LINKED)
     said = memory.curate("why", "k111")

@@ -33,12 +33,13 @@ LOG = """# 2023-05-08
 - 今日は東京でラーメンを食べた
 - See alpha-notes.md for the rest.
 """
-PROJECT = """---
+FROM = "from=Logs/2026-02-11.md#L42~9c1e55aa reason=the%20platform"
+PROJECT = f"""---
 title: Alpha Station
 ---
 ## Decisions
 
-- Decision: Use Terraform for the servers. <!-- k7f3a9c2b10 since=2026-02-11 trust=self confidence=medium -->
+- Decision: Use Terraform for the servers. <!-- k7f3a9c2b10 since=2026-02-11 trust=self confidence=medium {FROM} -->
 - [ ] Todo: Ask legal about the servers. <!-- k55b01aa07c since=2026-03-18 trust=owner confidence=high -->
 
 ## History
@@ -124,11 +125,14 @@ def test_a_hit_tells_all_that_is_known(root: Path) -> None:
         "tags": (),
         "trust": "self",
         "confidence": "medium",
+        "confidence_reason": "the platform",
+        "source": "Logs/2026-02-11.md:42",
         "status": "live",
         "item": "k7f3a9c2b10",
         "kind": "document",
     }
-    assert search(root, "sunrise", 1)[0].kind == "log"
+    told = "Decision, trust self, confidence medium (the platform), from Logs/2026-02-11.md:42"
+    assert (hit.quality, search(root, "sunrise", 1)[0].kind) == (told, "log")
 
 
 def test_what_was_superseded_stays_out_even_by_its_id(root: Path) -> None:
