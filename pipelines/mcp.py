@@ -188,28 +188,28 @@ class Tools:
         return _outcome_text(memory, reopen_by_session(memory.root, item, reason))
 
 
-def _text(most: int, about: str = "", least: int = 0) -> Json:
-    schema = {"type": "string", "maxLength": most}
-    return schema | ({"minLength": least} if least else {}) | ({"description": about} if about else {})
+def _text(least: int, most: int, about: str = "") -> Json:
+    return {"type": "string", "minLength": least, "maxLength": most} | ({"description": about} if about else {})
 
 
-def _whole(least: int, most: int, about: str = "") -> Json:
-    return {"type": "integer", "minimum": least, "maximum": most} | ({"description": about} if about else {})
+def _whole(least: int, most: int) -> Json:
+    return {"type": "integer", "minimum": least, "maximum": most}
 
 
 def _one_of(words: str) -> Json:
     return {"type": "string", "enum": words.split()}
 
 
-_PROJECT: Final = _text(_MOST_NAME, "A project's title; empty for no one project.")
-_DAY: Final = _text(10, "A day, YYYY-MM-DD; empty for no bound.")
-_LINE: Final = {"anyOf": [_whole(1, 1_000_000_000), {"type": "null"}]}
-_NAMED: Final = _text(_MOST_NAME, "Its id or the id's beginning, or words of it alone.", 1)
-_REASON: Final = _text(_MOST_NAME, "Why, in a few words; it stands in the log.")
-_KIND: Final = {
-    "anyOf": [_one_of("Decision Fact Rule Todo Risk"), {"type": "null"}],
-    "description": "Only items of this type.",
-}
+def _or_null(schema: Json) -> Json:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+_PROJECT: Final = _text(0, _MOST_NAME, "A project's title; empty for no one project.")
+_DAY: Final = _text(0, 10, "A day, YYYY-MM-DD; empty for no bound.")
+_LINE: Final = _or_null(_whole(1, 1_000_000_000))
+_NAMED: Final = _text(1, _MOST_NAME, "Its id or the id's beginning, or words of it alone.")
+_REASON: Final = _text(0, _MOST_NAME, "Why, in a few words; it stands in the log.")
+_KIND: Final = _or_null(_one_of("Decision Fact Rule Todo Risk")) | {"description": "Only items of this type."}
 _NAME: Final = "A path or citation (Logs/2026-03-18.md:12), a document's name, a log's day, or today."
 _HOW: Final = _one_of("done dropped resolved occurred answered ended never-held")
 
@@ -226,44 +226,36 @@ def _shown(tool: Callable[..., str], description: str, hints: Json, arguments: J
         hints: what it does to the memory.
         arguments: the schema of each, in the method's order.
     """
-    defaults = getattr(tool, "__defaults__", None) or ()
-    names = list(arguments)
-    required = names[: len(names) - len(defaults)]
-    of = dict(zip(names[len(required) :], defaults, strict=True))
-    return {
-        "name": tool.__name__,
-        "description": " ".join(description.split()),
-        "annotations": hints,
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                name: schema | ({"default": of[name]} if name in of else {}) for name, schema in arguments.items()
-            },
-            "required": required,
-            "additionalProperties": False,
-        },
+    names, defaults = list(arguments), getattr(tool, "__defaults__", None) or ()
+    needed = names[: len(names) - len(defaults)]
+    optional = {
+        name: arguments[name] | {"default": default}
+        for name, default in zip(names[len(needed) :], defaults, strict=True)
     }
+    schema = {"type": "object", "properties": arguments | optional, "required": needed, "additionalProperties": False}
+    told = " ".join(description.split())
+    return {"name": tool.__name__, "description": told, "annotations": hints, "inputSchema": schema}
 
 
 _SEARCHES: Final = {
-    "query": _text(_MOST_QUERY), "limit": _whole(1, _MOST_HITS), "type": _KIND, "project": _PROJECT, "since": _DAY,
+    "query": _text(0, _MOST_QUERY), "limit": _whole(1, _MOST_HITS), "type": _KIND, "project": _PROJECT, "since": _DAY,
     "before": _DAY,
 }  # fmt: skip
 _CONTEXTS: Final = {
     "project": _PROJECT,
-    "query": _text(_MOST_QUERY, "Also show what a search for this finds."),
-    "budget": _whole(*_BUDGETS, "The most tokens."),
+    "query": _text(0, _MOST_QUERY, "Also show what a search for this finds."),
+    "budget": _whole(*_BUDGETS) | {"description": "The most tokens."},
 }
 TOOLS: Final = (
     _shown(Tools.memory_search, _SEARCH, _READS, _SEARCHES),
     _shown(
-        Tools.memory_read, _READ, _READS, {"name": _text(_MOST_NAME, _NAME), "start_line": _LINE, "end_line": _LINE}
+        Tools.memory_read, _READ, _READS, {"name": _text(0, _MOST_NAME, _NAME), "start_line": _LINE, "end_line": _LINE}
     ),
-    _shown(Tools.memory_why, _WHY, _READS, {"item": _text(_MOST_ID, "An item's id.", 1)}),
+    _shown(Tools.memory_why, _WHY, _READS, {"item": _text(1, _MOST_ID, "An item's id.")}),
     _shown(Tools.memory_context, _CONTEXT, _READS, _CONTEXTS),
-    _shown(Tools.memory_log, _LOG, _WRITES, {"text": _text(_MOST_TEXT, least=1), "project": _PROJECT}),
+    _shown(Tools.memory_log, _LOG, _WRITES, {"text": _text(1, _MOST_TEXT), "project": _PROJECT}),
     _shown(Tools.memory_close, _CLOSE, _WRITES, {"item": _NAMED, "how": _HOW, "reason": _REASON}),
-    _shown(Tools.memory_correct, _CORRECT, _WRITES, {"item": _NAMED, "sentence": _text(_MOST_TEXT, least=1)}),
+    _shown(Tools.memory_correct, _CORRECT, _WRITES, {"item": _NAMED, "sentence": _text(1, _MOST_TEXT)}),
     _shown(Tools.memory_reopen, _REOPEN, _WRITES, {"item": _NAMED, "reason": _REASON}),
 )
 

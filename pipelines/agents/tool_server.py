@@ -86,7 +86,7 @@ class ToolServer:
         if not line.strip():
             return
         try:
-            message = json.loads(line.decode(), parse_constant=_refuse_constant)
+            message = json.loads(line.decode())
         except (ValueError, RecursionError):
             self._write(_error(None, _PARSE, "The line is no JSON."))
             return
@@ -156,7 +156,7 @@ class ToolServer:
         if faults := argument_faults(given, tool["inputSchema"]):
             return _told(" ".join(faults), failed=True)
         try:
-            return _told(self._run_tool(name, {key: _plain(value) for key, value in given.items()}))
+            return _told(self._run_tool(name, {key: _text(value) for key, value in given.items()}))
         except Exception as fault:  # noqa: BLE001  the client is to get an answer, and the next call its turn
             from pipelines.errors import CurateError  # noqa: PLC0415  only what went wrong needs it
 
@@ -186,10 +186,6 @@ def _own_streams() -> tuple[BinaryIO, int]:
     return lines, out
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)  # Python reads NaN and Infinity, which are no JSON
-
-
 def _ident(message: object) -> str | int | None:
     ident = message.get("id") if isinstance(message, dict) else None
     return ident if isinstance(ident, str | int) and not isinstance(ident, bool) else None
@@ -203,13 +199,18 @@ def _told(text: str, *, failed: bool = False) -> Json:
     return {"content": [{"type": "text", "text": text}], "isError": failed}
 
 
+def _text(value: object) -> object:
+    """Return a value, and a text with a question mark for each half of a pair that makes up a character."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
 def argument_faults(given: Json, schema: Json) -> list[str]:
     """Return a sentence for each argument that a tool's schema does not allow, naming it and what is allowed.
 
     Args:
         given: the arguments of a call.
         schema: the tool's: an object of named properties, no others, some required. Each is a text of some length, one
-            of some words, a whole number in a range, or one of these or null.
+            of some words, a whole number in a range, or any of these.
     """
     known = schema["properties"]
     faults = [
@@ -218,10 +219,10 @@ def argument_faults(given: Json, schema: Json) -> list[str]:
         if name not in known
     ]
     for name, allowed in known.items():
-        if name not in given and name in schema["required"]:
-            faults.append(f"The argument {name} is missing: {_in_words(allowed)}.")
-        elif name in given and not _fits(given[name], allowed):
+        if name in given and not _fits(given[name], allowed):
             faults.append(f"The argument {name} must be {_in_words(allowed)}.")
+        elif name not in given and name in schema["required"]:
+            faults.append(f"The argument {name} is missing; it must be {_in_words(allowed)}.")
     return faults[:_MOST_FAULTS]
 
 
@@ -230,28 +231,20 @@ def _fits(value: object, schema: Json) -> bool:
         return any(_fits(value, one) for one in schema["anyOf"])
     if schema["type"] == "null":
         return value is None
-    if schema["type"] == "integer":
-        is_whole = type(value) is int or (isinstance(value, float) and value.is_integer())
-        return is_whole and schema["minimum"] <= value <= schema["maximum"]
     if "enum" in schema:
         return value in schema["enum"]
-    return isinstance(value, str) and schema.get("minLength", 0) <= len(value) <= schema["maxLength"]
+    if schema["type"] == "integer":
+        return type(value) is int and schema["minimum"] <= value <= schema["maximum"]
+    return isinstance(value, str) and schema["minLength"] <= len(value) <= schema["maxLength"]
 
 
 def _in_words(schema: Json) -> str:
     if "anyOf" in schema:
         return " or ".join(map(_in_words, schema["anyOf"]))
-    if schema["type"] == "integer":
-        return f"a whole number from {schema['minimum']:,} to {schema['maximum']:,}"
-    if "enum" in schema:
-        return f"one of {', '.join(schema['enum'])}"
     if schema["type"] == "null":
         return "null"
-    return f"a text of {schema.get('minLength', 0)} to {schema['maxLength']:,} characters"
-
-
-def _plain(value: object) -> object:
-    """Return an argument as tools take it: a text of whole characters, a number without a fraction of zero."""
-    if isinstance(value, str):
-        return value.encode(errors="replace").decode()
-    return int(value) if isinstance(value, float) else value
+    if "enum" in schema:
+        return f"one of {', '.join(schema['enum'])}"
+    if schema["type"] == "integer":
+        return f"a whole number from {schema['minimum']:,} to {schema['maximum']:,}"
+    return f"a text of {schema['minLength']} to {schema['maxLength']:,} characters"
