@@ -181,13 +181,17 @@ def test_a_signal_ends_it_without_a_word(server: Server, number: int) -> None:
 
 
 def test_a_tool_that_breaks_is_an_answer_and_no_end(memory: Memory) -> None:
-    code = "from pipelines.api import Memory; Memory.read = 7; from pipelines.start import main; main()"
+    code = "import os; from pipelines.api import Memory; Memory.read = lambda *_: os.write(1, b'junk'); "
+    code += "from pipelines.start import main; main()"
     server = Server(memory.root, sys.executable, "-c", code, "mcp")
     told = server.ask(message(id=1, method="tools/call", params={"name": "memory_read", "arguments": {"name": "x"}}))
     assert told["result"]["isError"]
-    assert "memory_read failed with TypeError: this is a bug" in told["result"]["content"][0]["text"]
+    assert "memory_read failed with AttributeError: this is a bug" in told["result"]["content"][0]["text"]
     assert server.ask(message(id=2, method="ping"))["id"] == 2
-    assert b"Traceback" in server.end()[1]
+    out, err, code_of_exit = server.end()
+    assert (out, code_of_exit) == (b"", 0)
+    assert err.startswith(b"junk")  # standard output is the protocol's
+    assert b"Traceback" in err
 
 
 def test_a_half_of_a_character_is_written_and_told_as_a_question_mark(memory: Memory, server: Server) -> None:
