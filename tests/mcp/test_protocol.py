@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -221,6 +222,21 @@ def test_until_a_tool_is_called_nothing_heavy_is_imported(memory: Memory) -> Non
     server.ask(HELLO)
     assert len(server.ask(message(id=1, method="tools/list"))["result"]["tools"]) == 8
     assert server.end() == (b"", b"[]\n", 0)
+
+
+@pytest.mark.e2e
+def test_the_inspector_lists_the_tools_and_calls_one(memory: Memory) -> None:
+    program = shutil.which("mcp-inspector")
+    if not program:
+        pytest.skip("npm has not installed @modelcontextprotocol/inspector")
+
+    def inspected(*asked: str) -> Any:
+        command = [program, "--cli", CURATE, "mcp", "--memory", str(memory.root), "--method", *asked]
+        return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+    assert [tool["name"] for tool in inspected("tools/list")["tools"]] == [tool["name"] for tool in TOOLS]
+    called = inspected("tools/call", "--tool-name", "memory_log", "--tool-arg", "text=held up")
+    assert "held up" in called["content"][0]["text"]
 
 
 JSON = st.recursive(
