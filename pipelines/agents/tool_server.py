@@ -120,7 +120,7 @@ class ToolServer:
             return None if is_answer else _error(ident, _REQUEST, "The message names no method.")
         if "id" not in message:
             if method == "notifications/cancelled" and isinstance(params, dict):
-                self._cancelled.add(_ident({"id": params.get("requestId")}))
+                self._cancelled |= {_ident({"id": params.get("requestId")})} - {None}
             return None
         if ident is None:
             return _error(None, _REQUEST, "The id of a request must be a text or a whole number.")

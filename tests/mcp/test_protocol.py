@@ -136,10 +136,16 @@ def test_what_wants_no_answer_gets_none(server: Server) -> None:
     assert server.end() == (b"", b"", 0)
 
 
-def test_a_batch_is_answered_as_one(server: Server) -> None:
+def test_a_batch_is_answered_as_one(memory: Memory, server: Server) -> None:
     parts = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}, 7, {"jsonrpc": "2.0", "method": "notifications/x"}]
     parts.append({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": LOG})
-    first, second, third = server.ask(json.dumps(parts).encode() + b"\n")
+    with (memory.root / ".curate/log.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        server.say(message(id=0, method="tools/call", params=LOG) + json.dumps(parts).encode() + b"\n")
+        server.say(message(method="notifications/cancelled", params={"requestId": [1]}))  # names none of them
+        assert server.ask(message(id="p", method="ping"))["id"] == "p"
+    assert server.hear()["id"] == 0
+    first, second, third = server.hear()
     assert (first["id"], second["error"]["code"], third["id"]) == (1, -32600, 2)
     assert "held up" in third["result"]["content"][0]["text"]
 
