@@ -34,7 +34,7 @@ WORDS = [
 def both(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
     """A memory of whose clock the quick way reads noon, as `--now` tells the verb proper."""
     memory.write("curate.toml", 'timezone = "Asia/Tokyo"\nday_end = "21:00"\n')
-    monkeypatch.setattr(quick_log.time, "time", NOON.timestamp)
+    monkeypatch.setattr("pipelines.queries.startup.quick_log.time.time", NOON.timestamp)
     return memory
 
 
