@@ -1,16 +1,18 @@
-"""Measure what a session waits for: `curate context` as a whole process, on a memory of five years.
+"""Measure what a session waits for: `curate context`, `log` and `mcp` as whole processes, on a memory of five years.
 
 usage: python benchmarks/startup.py [--years N] [--times N] [--beside COMMAND]...
 
-The memory has a log a day, two projects and documents as runs leave them. Each command is started in turn, so that a
-machine that is busier at one moment than at another tells no difference; COMMAND is any other program's, measured in
-the same way (a peer's command that a session start runs, for one). Printed is a table: processor time as the median of
-all starts, its ratio to `python -c pass` of the same interpreter, and the time on the wall.
+The memory has a log a day, two projects and documents as runs leave them; lines are logged in a memory beside it.
+`curate mcp` is measured from its start until it has listed its tools and its client has gone. Each command is started
+in turn, so that a machine that is busier at one moment than at another tells no difference; COMMAND is any other
+program's, measured in the same way (a peer's command that a session start runs, for one). Printed is a table: processor
+time as the median of all starts, its ratio to `python -c pass` of the same interpreter, and the time on the wall.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import resource
@@ -26,6 +28,18 @@ from pathlib import Path
 from pipelines.cli import run_cli
 
 BARE = "python -c pass"
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
+ASKED = [
+    {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+]
+"""What a client of the Model Context Protocol says before it knows the tools."""
+
+
+TEXT = "Decision: the cache lives in SQLite, for it needs no server"
+LONG = "moved the check to tests/test_night_with_models.py"
+WORD = "the token budget is: too small for weekly_summary_episodes"
 
 
 def make_memory(root: Path, years: float) -> None:
@@ -44,9 +58,10 @@ def make_memory(root: Path, years: float) -> None:
 
 
 def cost(command: list[str], folder: Path) -> tuple[float, float]:
-    """Return the processor time and the time on the wall of one start, in milliseconds."""
+    """Return the processor time and the time on the wall of one start, in milliseconds; a server is asked for tools."""
+    said = "".join(json.dumps(one) + "\n" for one in ASKED).encode() if "mcp" in command else b""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, cwd=folder, check=False, stdin=subprocess.DEVNULL, capture_output=True)
+    subprocess.run(command, cwd=folder, check=False, input=said, capture_output=True)
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime), 1000 * wall
 
@@ -55,18 +70,29 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--years", type=float, default=5.0)
-    parser.add_argument("--times", type=int, default=30)
+    parser.add_argument("--times", type=int, default=15)
     parser.add_argument("--beside", action="append", default=[], metavar="COMMAND")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder, "memory")
+        root, aside = Path(folder, "memory"), Path(folder, "aside")
         with open(os.devnull, "w") as nowhere:  # noqa: PTH123  what the set-up says is not asked for
             sys.stdout, told = nowhere, sys.stdout
             make_memory(root, asked.years)
+            run_cli(["init", str(aside)])
             sys.stdout = told
-        curate = [str(Path(sys.executable).with_name("curate")), "context", "--memory", str(root)]
-        commands = {BARE: [sys.executable, "-c", "pass"], "curate context": curate}
-        commands |= {"curate context --format claude-code": [*curate, "--format", "claude-code"]}
+        curate, here = str(Path(sys.executable).with_name("curate")), ["--memory", str(root)]
+        there = ["--memory", str(aside)]
+        commands = {
+            BARE: [sys.executable, "-c", "pass"],
+            "curate context": [curate, "context", *here],
+            "curate --memory DIR context": [curate, *here, "context"],
+            "curate context --format claude-code": [curate, "context", *here, "--format", "claude-code"],
+            "curate mcp, until its tools are listed": [curate, "mcp", *here],
+            "curate log TEXT": [curate, "log", TEXT, *there],
+            "curate --memory DIR log TEXT": [curate, *there, "log", TEXT],
+            "curate log TEXT, with a long name": [curate, "log", LONG, *there],
+            "curate log TEXT, with a secret's word": [curate, "log", WORD, *there],
+        }
         commands |= {one: shlex.split(one) for one in asked.beside}
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
         for number in range(asked.times + 3):

@@ -72,12 +72,14 @@ class Written:
         line: its line, counted from 1.
         text: the line as it stands there.
         day: the memory's day, `YYYY-MM-DD`.
+        redacted: what secrets were redacted before it was written, as `1 secret (password)`; empty where none were.
     """
 
     path: str
     line: int
     text: str
     day: str
+    redacted: str = ""
 
 
 class Memory:
@@ -158,7 +160,8 @@ class Memory:
         """Append one line to today's log; it is whole and on the disk on return, whoever else writes.
 
         The line is the word of whoever runs the program, as every line of a log is; a comment mark in it is broken, so
-        that it cannot pass for what another wrote.
+        that it cannot pass for what another wrote, or let a secret pass. Secrets in it are redacted, and what stands
+        between <private> and </private> is left out.
 
         Args:
             text: what happened; folded to one line.
@@ -173,15 +176,19 @@ class Memory:
         from pipelines.clock import day_of, moment  # noqa: PLC0415  as above
         from pipelines.settings import load_settings  # noqa: PLC0415  as above
         from pipelines.store.append_log import append_line, log_line  # noqa: PLC0415  as above
+        from pipelines.store.secrets import format_found, load_redactor  # noqa: PLC0415  as above
+        from pipelines.store.secrets.redact import without_private  # noqa: PLC0415  as above
 
         if not text.strip():
             raise UsageFault("There is nothing to log.", "Give a text.")
         settings = load_settings(self.root)
         when = moment(now.isoformat() if now else None, settings)
         day = day_of(when, settings)
-        line = log_line(f"{when:%H:%M}", _one_line(text), _one_line(project))
-        path = layout_of(self.root).real(append_line(self.root, day, line))
-        return Written(path, _last_line(self.root / path, line), line, day)
+        said = log_line(f"{when:%H:%M}", _one_line(without_private(text)), _one_line(project))
+        line = load_redactor(self.root).redact(said)
+        path = layout_of(self.root).real(append_line(self.root, day, line.text))
+        redacted = format_found(line.found) if line.found else ""
+        return Written(path, _last_line(self.root / path, line.text), line.text, day, redacted)
 
     def items(self, *, type: str = "", status: str = "", document: str = "") -> list[Held]:  # noqa: A002  the item's word
         """Return the items of the memory, in order of documents and lines, whatever their status.

@@ -1,31 +1,21 @@
 """The memory as tools of the Model Context Protocol, over standard input and output.
 
-Standard output belongs to the protocol from the first byte to the last: the SDK sends whatever else is printed to
-standard error. A memory that is missing or broken is told in the answer to a call, where the model and its user see it,
-and not by a server that does not start.
+A memory that is missing or broken is told in the answer to a call, where the model and its user see it, and not by a
+server that does not start. What a tool needs is imported when it is called: a session waits for the list of tools.
 """
 
 from __future__ import annotations
 
-import functools
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
-
-from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
-from pydantic import Field
-
 from pipelines import __version__
-from pipelines.api import Memory
-from pipelines.errors import CurateError
-from pipelines.store.evidence import without_pointer
-from pipelines.store.secrets import veil
+from pipelines.agents.tool_server import ToolServer
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+    from typing import Final
 
-    from pipelines.api import Answer
+    from pipelines.agents.tool_server import Json
+    from pipelines.api import Answer, Memory
     from pipelines.night.outcome_changes import Outcome
     from pipelines.queries.item_graph import Step
     from pipelines.queries.why import Witness
@@ -95,102 +85,46 @@ _REOPEN: Final = """\
 Take the end of an item back: a todo that was not done after all, a decision that holds again. Use it when an item was
 closed or replaced by mistake. What a person closed stays closed until a person decides."""
 
-Query = Annotated[str, Field(max_length=_MOST_QUERY)]
-Project = Annotated[str, Field(max_length=_MOST_NAME, description="A project's title; empty for no one project.")]
-Day = Annotated[str, Field(max_length=10, description="A day, YYYY-MM-DD; empty for no bound.")]
-Line = Annotated[int, Field(ge=1, le=1_000_000_000)]
-Named = Annotated[
-    str, Field(min_length=1, max_length=_MOST_NAME, description="Its id or the id's beginning, or words of it alone.")
-]
-How = Literal["done", "dropped", "resolved", "occurred", "answered", "ended", "never-held"]
-Reason = Annotated[str, Field(max_length=_MOST_NAME, description="Why, in a few words; it stands in the log.")]
-Kind = Literal["Decision", "Fact", "Rule", "Todo", "Risk"]
-
-_READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-_WRITES: Final = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-
-
-def serve(root: Path | None) -> None:
-    """Serve a memory until the client closes its end, or goes away; nothing is read before the first call.
-
-    Args:
-        root: the memory, or None for the one that the environment or the working directory names at each call.
-    """
-    server = MCPServer("memcurate", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
-    tools = Tools(root)
-    for tool, description, hints in (
-        (tools.memory_search, _SEARCH, _READS),
-        (tools.memory_read, _READ, _READS),
-        (tools.memory_why, _WHY, _READS),
-        (tools.memory_context, _CONTEXT, _READS),
-        (tools.memory_log, _LOG, _WRITES),
-        (tools.memory_close, _CLOSE, _WRITES),
-        (tools.memory_correct, _CORRECT, _WRITES),
-        (tools.memory_reopen, _REOPEN, _WRITES),
-    ):
-        server.add_tool(tool, description=" ".join(description.split()), annotations=hints, structured_output=False)
-    try:
-        server.run()
-    except* (BrokenPipeError, ConnectionResetError):
-        pass  # the client is gone, and nobody is left to be told
-
-
-def _for_a_model(tool: Callable[..., str]) -> Callable[..., str]:
-    """Give a tool whose failures a model can read: the project's own errors are sentences for whoever asked."""
-
-    @functools.wraps(tool)
-    def guarded(*arguments: Any, **named: Any) -> str:  # noqa: ANN401  what the tool takes
-        try:
-            return tool(*arguments, **named)
-        except CurateError as fault:
-            raise ToolError(str(fault)) from fault
-
-    return guarded
-
 
 class Tools:
     """The tools, for one memory; the texts above tell a model when to use each.
 
     Args:
-        root: the memory, or None for the one that the environment or the working directory names at each call.
+        root: the memory, or "" for the one that the environment or the working directory names at each call.
     """
 
-    def __init__(self, root: Path | None) -> None:
+    def __init__(self, root: str) -> None:
         self._root = root
 
-    @_for_a_model
+    @property
+    def _memory(self) -> Memory:
+        from pipelines.api import Memory
+
+        return Memory(self._root)
+
     def memory_search(
         self,
-        query: Query,
-        limit: Annotated[int, Field(ge=1, le=_MOST_HITS)] = 10,
-        type: Annotated[Kind | None, Field(description="Only items of this type.")] = None,  # noqa: A002  the item's word
-        project: Project = "",
-        since: Day = "",
-        before: Day = "",
+        query: str,
+        limit: int = 10,
+        type: str | None = None,  # noqa: A002  the item's word
+        project: str = "",
+        since: str = "",
+        before: str = "",
     ) -> str:
         """Return what a search finds: each hit with its place, its day and whose word it is."""
-        from pipelines.search.rank import record_uses  # noqa: PLC0415  the other tools need no index
+        from pipelines.queries.search_settings import spare_threads
 
-        memory, types = Memory(self._root), (type,) if type else ()
+        spare_threads()
+        from pipelines.search.rank import record_uses
+
+        memory, types = self._memory, (type,) if type else ()
         answer = memory.search(query, limit=limit, types=types, project=project, since=since, before=before)
         record_uses(memory.root, [hit.known_as for hit in answer.hits])
         return _answer_text(answer)
 
-    @_for_a_model
-    def memory_read(
-        self,
-        name: Annotated[
-            str,
-            Field(
-                max_length=_MOST_NAME,
-                description="A path or citation (Logs/2026-03-18.md:12), a document's name, a log's day, or today.",
-            ),
-        ],
-        start_line: Line | None = None,
-        end_line: Line | None = None,
-    ) -> str:
+    def memory_read(self, name: str, start_line: int | None = None, end_line: int | None = None) -> str:
         """Return lines of one file, each with its number."""
-        passage = Memory(self._root).read(name, start_line, end_line)
+        passage = self._memory.read(name, start_line, end_line)
         head = f"{passage.path}: {passage.total_lines:,} lines"
         if not passage.lines:
             return f"{head}; there is no line {passage.start_line:,}."
@@ -200,12 +134,11 @@ class Tools:
             lines.append(f"(More follows: ask with start_line={passage.end_line + 1}.)")
         return "\n".join([f"{head}.", *lines])
 
-    @_for_a_model
-    def memory_why(
-        self, item: Annotated[str, Field(min_length=1, max_length=_MOST_ID, description="An item's id.")]
-    ) -> str:
+    def memory_why(self, item: str) -> str:
         """Return why an item is believed: the words that it rests on, each with its place, who brought it and when."""
-        why = Memory(self._root).why(item)
+        from pipelines.store.secrets import veil
+
+        why = self._memory.why(item)
         one = why.item
         days = f"since {one.since}" if one.since else "of no known day"
         days += f", until {one.until}" if one.until else ""
@@ -222,48 +155,120 @@ class Tools:
         lines += map(_step_line, (*why.grounds, *why.superseded, *why.successors)[:_MOST_STEPS])
         return veil("\n".join(lines))[:_MOST_ANSWER]
 
-    @_for_a_model
-    def memory_context(
-        self,
-        project: Project = "",
-        query: Annotated[Query, Field(description="Also show what a search for this finds.")] = "",
-        budget: Annotated[int, Field(ge=_BUDGETS[0], le=_BUDGETS[1], description="The most tokens.")] = 4000,
-    ) -> str:
+    def memory_context(self, project: str = "", query: str = "", budget: int = 4000) -> str:
         """Return what a session should start with."""
-        return Memory(self._root).context(budget=budget, project=project, query=query)
+        return self._memory.context(budget=budget, project=project, query=query)
 
-    @_for_a_model
-    def memory_log(
-        self, text: Annotated[str, Field(min_length=1, max_length=_MOST_TEXT)], project: Project = ""
-    ) -> str:
+    def memory_log(self, text: str, project: str = "") -> str:
         """Append a line to today's log and say where it stands."""
-        written = Memory(self._root).log(text, project=project)
-        return f"Written at {written.path}:{written.line} ({written.day}): {written.text}"
+        written = self._memory.log(text, project=project)
+        told = f"Written at {written.path}:{written.line} ({written.day}): {written.text}"
+        return f"{told}\n{written.redacted} redacted before it was written." if written.redacted else told
 
-    @_for_a_model
-    def memory_close(self, item: Named, how: How, reason: Reason = "") -> str:
+    def memory_close(self, item: str, how: str, reason: str = "") -> str:
         """End an item, and say what became of it."""
-        from pipelines.night.session_changes import close_by_session  # noqa: PLC0415  reading needs none of it
-        from pipelines.store.item import Status  # noqa: PLC0415  as above
+        from pipelines.night.session_changes import close_by_session
+        from pipelines.store.item import Status
 
-        memory = Memory(self._root)
+        memory = self._memory
         return _outcome_text(memory, close_by_session(memory.root, item, Status(how), reason))
 
-    @_for_a_model
-    def memory_correct(self, item: Named, sentence: Annotated[str, Field(min_length=1, max_length=_MOST_TEXT)]) -> str:
+    def memory_correct(self, item: str, sentence: str) -> str:
         """Put a new sentence in an item's place, and say what became of it."""
-        from pipelines.night.session_changes import correct_by_session  # noqa: PLC0415  as above
+        from pipelines.night.session_changes import correct_by_session
 
-        memory = Memory(self._root)
+        memory = self._memory
         return _outcome_text(memory, correct_by_session(memory.root, item, sentence))
 
-    @_for_a_model
-    def memory_reopen(self, item: Named, reason: Reason = "") -> str:
+    def memory_reopen(self, item: str, reason: str = "") -> str:
         """Take the end of an item back, and say what became of it."""
-        from pipelines.night.session_changes import reopen_by_session  # noqa: PLC0415  as above
+        from pipelines.night.session_changes import reopen_by_session
 
-        memory = Memory(self._root)
+        memory = self._memory
         return _outcome_text(memory, reopen_by_session(memory.root, item, reason))
+
+
+def _text(least: int, most: int, about: str = "") -> Json:
+    return {"type": "string", "minLength": least, "maxLength": most} | ({"description": about} if about else {})
+
+
+def _whole(least: int, most: int) -> Json:
+    return {"type": "integer", "minimum": least, "maximum": most}
+
+
+def _one_of(words: str) -> Json:
+    return {"type": "string", "enum": words.split()}
+
+
+def _or_null(schema: Json) -> Json:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+_PROJECT: Final = _text(0, _MOST_NAME, "A project's title; empty for no one project.")
+_DAY: Final = _text(0, 10, "A day, YYYY-MM-DD; empty for no bound.")
+_LINE: Final = _or_null(_whole(1, 1_000_000_000))
+_NAMED: Final = _text(1, _MOST_NAME, "Its id or the id's beginning, or words of it alone.")
+_REASON: Final = _text(0, _MOST_NAME, "Why, in a few words; it stands in the log.")
+_KIND: Final = _or_null(_one_of("Decision Fact Rule Todo Risk")) | {"description": "Only items of this type."}
+_NAME: Final = "A path or citation (Logs/2026-03-18.md:12), a document's name, a log's day, or today."
+_HOW: Final = _one_of("done dropped resolved occurred answered ended never-held")
+
+_READS: Final = {"readOnlyHint": True, "openWorldHint": False}
+_WRITES: Final = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
+
+
+def _shown(tool: Callable[..., str], description: str, hints: Json, arguments: Json) -> Json:
+    """Return a tool as a client is shown it.
+
+    Args:
+        tool: its method, whose defaults are those of the last arguments.
+        description: what it does and when to use it.
+        hints: what it does to the memory.
+        arguments: the schema of each, in the method's order.
+    """
+    names, defaults = list(arguments), getattr(tool, "__defaults__", None) or ()
+    needed = names[: len(names) - len(defaults)]
+    optional = {
+        name: arguments[name] | {"default": default}
+        for name, default in zip(names[len(needed) :], defaults, strict=True)
+    }
+    schema = {"type": "object", "properties": arguments | optional, "required": needed, "additionalProperties": False}
+    told = " ".join(description.split())
+    return {"name": tool.__name__, "description": told, "annotations": hints, "inputSchema": schema}
+
+
+_SEARCHES: Final = {
+    "query": _text(0, _MOST_QUERY), "limit": _whole(1, _MOST_HITS), "type": _KIND, "project": _PROJECT, "since": _DAY,
+    "before": _DAY,
+}  # fmt: skip
+_CONTEXTS: Final = {
+    "project": _PROJECT,
+    "query": _text(0, _MOST_QUERY, "Also show what a search for this finds."),
+    "budget": _whole(*_BUDGETS) | {"description": "The most tokens."},
+}
+TOOLS: Final = (
+    _shown(Tools.memory_search, _SEARCH, _READS, _SEARCHES),
+    _shown(
+        Tools.memory_read, _READ, _READS, {"name": _text(0, _MOST_NAME, _NAME), "start_line": _LINE, "end_line": _LINE}
+    ),
+    _shown(Tools.memory_why, _WHY, _READS, {"item": _text(1, _MOST_ID, "An item's id.")}),
+    _shown(Tools.memory_context, _CONTEXT, _READS, _CONTEXTS),
+    _shown(Tools.memory_log, _LOG, _WRITES, {"text": _text(1, _MOST_TEXT), "project": _PROJECT}),
+    _shown(Tools.memory_close, _CLOSE, _WRITES, {"item": _NAMED, "how": _HOW, "reason": _REASON}),
+    _shown(Tools.memory_correct, _CORRECT, _WRITES, {"item": _NAMED, "sentence": _text(1, _MOST_TEXT)}),
+    _shown(Tools.memory_reopen, _REOPEN, _WRITES, {"item": _NAMED, "reason": _REASON}),
+)
+
+
+def serve(root: str) -> None:
+    """Serve a memory until the client closes its end, or goes away; nothing is read before the first call.
+
+    Args:
+        root: the memory, or "" for the one that the environment or the working directory names at each call.
+    """
+    tools = Tools(root)
+    about = {"name": "memcurate", "version": __version__}
+    ToolServer(about, _INSTRUCTIONS, TOOLS, lambda name, given: getattr(tools, name)(**given)).run()
 
 
 def _outcome_text(memory: Memory, outcome: Outcome) -> str:
@@ -271,6 +276,8 @@ def _outcome_text(memory: Memory, outcome: Outcome) -> str:
     if outcome.asked:
         why = "your word is not enough to change it"
         return f"{outcome.id} stays {outcome.was.status}: {why}. A person is asked about it in the review queue."
+    from pipelines.store.secrets import veil
+
     held = {one.item.id: one for one in memory.items()}
     now = held[outcome.id].item
     if now.status is outcome.was.status:
@@ -306,6 +313,8 @@ def _hit_text(hit: Hit) -> str:
 
 
 def _witness_lines(witness: Witness) -> list[str]:
+    from pipelines.store.evidence import without_pointer
+
     found = witness.found
     place = f"{found.path}:{found.start_line}"
     if found.quote is None:

@@ -1,4 +1,8 @@
-"""The way into `curate`: the startup context is answered at once, every other verb by the command line proper."""
+"""The way into `curate`: what a session or an agent waits for is answered at once, all else by the command line proper.
+
+Read here are the plain cases alone. What is unusual (help, a mistake, `--now`, a text that begins with a dash) is left
+to the command line proper, which says the same things at more leisure.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,65 @@ import sys
 _ALLOCATIONS = 20_000
 """How many new objects there are between two looks for garbage. By default they are 700; starting a command makes some
 100,000, of which none is garbage, and a tenth of a search went into looking."""
+_OPTIONS = {
+    "context": ("memory", "budget", "format", "project", "query"),
+    "log": ("memory", "project"),
+    "mcp": ("memory",),
+}
 
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     gc.set_threshold(_ALLOCATIONS)
-    if sys.argv[1:2] == ["context"]:
-        from pipelines.queries.startup.fast import answer
-
-        try:
-            code = answer(sys.argv[2:])
-        except BrokenPipeError:
-            code = 0
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads on: a closed pipe is no failure
-        if code is not None:
-            sys.exit(code)
+    try:
+        code = _answer(sys.argv[1:])
+    except BrokenPipeError:
+        code = 0
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads on: a closed pipe is no failure
+    if code is not None:
+        sys.exit(code)
     from pipelines.cli import main as command_line
 
     command_line()
+
+
+def _answer(arguments: list[str]) -> int | None:
+    """Answer a plain command and return the exit code, or return None where the command line proper has to look."""
+    before = 0
+    if arguments and arguments[0].partition("=")[0] == "--memory":
+        before = 1 if "=" in arguments[0] else 2
+    verb = "".join(arguments[before : before + 1])
+    # What stands behind the verb is read last, and counts.
+    if verb not in _OPTIONS or (read := _read([*arguments[:before], *arguments[before + 1 :]], verb)) is None:
+        return None
+    options, words = read
+    if verb == "log":
+        from pipelines.queries.startup.quick_log import log_quickly
+
+        return log_quickly(" ".join(words), options.get("project", ""), options.get("memory", ""))
+    if words:
+        return None
+    if verb == "mcp":
+        from pipelines.mcp import serve
+
+        serve(options.get("memory", ""))
+        return 0
+    from pipelines.queries.startup.fast import answer
+
+    return answer(options)
+
+
+def _read(arguments: list[str], verb: str) -> tuple[dict[str, str], list[str]] | None:
+    """Return the options and the other words of a verb, or None where something is unusual."""
+    options: dict[str, str] = {}
+    words, left = [], arguments[::-1]
+    while left:
+        name, equals, value = left.pop().partition("=")
+        if not name.startswith("-"):
+            words.append(f"{name}{equals}{value}")
+            continue
+        value = value if equals or not left else left.pop()
+        if name[:2] != "--" or name[2:] not in _OPTIONS[verb] or not value or value.startswith("-"):
+            return None
+        options[name[2:]] = value
+    return options, words

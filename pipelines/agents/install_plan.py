@@ -43,7 +43,6 @@ class Asked:
         home: the person's home folder.
         folder: the project whose settings to change, or None for the person's own.
         agents_md: the AGENTS.md to change, or None for the usual one.
-        servers: whether the MCP server can run here.
         time: when the nights begin, `HH:MM`; empty for what was installed before, else 02:00.
         zone: the memory's time zone where it is not the machine's, else empty.
     """
@@ -52,7 +51,6 @@ class Asked:
     home: Path
     folder: Path | None = None
     agents_md: Path | None = None
-    servers: bool = True
     time: str = ""
     zone: str = ""
 

@@ -160,12 +160,6 @@ def drop_at(settings: Settings, path: Sequence[str]) -> None:
 # The MCP server in an agent's settings is one entry under a name of its own.
 
 
-HINT: Final = (
-    "The MCP server was left out, because its package is not installed: `pipx inject memcurate 'mcp>=2.3,<3'` (or"
-    " `pip install '.[mcp]'` in a checkout), then install again."
-)
-
-
 def add_server(
     settings: Settings, path: Sequence[str], program: Program, more: Mapping[str, Any] | None = None
 ) -> None:

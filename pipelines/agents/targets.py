@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from pipelines.agents.edit_files import ADVICE, changes, read_text
 from pipelines.agents.install_plan import CAPTURE, CONTEXT, NIGHTLY, TARGETS, Edit, Plan
 from pipelines.agents.settings_files import (
-    HINT,
     CannotEdit,
     add_hooks,
     add_server,
@@ -73,9 +72,7 @@ def plan_claude_code(asked: Asked, *, adding: bool) -> Plan:
     if not adding:
         return Plan(edits, ("Sessions that run now keep what they were started with.",))
     notes = ["Sessions that start from now on have the memory; one that runs has to be started anew."]
-    if not asked.servers:
-        notes.append(HINT)
-    elif asked.folder:
+    if asked.folder:
         notes.append("Claude Code asks once before it uses the MCP server of a project.")
     return Plan(edits, tuple(notes))
 
@@ -86,16 +83,15 @@ def plan_codex(asked: Asked, *, adding: bool) -> Plan:
     server = _edit_server(folder / "config.toml", ("mcp_servers",), asked, adding=adding, edit=edit_toml)
     edits = _edit_hooks(folder / "hooks.json", CODEX_HOOKS, server, asked, adding=adding)
     notes = ["Codex runs a new or changed hook only once you trusted it: start `codex` and open /hooks."]
-    notes += [] if asked.servers else [HINT]
     notes += ["Codex reads the settings of a project only where you trust the project."] if asked.folder else []
     return Plan(edits, tuple(notes) if adding else ())
 
 
 def _edit_hooks(file: Path, hooks: Sequence[Hook], server: Edit, asked: Asked, *, adding: bool) -> tuple[Edit, ...]:
-    """Return the edits that add hooks to a file of JSON, and the server where it can run, or take both out."""
+    """Return the edits that add hooks to a file of JSON, and the server, or take both out."""
     change = partial(add_hooks, program=asked.program) if adding else remove_hooks
     edit = Edit(file, partial(edit_json, change=partial(change, hooks=hooks)), _EMPTY)
-    return (edit, server) if asked.servers or not adding else (edit,)
+    return edit, server
 
 
 def _edit_server(
@@ -127,8 +123,8 @@ def plan_openclaw(asked: Asked, *, adding: bool) -> Plan:
         raise UsageFault("OpenClaw has no settings for a project.", "Leave --project-dir out.")
     state = _named_path("OPENCLAW_STATE_DIR", asked.home / ".openclaw")
     settings = _named_path("OPENCLAW_CONFIG_PATH", state / "openclaw.json")
-    edits = [_edit_server(settings, ("mcp", "servers"), asked, adding=adding)] if asked.servers or not adding else []
-    notes = ["A gateway that runs has to be started anew: `openclaw gateway restart`." if asked.servers else HINT]
+    edits = [_edit_server(settings, ("mcp", "servers"), asked, adding=adding)]
+    notes = ["A gateway that runs has to be started anew: `openclaw gateway restart`."]
     workspace = _workspace(settings, state, asked.home)
     if workspace.is_dir() and not (workspace / SETTINGS).exists():
         edits.append(_edit_block(workspace / "AGENTS.md", asked, adding=adding))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -120,8 +119,7 @@ def _asked_for(root: Path, folder: Path | None, agents_md: Path | None, time: st
     if not os.environ.get("HOME"):
         raise UsageFault("HOME is not set, so nobody knows whose settings to change.", "Set it to your home directory.")
     project, block = (place.expanduser().absolute() if place else None for place in (folder, agents_md))
-    servers = find_spec("mcp") is not None
-    return Asked(this_program(root), Path.home(), project, block, servers=servers, time=time, zone=zone)
+    return Asked(this_program(root), Path.home(), project, block, time=time, zone=zone)
 
 
 def _carry_out_or_show(target: str, asked: Asked, *, adding: bool, only_print: bool) -> None:

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.manual_changes import open_document
 from pipelines.cli.options import TEXT_SETTINGS, with_memory, words
 from pipelines.cli.output import say, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
-from pipelines.night.manual import Deed, direct_change, file_own_item
 from pipelines.store.append_log import append_line, log_line
 from pipelines.store.item import ItemType, fold
 from pipelines.store.layout import Kind
@@ -72,6 +70,9 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
     that item as your word. Where one says otherwise, nothing is filed: `curate correct` puts the new sentence in its
     place, and --anyway files it beside.
     """
+    from pipelines.cli.manual_changes import open_document  # noqa: PLC0415  logging a line needs nothing of the night
+    from pipelines.night.manual import Deed, direct_change, file_own_item  # noqa: PLC0415  as above
+
     root, settings, when = opened
     clean = load_redactor(root).redact(fold(words(text)))
     if clean.found:

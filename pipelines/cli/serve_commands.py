@@ -17,7 +17,6 @@ import click
 
 from pipelines.cli.options import memory_option, named_memory, now_option, with_root
 from pipelines.clock import day_of, moment
-from pipelines.errors import CurateError
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET
 from pipelines.queries.startup.fast import FORMATS, print_context
 from pipelines.settings import load_settings
@@ -29,14 +28,8 @@ if TYPE_CHECKING:
     from pipelines.night.schedule import Daemon
 
 
-_SDK: Final = frozenset({"mcp", "mcp_types"})
-_MISSING: Final = "The MCP server needs the package `mcp`, version 2.3 or newer, which is not installed."
 _LOOK_SECONDS: Final = 60.0
 """A machine's sleep does not count as waiting, so a scheduler that is not looked at would be hours late."""
-_ADVICE: Final = (
-    "Add it where memcurate is installed: `pipx inject memcurate 'mcp>=2.3,<3'`, or from a checkout"
-    " `pip install '.[mcp]'`."
-)
 
 
 @click.command()
@@ -46,17 +39,9 @@ def curate_mcp(memory: Path | None) -> None:
 
     An agent's client starts it; `curate install` tells the client so.
     """
-    from pipelines.queries.search_settings import spare_threads  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.mcp import serve  # noqa: PLC0415  the verb's work, not its help
 
-    spare_threads()
-    try:
-        from pipelines.mcp import serve  # noqa: PLC0415  an extra, and slow to import
-    except ImportError as fault:
-        if (fault.name or "").partition(".")[0] not in _SDK:
-            raise
-        raise CurateError(_MISSING, _ADVICE) from fault
-
-    serve(named_memory(memory))
+    serve(str(named_memory(memory) or ""))
 
 
 @click.command("schedule")

@@ -12,6 +12,7 @@ from pipelines.store.item import fold
 from pipelines.store.layout import log_path
 from pipelines.store.lock import log_lock, private_folder
 from pipelines.store.user_layout import real_path
+from pipelines.store.whole_lines import append_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,21 +78,10 @@ def append_bytes(root: Path, path: str, data: bytes) -> None:
     with writing(path), making(root, above) as folder:
         descriptor = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            size = os.fstat(descriptor).st_size
-            if size and not data.startswith(b"\n") and os.pread(descriptor, 1, size - 1) != b"\n":
-                data = b"\n" + data
-            written = 0
-            try:
-                while written < len(data):
-                    written += os.write(descriptor, data[written:])
-                os.fsync(descriptor)
-            except OSError:
-                if written and os.fstat(descriptor).st_size == size + written:
-                    os.ftruncate(descriptor, size)
-                raise
+            was_empty = append_whole(descriptor, data)
         finally:
             os.close(descriptor)
-        if size == 0:
+        if was_empty:
             folder.sync()
 
 

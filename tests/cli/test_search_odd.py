@@ -188,9 +188,9 @@ def test_a_search_is_remembered_and_standard_input_and_eval_are_not(
 
 
 def test_a_search_by_an_agents_tool_is_remembered_too(filled: Memory) -> None:
-    assert "sank" in mcp_tools.Tools(filled.root).memory_search("sank", 1)
+    assert "sank" in mcp_tools.Tools(str(filled.root)).memory_search("sank", 1)
     assert list(used(filled).values()) == [1]
-    mcp_tools.Tools(filled.root).memory_search("zebra", 5, "Rule")
+    mcp_tools.Tools(str(filled.root)).memory_search("zebra", 5, "Rule")
     assert list(used(filled).values()) == [1]
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -20,20 +21,17 @@ from pipelines.api import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    import pytest
 
     from tests import conftest
 
-LAUNCH = "from pipelines.start import main; main()"
+CURATE = str(Path(sys.executable).with_name("curate"))
 PLACE = re.compile(r"^(Areas|Projects|Logs)/\S+\.md:\d+ \| \d{4}-\d\d-\d\d \| ", re.MULTILINE)
 
 
 def talk(root: Path | str, story: Callable[[Client], Awaitable[None]], cwd: Path | None = None) -> None:
     """Start `curate mcp` as an agent's client does, and tell it a story."""
-    arguments = ["-c", LAUNCH, "mcp", *(["--memory", str(root)] if root else [])]
-    server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ), cwd=cwd)
+    arguments = ["mcp", *(["--memory", str(root)] if root else [])]
+    server = StdioServerParameters(command=CURATE, args=arguments, env=dict(os.environ), cwd=cwd)
 
     async def main() -> None:
         with open(os.devnull, "w") as quiet:  # noqa: ASYNC230, PTH123  for the server's own log
@@ -97,8 +95,13 @@ def test_a_session_reads_searches_and_writes(memory: conftest.Memory) -> None:
         day = Memory(memory.root).today()
         assert told.startswith(f"Written at Logs/{day}.md:3 ({day}): - ")
         assert "Never push on Fridays" in await said(client, "memory_search", query="push on Fridays")
+        told = await said(client, "memory_log", text="the password is hunter2X9qq, <private>Mara said</private>")
+        assert re.search(
+            r"the password is \[redacted:password:[0-9a-f]{4}\], \[private\]\n1 secret \(password\) red", told
+        )
 
     talk(memory.root, story)
+    assert "hunter2" not in "".join(map(str, memory.files().values()))
     memory.curate("run")
     assert [held.item.trust for held in Memory(memory.root).items(type="Rule")] == ["self"]
 
@@ -175,9 +178,10 @@ def test_it_survives_what_no_client_should_send(memory: conftest.Memory) -> None
         ):  # fmt: skip
             told = await said(client, tool, fails=True, **{name: huge})
             assert len(told) < 1000
-        assert "validation error" in await said(client, "memory_search", query=7, fails=True)
-        assert "validation error" in await said(client, "memory_search", query="x", limit=10**9, fails=True)
-        assert "validation error" in await said(client, "memory_log", fails=True)
+        assert "query must be a text" in await said(client, "memory_search", query=7, fails=True)
+        told = await said(client, "memory_search", query="x", limit=10**9, fails=True)
+        assert told == "The argument limit must be a whole number from 1 to 50."
+        assert "text is missing" in await said(client, "memory_log", fails=True)
         assert "Unknown tool" in await said(client, "memory_nonsense", fails=True)
         assert len(await said(client, "memory_read", name="2026-03-18")) < 25_000
         assert len(await said(client, "memory_search", query="much more to read", limit=50)) <= 21_000
@@ -238,7 +242,7 @@ def test_a_memory_that_is_missing_is_told_and_found_when_it_is_there(tmp_path: P
 
 
 def process(root: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", LAUNCH, "mcp", "--memory", str(root)]
+    command = [CURATE, "mcp", "--memory", str(root)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -292,13 +296,3 @@ def test_a_client_that_goes_away_is_no_failure(memory: conftest.Memory) -> None:
         errors = running.stderr.read()
     assert running.returncode == 0, errors
     assert b"Traceback" not in errors
-
-
-def test_without_the_extra_it_says_what_to_install(memory: conftest.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "pipelines.mcp", raising=False)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "mcp"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    told = memory.curate("mcp", exits=1)
-    assert "needs the package `mcp`" in told
-    assert "pipx inject memcurate" in told

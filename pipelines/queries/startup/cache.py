@@ -44,8 +44,11 @@ class StartupSettings:
 
     def day_number(self, moment: float) -> int:
         """Return the memory's day at a moment, counted from 1970-01-01."""
-        offset = next((seconds for since, seconds in reversed(self.offsets) if since <= moment), 0)
-        return int((moment + offset - 60 * self.day_end) // 86400)
+        return int((self.local(moment) - 60 * self.day_end) // 86400)
+
+    def local(self, moment: float) -> float:
+        """Return what the clock of the memory's zone shows at a moment, counted in seconds from 1970-01-01T00:00."""
+        return moment + next((seconds for since, seconds in reversed(self.offsets) if since <= moment), 0)
 
     @property
     def projects(self) -> tuple[str, ...]:

@@ -1,7 +1,4 @@
-"""`curate context`, answered at once: the plain cases of the command line, without the libraries that read it.
-
-What is unusual (help, a mistake, `--now`) is left to the verb proper, which says the same things at more leisure.
-"""
+"""`curate context`, answered at once, without the libraries that read the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ import time
 from pipelines.queries.startup.cache import StartupSettings, load_cached
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET, LOG_DAYS, Part, Request, assemble, day_text
 
-_OPTIONS = ("memory", "budget", "format", "project", "query")
 FORMATS = ("text", "json", "claude-code")
 _HOOK_BYTES = 1 << 20
 # A hook's longer answer is put into a file by Claude Code, and the session sees its beginning alone.
@@ -36,38 +32,24 @@ _TITLES = {
 _ESCAPES = {number: f"\\u{number:04x}" for number in range(32)} | {0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n"}
 
 
-def answer(arguments: list[str]) -> int | None:
+def answer(options: dict[str, str]) -> int | None:
     """Print the startup context and return the exit code, or return None where the verb proper has to look.
 
     Args:
-        arguments: what stands behind `curate context`.
+        options: what stands behind `curate context`, by name.
     """
-    options = _options(arguments)
-    if options is None:
-        return None
     form, budget = options.get("format", "text"), options.get("budget", str(BUDGET))
     is_number = budget.isdecimal() and budget.isascii() and len(budget) <= _DIGITS
     if form not in FORMATS or not is_number or int(budget) < LEAST_BUDGET:
         return None
-    root = _find_root(options.get("memory", ""))
+    root = find_root(options.get("memory", ""))
     if not root and form != "claude-code":
         return None
     print_context(root, form, int(budget), options.get("project", ""), options.get("query", ""))
     return 0
 
 
-def _options(arguments: list[str]) -> dict[str, str] | None:
-    found: dict[str, str] = {}
-    left = list(arguments)
-    while left:
-        name, equals, value = left.pop(0).partition("=")
-        if not name.startswith("--") or name[2:] not in _OPTIONS or not (equals or left):
-            return None
-        found[name[2:]] = value if equals else left.pop(0)
-    return found
-
-
-def _find_root(named: str) -> str:
+def find_root(named: str) -> str:
     """Return the memory that is named, or CURATE_MEMORY, or the nearest folder upward; empty where there is none."""
     named = named or os.environ.get("CURATE_MEMORY", "")
     folder = os.path.abspath(os.path.expanduser(named)) if named else _here()

@@ -130,7 +130,7 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
     assert f"{day}#L1~" in said["export --graphml -"]
     told = Embedded(grown.memory.root).why(ident)
     assert told.holding.place.startswith("Curated/Projects/alpha.md:")
-    assert mcp_tools.Tools(grown.memory.root).memory_why(ident).startswith("Curated/Projects/alpha.md:")
+    assert mcp_tools.Tools(str(grown.memory.root)).memory_why(ident).startswith("Curated/Projects/alpha.md:")
     assert grown.json("audit", "Curated/Projects/alpha.md")["current"]
     assert grown.touched() == []
 

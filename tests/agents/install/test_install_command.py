@@ -397,17 +397,6 @@ def test_the_block_of_a_project_and_marks_that_are_broken(
     assert "a memory's own" in memory.curate("install", "agents", "--project-dir", str(memory.root), exits=2)
 
 
-def test_without_the_mcp_package_the_server_is_left_out_and_it_says_so(
-    memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pipelines.cli.install_commands.find_spec", lambda _: None)
-    for target in ("claude-code", "codex", "openclaw"):
-        assert "pipx inject memcurate" in memory.curate("install", target)
-    assert commands(home / ".claude/settings.json", "SessionStart")
-    assert not (home / ".claude.json").exists()
-    assert not (home / ".codex/config.toml").exists()
-
-
 def test_mistakes_are_named(memory: Memory, tmp_path: Path, uninstall: Callable[..., str]) -> None:
     told = memory.curate("install", exits=2)
     assert "claude-code" in told

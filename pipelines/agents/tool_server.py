@@ -1,0 +1,250 @@
+"""A server of tools over standard input and output, as the Model Context Protocol has it: JSON-RPC, one message a line.
+
+A session asks its servers for their tools when it begins and waits a second at most, so nothing is imported here that
+takes long. Calls are worked on one after the other in a thread of their own, and everything else is answered at once.
+Standard output belongs to the protocol: whatever else is printed goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, BinaryIO
+
+    Json = dict[str, Any]
+
+
+VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""Versions of the protocol, the newest first; what is served is the same in all of them."""
+LONGEST_LINE = 64 << 20
+_PARSE, _REQUEST, _METHOD, _PARAMS = -32700, -32600, -32601, -32602
+_PATIENCE = 5.0
+"""Seconds for which the call that runs when a signal ends the server may take to end."""
+_MOST_FAULTS = 5
+_LONGEST_NAME = 60
+
+
+class _Refused(Exception):
+    """Raised where a request is answered with an error of the protocol: its code, and a sentence."""
+
+
+class ToolServer:
+    """Serves tools to one client.
+
+    Args:
+        about: the server's name and version.
+        instructions: what a model is told of all the tools.
+        tools: each as `tools/list` shows it. Of JSON Schema they may use what `argument_faults` knows.
+        call: gives what a tool answers, by its name and the arguments that its schema allows; what is wrong is raised.
+    """
+
+    def __init__(self, about: Json, instructions: str, tools: Sequence[Json], call: Callable[[str, Json], str]) -> None:
+        self._hello = {"capabilities": {"tools": {}}, "serverInfo": about, "instructions": instructions}
+        self._tools = {tool["name"]: tool for tool in tools}
+        self._run_tool = call
+        self._calls: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._cancelled: set[object] = set()
+        self._writing = threading.Lock()
+        self._gone = False
+
+    def run(self) -> None:
+        """Serve until the client closes its end or goes away; what it asked before that is still answered.
+
+        A signal that ends the process drops the calls that wait.
+        """
+        lines, self._out = _own_streams()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+                signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+        worker = threading.Thread(target=self._work, daemon=True)
+        worker.start()
+        wait = None
+        try:
+            while not self._gone and (line := lines.readline(LONGEST_LINE)):
+                self._take(line, lines)
+        except SystemExit:
+            self._gone, wait = True, _PATIENCE
+            raise
+        finally:
+            self._calls.put(None)
+            worker.join(wait)
+
+    def _take(self, line: bytes, lines: BinaryIO) -> None:
+        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            while (rest := lines.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+                pass
+            self._write(_error(None, _REQUEST, f"A message may have {LONGEST_LINE:,} bytes at most."))
+            return
+        if not line.strip():
+            return
+        try:
+            message = json.loads(line.decode())
+        except (ValueError, RecursionError):
+            self._write(_error(None, _PARSE, "The line is no JSON."))
+            return
+        ident = _ident(message)
+        if isinstance(message, list) or (ident is not None and message.get("method") == "tools/call"):
+            self._cancelled.discard(ident)
+            self._calls.put((ident, message))
+        elif answer := self._answer(message):
+            self._write(answer)
+
+    def _work(self) -> None:
+        while call := self._calls.get():
+            ident, message = call
+            if self._gone or ident in self._cancelled:
+                continue
+            if isinstance(message, list) and message:  # a batch, of which version 2025-03-26 knows
+                answer: object = [one for part in message if (one := self._answer(part))]
+            else:
+                answer = self._answer(message)
+            if answer and ident not in self._cancelled:
+                self._write(answer)
+
+    def _answer(self, message: object) -> Json | None:
+        """Return the answer to one message, or None where it gets none."""
+        ident = _ident(message)
+        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+            return _error(ident, _REQUEST, "It is no message of JSON-RPC 2.0.")
+        method, params = message.get("method"), message.get("params", {})
+        if not isinstance(method, str):
+            is_answer = "result" in message or "error" in message
+            return None if is_answer else _error(ident, _REQUEST, "The message names no method.")
+        if "id" not in message:
+            if method == "notifications/cancelled" and isinstance(params, dict):
+                self._cancelled |= {_ident({"id": params.get("requestId")})} - {None}
+            return None
+        if ident is None:
+            return _error(None, _REQUEST, "The id of a request must be a text or a whole number.")
+        try:
+            return {"jsonrpc": "2.0", "id": ident, "result": self._result(method, params)}
+        except _Refused as refused:
+            return _error(ident, *refused.args)
+
+    def _result(self, method: str, params: object) -> Json:
+        if not isinstance(params, dict):
+            raise _Refused(_PARAMS, "params must be an object.")
+        if method == "tools/call":
+            return self._call(params.get("name"), params.get("arguments"))
+        if method == "tools/list":
+            return {"tools": list(self._tools.values())}
+        if method == "initialize":
+            asked = params.get("protocolVersion")
+            return {"protocolVersion": asked if asked in VERSIONS else VERSIONS[0], **self._hello}
+        if method == "ping":
+            return {}
+        raise _Refused(_METHOD, f"There is no method {method[:_LONGEST_NAME]!r}.")
+
+    def _call(self, name: object, arguments: object) -> Json:
+        """Return what a tool answers; what is wrong with the call is an answer, too, for the model to read."""
+        given = {} if arguments is None else arguments
+        if not isinstance(name, str) or not isinstance(given, dict):
+            raise _Refused(_PARAMS, "A call needs the name of a tool, and its arguments as an object.")
+        tool = self._tools.get(name)
+        if tool is None:
+            return _told(
+                f"Unknown tool: {name[:_LONGEST_NAME]!r}. The tools are {', '.join(self._tools)}.", failed=True
+            )
+        if faults := argument_faults(given, tool["inputSchema"]):
+            return _told(" ".join(faults), failed=True)
+        try:
+            return _told(self._run_tool(name, {key: _text(value) for key, value in given.items()}))
+        except Exception as fault:  # noqa: BLE001  the client is to get an answer, and the next call its turn
+            from pipelines.errors import CurateError  # noqa: PLC0415  only what went wrong needs it
+
+            if isinstance(fault, CurateError):
+                return _told(str(fault), failed=True)
+            sys.excepthook(type(fault), fault, fault.__traceback__)
+            return _told(f"{name} failed with {type(fault).__name__}: this is a bug in memcurate.", failed=True)
+
+    def _write(self, answer: object) -> None:
+        """Write one line whole. Half of a pair that makes up a character, which is no text, becomes a question mark."""
+        left = memoryview(json.dumps(answer, ensure_ascii=False).encode(errors="replace") + b"\n")
+        with self._writing:
+            try:
+                while left and not self._gone:
+                    left = left[os.write(self._out, left) :]
+            except OSError:
+                self._gone = True  # nobody is left to be told
+
+
+def _own_streams() -> tuple[BinaryIO, int]:
+    """Return the client's lines, and where answers go; a program that a tool starts reads and prints neither."""
+    lines, out = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return lines, out
+
+
+def _ident(message: object) -> str | int | None:
+    ident = message.get("id") if isinstance(message, dict) else None
+    return ident if isinstance(ident, str | int) and not isinstance(ident, bool) else None
+
+
+def _error(ident: str | int | None, code: int, sentence: str) -> Json:
+    return {"jsonrpc": "2.0", "id": ident, "error": {"code": code, "message": sentence}}
+
+
+def _told(text: str, *, failed: bool = False) -> Json:
+    return {"content": [{"type": "text", "text": text}], "isError": failed}
+
+
+def _text(value: object) -> object:
+    """Return a value, and a text with a question mark for each half of a pair that makes up a character."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+def argument_faults(given: Json, schema: Json) -> list[str]:
+    """Return a sentence for each argument that a tool's schema does not allow, naming it and what is allowed.
+
+    Args:
+        given: the arguments of a call.
+        schema: the tool's: an object of named properties, no others, some required. Each is a text of some length, one
+            of some words, a whole number in a range, or any of these.
+    """
+    known = schema["properties"]
+    faults = [
+        f"There is no argument {name[:_LONGEST_NAME]!r}; there are {', '.join(known)}."
+        for name in given
+        if name not in known
+    ]
+    for name, allowed in known.items():
+        if name in given and not _fits(given[name], allowed):
+            faults.append(f"The argument {name} must be {_in_words(allowed)}.")
+        elif name not in given and name in schema["required"]:
+            faults.append(f"The argument {name} is missing; it must be {_in_words(allowed)}.")
+    return faults[:_MOST_FAULTS]
+
+
+def _fits(value: object, schema: Json) -> bool:
+    if "anyOf" in schema:
+        return any(_fits(value, one) for one in schema["anyOf"])
+    if schema["type"] == "null":
+        return value is None
+    if "enum" in schema:
+        return value in schema["enum"]
+    if schema["type"] == "integer":
+        return type(value) is int and schema["minimum"] <= value <= schema["maximum"]
+    return isinstance(value, str) and schema["minLength"] <= len(value) <= schema["maxLength"]
+
+
+def _in_words(schema: Json) -> str:
+    if "anyOf" in schema:
+        return " or ".join(map(_in_words, schema["anyOf"]))
+    if schema["type"] == "null":
+        return "null"
+    if "enum" in schema:
+        return f"one of {', '.join(schema['enum'])}"
+    if schema["type"] == "integer":
+        return f"a whole number from {schema['minimum']:,} to {schema['maximum']:,}"
+    return f"a text of {schema['minLength']} to {schema['maxLength']:,} characters"
