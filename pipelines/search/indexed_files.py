@@ -22,7 +22,7 @@ from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
 from pipelines.store import files
 from pipelines.store.files import open_regular, read_bytes, too_many
-from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, USER, sidecar_names
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ UNDESCRIBED: Final = "has no description yet; `curate index --describe-images` w
 SETTLED_NS: Final = 2_000_000_000
 
 _LEFT_OUT: Final = "; the others are not in the index"
+_OTHER: Final = "is neither text, a PDF file nor an image"
 _LINK: Final = "is a symbolic link, which is never followed"
 
 
@@ -170,8 +171,14 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
             if path.partition("/")[0] in _TOPS and (form := form_of(path)):
                 beside = (listed.get(one) for one in sidecar_names(real)) if form is Form.IMAGE else ()
                 yield entry, path, form, next(filter(None, beside), None)
-            elif _is_linked_folder(entry) and layout.leads(real):
-                skipped.append(Skipped(_printable(known_below + real), _LINK))
+            elif why := _LINK if _is_linked_folder(entry) and layout.leads(real) else _OTHER * _is_other(path):
+                skipped.append(Skipped(_printable(path or known_below + real), why))
+
+
+def _is_other(path: str) -> bool:
+    """Whether a person may look for a file in the index, though nothing of its kind is read."""
+    top, below, _ = path.partition("/")
+    return bool(below) and top in _FORMS and top != SESSIONS and not path.endswith(SIDECAR)
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:

@@ -70,6 +70,8 @@ _SAYING = re.compile(
 )
 _YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")
 _BREAK = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
+# What OpenClaw writes into a day's note of what it remembered at night is no entry: it tells of entries again.
+_GENERATED = re.compile(r"<!-- (openclaw:dreaming:(?:light|rem|deep)):start -->")
 _TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")
 _NO_TAGS = re.compile(r"`[^`\n]*`|[A-Za-z][A-Za-z+.-]{0,15}://\S+")
 
@@ -111,6 +113,7 @@ class _Reader:
     offset: int = -1  # where the content of the open list item begins, or -1
     chat: bool = False
     gap: bool = False  # whether blank lines came since `last`
+    ends: dict[str, int] = field(default_factory=dict)  # of generated parts, by the mark: as `comment_end`
     comment_end: int = -1  # the first line at or after the last comment's opening that closes a comment
 
     def step(self, index: int) -> int:
@@ -160,6 +163,13 @@ class _Reader:
     def _comment_end(self, line: str, index: int) -> int | None:
         if not line.lstrip().startswith("<!--"):
             return None
+        if found := _GENERATED.fullmatch(line.rstrip()):
+            mark = f"<!-- {found[1]}:end -->"
+            if self.ends.get(mark, -1) < index:
+                ends = (at for at in range(index, len(self.lines)) if self.lines[at].rstrip() == mark)
+                self.ends[mark] = next(ends, len(self.lines))
+            if self.ends[mark] < len(self.lines):
+                return self.ends[mark]
         if self.comment_end < index:
             closing = (end for end in range(index, len(self.lines)) if "-->" in self.lines[end])
             self.comment_end = next(closing, len(self.lines))
