@@ -61,6 +61,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Form]]] = {
     **dict.fromkeys((*FOLDERS, NOTES), _TEXTS | _IMAGES | {".pdf": Form.PDF}),
 }
 _AT_THE_TOP: Final = frozenset({BRIEFING, USER, LOGS, SESSIONS, *FOLDERS})
+_MIXED: Final = tuple(f"{folder}/" for folder in (*FOLDERS, NOTES))
 _TOPS: Final = _AT_THE_TOP | {NOTES}
 
 
@@ -171,14 +172,13 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
             if path.partition("/")[0] in _TOPS and (form := form_of(path)):
                 beside = (listed.get(one) for one in sidecar_names(real)) if form is Form.IMAGE else ()
                 yield entry, path, form, next(filter(None, beside), None)
-            elif why := _LINK if _is_linked_folder(entry) and layout.leads(real) else _OTHER * _is_other(path):
+            elif why := _LINK if _is_linked_folder(entry) and layout.leads(real) else _OTHER * _is_other(entry, path):
                 skipped.append(Skipped(_printable(path or known_below + real), why))
 
 
-def _is_other(path: str) -> bool:
+def _is_other(entry: os.DirEntry[str], path: str) -> bool:
     """Whether a person may look for a file in the index, though nothing of its kind is read."""
-    top, below, _ = path.partition("/")
-    return bool(below) and top in _FORMS and top != SESSIONS and not path.endswith(SIDECAR)
+    return path.startswith(_MIXED) and not path.endswith(SIDECAR) and not entry.is_symlink()
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:

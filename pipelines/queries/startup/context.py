@@ -264,15 +264,18 @@ def project_path(root: str, named: str, folder: str, folders: tuple[str, ...] = 
     if not folder:
         return "", ""
     inside = f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/")
-    here = folder
+    top = ""
     while folder and not inside and folder != os.path.dirname(folder):
         if path := there.get(_slug(os.path.basename(folder))):
             return path, ""
+        top = top or folder * os.path.lexists(f"{folder}/.git")
         folder = os.path.dirname(folder)
-    from pipelines.store.work_trees import repository_of
+    if top and there:
+        from pipelines.store.work_trees import repository_of
 
-    main, remote = (None if inside else repository_of(here)) or (folder, "")
-    return there.get(_slug(os.path.basename(main))) or there.get(_slug(os.path.basename(remote)), ""), ""
+        main, remote = repository_of(top) or ("", "")
+        return there.get(_slug(os.path.basename(main))) or there.get(_slug(os.path.basename(remote)), ""), ""
+    return "", ""
 
 
 def _name(path: str) -> str:
