@@ -171,8 +171,7 @@ class _Capture:
                 keep(self.root, copy, session.file)
             days = turns.spool.append(lambda log: heading_above(session, log))
         if recorder.lines > kept.lines:
-            project = session.project if session.repository else ""
-            told = recorder.lines, recorder.digest, turns.first, project, session.repository
+            told = recorder.lines, recorder.digest, turns.first, session.project, session.repository
             note_kept(self.root, Kept(session.file, kept.head, *told))
         return Captured(str(path), session.name, session.file, turns.new, days, turns.known, faults)
 
@@ -181,26 +180,27 @@ class _Capture:
 
         The same words are no copy by themselves: the records' ids are the same, or the answer is, too.
         """
-        first = None if kept.lines else next(self._spoken(source), None)
-        alike = [one for one in self._known.values() if first and one.first == first[-1]]
+        begins = "" if kept.lines else next((ident for _, _, ident in self._spoken(source)), "")
+        alike = [one for one in self._known.values() if begins and one.first == begins]
         replayed = 0
         for one in alike[-_MOST_ALIKE:]:
             source.seek(0)
             with suppress(BadFile, OSError), open_regular(self.root, one.file) or BytesIO() as there:
                 both = zip(self._spoken(source), self._spoken(there), strict=False)
-                for count, ((line, new, words), (_, old, others)) in enumerate(both):
-                    if words != others or (new and old and new != old):
+                for count, ((line, is_sure, new), (_, _, old)) in enumerate(both):
+                    if new != old:
                         break
-                    if count or (new and old):
+                    if count or is_sure:
                         replayed = max(replayed, line)
         source.seek(0)
         return replayed
 
-    def _spoken(self, file: IO[bytes]) -> Iterator[tuple[int, str, str]]:
-        """Yield line, id and hash of the words of each turn."""
+    def _spoken(self, file: IO[bytes]) -> Iterator[tuple[int, bool, str]]:
+        """Yield each turn's line, whether it has an id, and its identity."""
         for turn in Transcript(file, self.days.zone):
             if not turn.subagent:
-                yield turn.line, turn.record, _words_of(replace(turn, text=self.cleaner.words(turn.text)))
+                told = replace(turn, text=self.cleaner.words(turn.text))
+                yield turn.line, bool(turn.record), identity_of(told)
 
     def project_of(self, turn: Turn) -> tuple[str, tuple[str, ...]]:
         """Return the project of a turn's session, and the keys of its repository.
@@ -214,8 +214,7 @@ class _Capture:
             folder = replace(turn, cwd=str(main or turn.cwd)).project
             if not folder:  # somebody's home is no project
                 main, remote, folder = None, "", turn.project
-            rows = sorted(self._known.values(), key=lambda one: one.file, reverse=True)  # the oldest one's word counts
-            known = {key: one.project for one in rows for key in one.repository}
+            known = {key: one.project for one in self._known.values() for key in one.repository}
             keys, name = list[str](), ""
             for key in keys_of(main, remote):
                 keys.append(key)
@@ -239,7 +238,7 @@ class _Turns:
 
     def __init__(self, capture: _Capture, path: Path, kept: Kept, replayed: int) -> None:
         self._capture, self._path, self._kept = capture, path, kept
-        self._replayed, self._seen = replayed, set[int]()
+        self._replayed, self._seen = replayed, set[str]()
         self._seals = load_seals(make=True)
         self._logs: dict[str, tuple[int, frozenset[str]]] = {}
         self._last: datetime | None = None
@@ -256,21 +255,21 @@ class _Turns:
         turn = replace(turn, text=capture.cleaner.words(turn.text))
         moment = self._moment(turn)
         day = capture.days.of(moment)
+        identity = identity_of(turn)
+        self.first = self.first or identity
         if self.session is None:
             name = session_name(turn.session or self._path.stem)
             file = self._kept.file or self._free_file(f"{SESSIONS}/{day}/{turn.tool}-{name}")
             project, repository = capture.project_of(turn)
             self.session = Session(name, turn.tool, project, file, repository)
-            self.first = _words_of(turn)
         if day not in self._logs:
             log = (read_bytes(capture.root, log_path(day)) or b"").decode(errors="replace")
             self._logs[day] = captured_in(log, self.session.file)
         if day < capture.since:
             return
         after, marks = self._logs[day]
-        record = hash((turn.record, turn.text))
-        is_again = bool(turn.record) and record in self._seen  # a compaction may write a turn anew
-        self._seen.add(record)
+        is_again = bool(turn.record) and identity in self._seen  # a compaction may write a turn anew
+        self._seen.add(identity)
         if is_again or turn.line <= max(after, self._kept.lines, self._replayed) or mark_of(turn) in marks:
             self.known += 1
             return
@@ -374,9 +373,9 @@ def heading_above(session: Session, log: str) -> str:
     return "" if last == session.heading else f"{gap}## {session.heading}\n\n"
 
 
-def _words_of(turn: Turn) -> str:
-    """Return a hash of role and words."""
-    return mark_of(replace(turn, time=None, line=0))
+def identity_of(turn: Turn) -> str:
+    """Return a hash by which a turn is known in a session that goes on from its own: of id, role and words."""
+    return hashlib.sha256(f"{turn.record}\x1f{turn.role}\x1f{turn.text}".encode(errors="replace")).hexdigest()[:16]
 
 
 def mark_of(turn: Turn) -> str:

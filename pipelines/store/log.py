@@ -113,8 +113,9 @@ class _Reader:
     offset: int = -1  # where the content of the open list item begins, or -1
     chat: bool = False
     gap: bool = False  # whether blank lines came since `last`
-    ends: dict[str, int] = field(default_factory=dict)  # of generated parts, by the mark: as `comment_end`
-    comment_end: int = -1  # the first line at or after the last comment's opening that closes a comment
+    ends: dict[str, int] = field(
+        default_factory=dict
+    )  # what closes a comment → the first such line from its opening on
 
     def step(self, index: int) -> int:
         """Read the line at `index` and what must stay together with it; return the index of the next one."""
@@ -163,19 +164,15 @@ class _Reader:
     def _comment_end(self, line: str, index: int) -> int | None:
         if not line.lstrip().startswith("<!--"):
             return None
-        if found := _GENERATED.fullmatch(line.rstrip()):
-            mark = f"<!-- {found[1]}:end -->"
-            if self.ends.get(mark, -1) < index:
-                ends = (at for at in range(index, len(self.lines)) if self.lines[at].rstrip() == mark)
-                self.ends[mark] = next(ends, len(self.lines))
-            if self.ends[mark] < len(self.lines):
-                return self.ends[mark]
-        if self.comment_end < index:
-            closing = (end for end in range(index, len(self.lines)) if "-->" in self.lines[end])
-            self.comment_end = next(closing, len(self.lines))
-        if self.comment_end == len(self.lines):
+        generated = _GENERATED.match(line)
+        mark = f"<!-- {generated[1]}:end -->" if generated else "-->"
+        if self.ends.get(mark, -1) < index:
+            closing = (end for end in range(index, len(self.lines)) if mark in self.lines[end])
+            self.ends[mark] = next(closing, len(self.lines))
+        end = self.ends[mark]
+        if end == len(self.lines):
             return index
-        return self.comment_end if not self.lines[self.comment_end].rpartition("-->")[2].strip() else None
+        return end if not self.lines[end].rpartition("-->")[2].strip() else None
 
     def _text(self, line: str, index: int, end: int) -> None:
         message = is_message(line, in_chat=self.chat)

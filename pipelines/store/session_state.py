@@ -46,8 +46,8 @@ class Kept:
         lines: how many of its lines were captured.
         digest: the hash of those lines, by which a transcript that was written anew is told from one that has grown.
         first: the hash of its first turn, by which a session that goes on from it is known; may be empty.
-        project: the project of its repository; empty where a person named it, or where it worked in none.
-        repository: what that repository is known by: its remote, its first commit.
+        project: its project.
+        repository: what its project's repository is known by: its remote, its first commit; empty where there is none.
     """
 
     file: str

@@ -75,8 +75,6 @@ FAULTS: Final = (NOT_JSON, TOO_LONG, CUT_OFF)
 
 _MAY_SPEAK: Final = (b'"user"', b'"assistant"', b'"session_meta"', b'"session"')
 _BOM: Final = b"\xef\xbb\xbf"
-# Codex of 2025 tells the working directory nowhere else.
-_FOLDER: Final = re.compile(rb'"<environment_context>\\n\s*<cwd>([^<\\"]{1,1000})</cwd>')
 
 
 @dataclass(slots=True)
@@ -153,8 +151,6 @@ class Transcript:
         # A fork holds the opening of the session that it goes on from, too: the first one counts.
         if not self._opening[0] and (opening := opening_of(record, self.zone))[0]:
             self._opening = opening
-        if not self._opening[1] and (folder := _FOLDER.search(line)):
-            self._opening = (self._opening[0], folder[1].decode(errors="replace"), *self._opening[2:])
         said = said_in(record, self.zone)
         # A session that begins with a summary goes on from one that may have read anything.
         goes_on = said == SUMMARIES and not self._spoken

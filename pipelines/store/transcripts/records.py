@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _HOME_DEPTH: Final = 2
-_WORK_TREE: Final = re.compile(r"(?<=.)[/\\](?:\.claude[/\\])?\.?worktrees[/\\]")
+_WORK_TREE: Final = re.compile(r"(?<=.)[/\\]\.(?:claude[/\\])?worktrees[/\\]")
 
 
 class Role(StrEnum):
