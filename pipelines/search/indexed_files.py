@@ -3,8 +3,9 @@
 Markdown and text in Logs, Projects, Areas, Resources and Archives, MEMORY.md and USER.md; transcripts in Sessions; PDF
 files and described images in the four folders of documents. Left out on purpose: SOUL.md and AGENTS.md, which every
 session loads whole and which tell the agent how to be, not what was; Review.md, because what waits is not believed;
-Logs/partial, which is folded into its day; State, `.curate`, `.git`, every hidden file and every other kind of file. A
-symbolic link is never followed, so that nothing outside the memory is ever read through it.
+Logs/partial, which is folded into its day; State, `.curate`, `.git` and every hidden file. Every other kind of file is
+named where it stands among documents. A symbolic link is never followed, so that nothing outside the memory is ever
+read through it.
 """
 
 from __future__ import annotations

@@ -71,7 +71,8 @@ def test_a_fork_that_begins_with_the_same_line_is_another_session(memory: Memory
     snapshot = {"type": "file-history-snapshot", "messageId": "m1"}
     first = transcript(tmp_path / "a.jsonl", snapshot, ONE)
     memory.curate("capture", str(first), *NOW)
-    memory.curate("capture", str(transcript(tmp_path / "b.jsonl", snapshot, *forked(ONE, THREE))), *NOW)
+    more = [said("user", f"And {n}?", f"2026-03-18T08:0{n}:00Z", uuid=f"m{n}") for n in range(4)]
+    memory.curate("capture", str(transcript(tmp_path / "b.jsonl", snapshot, *forked(ONE, THREE, *more))), *NOW)
     memory.curate("capture", str(transcript(first, snapshot, ONE, TWO)), *NOW)
     text = logs(memory)
     assert [text.count(words) for words in ("Which database?", "Postgres 16", "Never push")] == [1, 1, 1]

@@ -66,14 +66,16 @@ def test_observations_become_items_and_keep_their_lines(adoption: Adoption) -> N
 
 def test_nul_costs_neither_a_day_nor_what_is_found(adoption: Adoption) -> None:
     openclaw(adoption.old)
-    day = "- Todo: file invoice N8 \0 0001\n- Decision: The gate is red.\n"
+    day = "- Todo: file invoice N8 \0 of Lokeren\n- Decision: The gate is red.\n"
     lay(adoption.old, {"memory/2026-02-03.md": day})
     adoption.adopt("--yes")
     memory = adoption.memory
     assert memory.read("Logs/2026-02-03.md") == day
     memory.curate("run", *NIGHT)
-    assert {"file invoice N8 0001", "The gate is red."} <= texts(memory)
-    assert "invoice" in memory.curate("search", "invoice")
+    assert {"file invoice N8 of Lokeren", "The gate is red."} <= texts(memory)
+    hits = json.loads(memory.curate("search", "lokeren", "--source", "log", "--json"))["results"]
+    assert "of Lokeren" in hits[0]["text"]
+    assert "\0" not in hits[0]["text"]
     assert memory.read("Logs/2026-02-03.md") == day
 
 
