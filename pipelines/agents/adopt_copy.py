@@ -40,6 +40,8 @@ LARGE_BRIEFING: Final = "Resources/adopted-MEMORY.md"
 _ROOT_NAMES: Final = (BRIEFING, USER, "SOUL.md", AGENTS)
 _PARA: Final = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
 _FOLDER_OF: Final = {folder.casefold().removesuffix("s"): folder for folder in FOLDERS}
+_DREAMING: Final = "memory/dreaming/"
+"""Where OpenClaw writes reports on what it remembered: no log, though each is named after its night."""
 _LONGEST: Final = 1000
 _STAGE: Final = ".adopting"
 
@@ -141,7 +143,7 @@ def _root_piece(path: str, name: str, size: int, cap: int) -> Piece:
 
 
 def _day_of(path: str, kind: Kind, vault: Vault) -> str:
-    if not is_note(path):
+    if not is_note(path) or (kind is Kind.OPENCLAW and path.startswith(_DREAMING)):
         return ""
     if kind is Kind.OPENCLAW and path.startswith("memory/"):
         return begun_day(path)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.agents.adopt_days import named_day, read_vault, written_pattern
-from pipelines.agents.adopt_source import Kind, is_note
+from pipelines.agents.adopt_source import Kind, is_note, shown
 from pipelines.errors import UsageFault
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import create_file
@@ -93,7 +93,11 @@ def plan_in_place(found: Source, kind: Kind, home: str, opted_in: Sequence[str])
     opened = tuple(path for path in own if names.is_opted_in(path) and not own[path].startswith(f"{LOGS}/"))
     notes = tuple(path for path, name in own.items() if name.startswith(f"{NOTES}/") and path not in opened)
     logs = tuple(path for path, name in own.items() if name.startswith(f"{LOGS}/"))
-    return InPlace(kind, layout, names, logs, notes, opened, found.left_out, tuple(_sentences(layout, own, opened)))
+    apart = [(shown(path), "is no part of the memory, so it is not searched") for path, name in own.items() if not name]
+    told = _sentences(layout, own, opened)
+    if kind is Kind.BASIC_MEMORY and not opened:
+        told.append('Observations such as `- [decision] …` become items in notes that you opt in: --opt-in "**".')
+    return InPlace(kind, layout, names, logs, notes, opened, (*found.left_out, *apart), tuple(told))
 
 
 def _days(found: Source, kind: Kind, vault: Vault, home: str) -> str:

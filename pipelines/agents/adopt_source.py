@@ -126,13 +126,11 @@ def note_text(root: Path, path: str) -> bytes:
     """Return the bytes of a note that can be text of a memory.
 
     Raises:
-        BadFile: it vanished, cannot be read, is not UTF-8, or holds NUL characters.
+        BadFile: it vanished, cannot be read, or is not UTF-8.
     """
     data = read_bytes(root, path)
     if data is None:
         raise BadFile(path, "vanished while it was read")
-    if b"\0" in data:
-        raise BadFile(path, "holds NUL characters, so it is no text")
     try:
         data.decode()
     except UnicodeDecodeError as error:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
@@ -19,9 +21,9 @@ from pipelines.store import files
 from pipelines.store.append_log import Spool
 from pipelines.store.days import Days
 from pipelines.store.evidence import captured_in, render_pointer
-from pipelines.store.files import read_bytes
+from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
-from pipelines.store.layout import SESSIONS, log_path
+from pipelines.store.layout import SESSIONS, log_path, slug
 from pipelines.store.lock import capture_lock
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets import load_redactor
@@ -30,9 +32,10 @@ from pipelines.store.session_state import Kept, load_seals, note_kept, read_kept
 from pipelines.store.transcripts import Role, Transcript
 from pipelines.store.transcripts.reader import head_of, keep, recording
 from pipelines.store.user_layout import at, layout_of
+from pipelines.store.work_trees import keys_of, remote_in, repository_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pipelines.settings import Settings
     from pipelines.store.session_state import Seals
@@ -44,6 +47,9 @@ LONGEST: Final = 4000
 _NOWHERE: Final = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
 _NAME: Final = 40
 _SHOWN: Final = 8
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOST_ALIKE: Final = 40
+"""How many sessions that begin with the same words are compared with a new one."""
 _ENDS: Final = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Thematic breaks and the attributes of some Markdowns end an entry wherever they stand, and say nothing.
 _STRUCTURE: Final = re.compile(r"\s*(?:([-*_=])(?:[ \t]*\1)*[ \t]*$|\{:)")
@@ -126,13 +132,16 @@ class _Capture:
         self.days = Days(settings.timezone, settings.day_end)
         self.now = now.astimezone(self.days.zone)
         self.cleaner = TranscriptCleaner(load_redactor(root))
+        self._projects: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
+        self._known: dict[str, Kept] = {}
 
     def transcript(self, path: Path, source: IO[bytes]) -> Captured:
         """Capture what is new in a transcript."""
         head = head_of(source)
         if not head:
             return Captured(str(path), fault="has no whole line yet")
-        kept = read_kept(self.root).get(head) or Kept("", head, 0, "")
+        self._known = read_kept(self.root)
+        kept = self._known.get(head) or Kept("", head, 0, "")
         before = self.cleaner.redacted
         found = self._read(path, source, kept)
         if found is None:  # it was written anew, so that its lines are no longer those that were captured
@@ -144,7 +153,7 @@ class _Capture:
 
     def _read(self, path: Path, source: IO[bytes], kept: Kept) -> Captured | None:
         """Read a transcript; None where its beginning is not what was captured before."""
-        turns = _Turns(self, path, kept)
+        turns = _Turns(self, path, kept, self._replayed(source, kept))
         with recording(self.root, source, self.cleaner.record, kept.lines) as (recorder, copy), turns.spool:
             transcript = Transcript(recorder, self.days.zone)
             for turn in transcript:
@@ -162,8 +171,59 @@ class _Capture:
                 keep(self.root, copy, session.file)
             days = turns.spool.append(lambda log: heading_above(session, log))
         if recorder.lines > kept.lines:
-            note_kept(self.root, Kept(session.file, kept.head, recorder.lines, recorder.digest))
+            told = recorder.lines, recorder.digest, turns.first, session.project, session.repository
+            note_kept(self.root, Kept(session.file, kept.head, *told))
         return Captured(str(path), session.name, session.file, turns.new, days, turns.known, faults)
+
+    def _replayed(self, source: IO[bytes], kept: Kept) -> int:
+        """Return the line up to which a transcript repeats a session that was captured: one that goes on copies it.
+
+        The same words are no copy by themselves: the records' ids are the same, or the answer is, too.
+        """
+        begins = "" if kept.lines else next((ident for _, _, ident in self._spoken(source)), "")
+        alike = [one for one in self._known.values() if begins and one.first == begins]
+        replayed = 0
+        for one in alike[-_MOST_ALIKE:]:
+            source.seek(0)
+            with suppress(BadFile, OSError), open_regular(self.root, one.file) or BytesIO() as there:
+                both = zip(self._spoken(source), self._spoken(there), strict=False)
+                for count, ((line, is_sure, new), (_, _, old)) in enumerate(both):
+                    if new != old:
+                        break
+                    if count or is_sure:
+                        replayed = max(replayed, line)
+        source.seek(0)
+        return replayed
+
+    def _spoken(self, file: IO[bytes]) -> Iterator[tuple[int, bool, str]]:
+        """Yield each turn's line, whether it has an id, and its identity."""
+        for turn in Transcript(file, self.days.zone):
+            if not turn.subagent:
+                told = replace(turn, text=self.cleaner.words(turn.text))
+                yield turn.line, bool(turn.record), identity_of(told)
+
+    def project_of(self, turn: Turn) -> tuple[str, tuple[str, ...]]:
+        """Return the project of a turn's session, and the keys of its repository.
+
+        A repository keeps the name by which the memory knows it, on whatever machine that was; at first it has that of
+        its folder where a project is called so, or of its remote.
+        """
+        place = turn.cwd, turn.remote
+        if not self.project and place not in self._projects:
+            main, remote = repository_of(turn.cwd) or (None, remote_in(turn.remote))
+            folder = replace(turn, cwd=str(main or turn.cwd)).project
+            if not folder:  # somebody's home is no project
+                main, remote, folder = None, "", turn.project
+            known = {key: one.project for one in self._known.values() for key in one.repository}
+            keys, name = list[str](), ""
+            for key in keys_of(main, remote):
+                keys.append(key)
+                if name := known.get(key, ""):
+                    break
+            is_one = folder and at(self.root, f"Projects/{slug(folder)}.md").exists()
+            own = folder if is_one else remote.rpartition("/")[2] or folder
+            self._projects[place] = _as_project(name or own), tuple(keys)
+        return (self.project, ()) if self.project else self._projects[place]
 
 
 class _Turns:
@@ -173,13 +233,16 @@ class _Turns:
         capture: how sessions are captured.
         path: the transcript.
         kept: how far it was captured before.
+        replayed: the last of the lines that repeat another session.
     """
 
-    def __init__(self, capture: _Capture, path: Path, kept: Kept) -> None:
+    def __init__(self, capture: _Capture, path: Path, kept: Kept, replayed: int) -> None:
         self._capture, self._path, self._kept = capture, path, kept
+        self._replayed, self._seen = replayed, set[str]()
         self._seals = load_seals(make=True)
         self._logs: dict[str, tuple[int, frozenset[str]]] = {}
-        self._last = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        self._last: datetime | None = None
+        self.first = ""
         self.spool = Spool(capture.root)
         self.session: Session | None = None
         self.new = self.known = 0
@@ -192,27 +255,39 @@ class _Turns:
         turn = replace(turn, text=capture.cleaner.words(turn.text))
         moment = self._moment(turn)
         day = capture.days.of(moment)
+        identity = identity_of(turn)
+        self.first = self.first or identity
         if self.session is None:
             name = session_name(turn.session or self._path.stem)
             file = self._kept.file or self._free_file(f"{SESSIONS}/{day}/{turn.tool}-{name}")
-            self.session = Session(name, turn.tool, capture.project or _project_of(turn), file)
+            project, repository = capture.project_of(turn)
+            self.session = Session(name, turn.tool, project, file, repository)
         if day not in self._logs:
             log = (read_bytes(capture.root, log_path(day)) or b"").decode(errors="replace")
             self._logs[day] = captured_in(log, self.session.file)
         if day < capture.since:
             return
         after, marks = self._logs[day]
-        if turn.line <= max(after, self._kept.lines) or mark_of(turn) in marks:
+        is_again = bool(turn.record) and identity in self._seen  # a compaction may write a turn anew
+        self._seen.add(identity)
+        if is_again or turn.line <= max(after, self._kept.lines, self._replayed) or mark_of(turn) in marks:
             self.known += 1
             return
         self.spool.add(day, lines_of(self.session, turn, moment, day, self._seals))
         self.new += 1
 
     def _moment(self, turn: Turn) -> datetime:
-        """Return when a turn was said, in the memory's zone; one without a moment was said when the one before was."""
+        """Return when a turn was said, in the memory's zone; one without a moment was said when the one before was.
+
+        What comes before any moment was said when the session began, as its first record tells, or its file's name.
+        """
         now = self._capture.now
-        if turn.time and turn.time <= now + _AHEAD:
-            self._last = turn.time
+        told = next((one for one in (turn.time, self._last, turn.begun) if one and one <= now + _AHEAD), None)
+        if told is None:
+            with suppress(ValueError):
+                day = _DAY.search(self._path.name)
+                told = datetime.fromisoformat(f"{day[0] if day else ''}T12:00").replace(tzinfo=now.tzinfo)
+        self._last = told or datetime.fromtimestamp(self._path.stat().st_mtime, UTC)
         return min(self._last.astimezone(now.tzinfo), now)
 
     def _free_file(self, name: str) -> str:
@@ -272,6 +347,7 @@ class Session:
     tool: str
     project: str
     file: str
+    repository: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -284,9 +360,8 @@ def session_name(ident: str) -> str:
     return "-".join(re.findall(r"[A-Za-z0-9]+", ident))[:_NAME] or "unnamed"
 
 
-def _project_of(turn: Turn) -> str:
-    """Return the project that a session is about: where it worked; empty where that names nothing in particular."""
-    name = turn.project
+def _as_project(name: str) -> str:
+    """Return a folder's name as that of a project; empty where it names nothing in particular."""
     return "" if name.casefold() in _NOWHERE else name.replace("[", "(").replace("]", ")")[:80].strip()
 
 
@@ -296,6 +371,11 @@ def heading_above(session: Session, log: str) -> str:
     last = log[at + 4 :].partition("\n")[0].strip() if at >= 0 else ""
     gap = "" if not log or log.endswith("\n\n") else "\n"
     return "" if last == session.heading else f"{gap}## {session.heading}\n\n"
+
+
+def identity_of(turn: Turn) -> str:
+    """Return a hash by which a turn is known in a session that goes on from its own: of id, role and words."""
+    return hashlib.sha256(f"{turn.record}\x1f{turn.role}\x1f{turn.text}".encode(errors="replace")).hexdigest()[:16]
 
 
 def mark_of(turn: Turn) -> str:

@@ -3,8 +3,9 @@
 Markdown and text in Logs, Projects, Areas, Resources and Archives, MEMORY.md and USER.md; transcripts in Sessions; PDF
 files and described images in the four folders of documents. Left out on purpose: SOUL.md and AGENTS.md, which every
 session loads whole and which tell the agent how to be, not what was; Review.md, because what waits is not believed;
-Logs/partial, which is folded into its day; State, `.curate`, `.git`, every hidden file and every other kind of file. A
-symbolic link is never followed, so that nothing outside the memory is ever read through it.
+Logs/partial, which is folded into its day; State, `.curate`, `.git` and every hidden file. Every other kind of file is
+named where it stands among documents. A symbolic link is never followed, so that nothing outside the memory is ever
+read through it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
 from pipelines.store import files
 from pipelines.store.files import open_regular, read_bytes, too_many
-from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, USER, sidecar_names
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ UNDESCRIBED: Final = "has no description yet; `curate index --describe-images` w
 SETTLED_NS: Final = 2_000_000_000
 
 _LEFT_OUT: Final = "; the others are not in the index"
+_OTHER: Final = "is neither text, a PDF file nor an image"
 _LINK: Final = "is a symbolic link, which is never followed"
 
 
@@ -60,6 +62,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Form]]] = {
     **dict.fromkeys((*FOLDERS, NOTES), _TEXTS | _IMAGES | {".pdf": Form.PDF}),
 }
 _AT_THE_TOP: Final = frozenset({BRIEFING, USER, LOGS, SESSIONS, *FOLDERS})
+_MIXED: Final = tuple(f"{folder}/" for folder in (*FOLDERS, NOTES))
 _TOPS: Final = _AT_THE_TOP | {NOTES}
 
 
@@ -170,8 +173,13 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
             if path.partition("/")[0] in _TOPS and (form := form_of(path)):
                 beside = (listed.get(one) for one in sidecar_names(real)) if form is Form.IMAGE else ()
                 yield entry, path, form, next(filter(None, beside), None)
-            elif _is_linked_folder(entry) and layout.leads(real):
-                skipped.append(Skipped(_printable(known_below + real), _LINK))
+            elif why := _LINK if _is_linked_folder(entry) and layout.leads(real) else _OTHER * _is_other(entry, path):
+                skipped.append(Skipped(_printable(path or known_below + real), why))
+
+
+def _is_other(entry: os.DirEntry[str], path: str) -> bool:
+    """Whether a person may look for a file in the index, though nothing of its kind is read."""
+    return path.startswith(_MIXED) and not path.endswith(SIDECAR) and not entry.is_symlink()
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:

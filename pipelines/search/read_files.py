@@ -87,11 +87,9 @@ def _text(root: Path, path: str) -> Reading | None:
         return None
     digest = hashlib.sha256(data).hexdigest()
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig").replace("\0", "\ufffd")  # what SQLite would end a text at
     except UnicodeDecodeError as error:
         return Reading((), digest, f"is not UTF-8 (byte {error.start})")
-    if "\0" in text:
-        return Reading((), digest, "holds NUL characters, so it is no text")
     shown = log_without_private(text) if path.startswith(f"{LOGS}/") and is_private(text) else text
     return Reading(read_units(path, load_redactor(root).redact(shown).text), digest)
 

@@ -282,7 +282,7 @@ def _encode(value: str) -> str:
 
 _HEAD = r"(?P<bullet>[-*+][ \t]+)(?:\[(?P<box>[ xX])\][ \t]+)?(?P<struck>~~)?"
 _LABEL = r"(?P<label>decision|fact|rule|todo|risk)"
-_PLAIN = re.compile(rf"{_HEAD}{_LABEL}:[ \t]*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
+_PLAIN = re.compile(rf"{_HEAD}(?P<kind>\[)?{_LABEL}(?(kind)\][ \t]|:)[ \t]*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
 _MARKED = re.compile(
     rf"{_HEAD}(?P<mark>\*\*|__|\*|_){_LABEL}(?:(?P=mark):|:(?P<close>(?P=mark))?)[ \t]*(?P<text>.*)",
     re.IGNORECASE | re.DOTALL,

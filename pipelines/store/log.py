@@ -70,6 +70,8 @@ _SAYING = re.compile(
 )
 _YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")
 _BREAK = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
+# What OpenClaw writes into a day's note of what it remembered at night is no entry: it tells of entries again.
+_GENERATED = re.compile(r"<!-- (openclaw:dreaming:(?:light|rem|deep)):start -->")
 _TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")
 _NO_TAGS = re.compile(r"`[^`\n]*`|[A-Za-z][A-Za-z+.-]{0,15}://\S+")
 
@@ -111,7 +113,9 @@ class _Reader:
     offset: int = -1  # where the content of the open list item begins, or -1
     chat: bool = False
     gap: bool = False  # whether blank lines came since `last`
-    comment_end: int = -1  # the first line at or after the last comment's opening that closes a comment
+    ends: dict[str, int] = field(
+        default_factory=dict
+    )  # what closes a comment → the first such line from its opening on
 
     def step(self, index: int) -> int:
         """Read the line at `index` and what must stay together with it; return the index of the next one."""
@@ -160,12 +164,15 @@ class _Reader:
     def _comment_end(self, line: str, index: int) -> int | None:
         if not line.lstrip().startswith("<!--"):
             return None
-        if self.comment_end < index:
-            closing = (end for end in range(index, len(self.lines)) if "-->" in self.lines[end])
-            self.comment_end = next(closing, len(self.lines))
-        if self.comment_end == len(self.lines):
+        generated = _GENERATED.match(line)
+        mark = f"<!-- {generated[1]}:end -->" if generated else "-->"
+        if self.ends.get(mark, -1) < index:
+            closing = (end for end in range(index, len(self.lines)) if mark in self.lines[end])
+            self.ends[mark] = next(closing, len(self.lines))
+        end = self.ends[mark]
+        if end == len(self.lines):
             return index
-        return self.comment_end if not self.lines[self.comment_end].rpartition("-->")[2].strip() else None
+        return end if not self.lines[end].rpartition("-->")[2].strip() else None
 
     def _text(self, line: str, index: int, end: int) -> None:
         message = is_message(line, in_chat=self.chat)

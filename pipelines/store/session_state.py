@@ -45,12 +45,18 @@ class Kept:
         head: the hash of its first record, by which the same session is known when it has grown.
         lines: how many of its lines were captured.
         digest: the hash of those lines, by which a transcript that was written anew is told from one that has grown.
+        first: the hash of its first turn, by which a session that goes on from it is known; may be empty.
+        project: its project.
+        repository: what its project's repository is known by: its remote, its first commit; empty where there is none.
     """
 
     file: str
     head: str
     lines: int
     digest: str
+    first: str = ""
+    project: str = ""
+    repository: tuple[str, ...] = ()
 
 
 def read_kept(root: Path) -> dict[str, Kept]:
@@ -61,7 +67,15 @@ def read_kept(root: Path) -> dict[str, Kept]:
     """
     rows = read_rows(
         read_bytes(root, CAPTURED),
-        lambda row: Kept(str(row["file"]), str(row["head"]), int(row["lines"]), str(row["digest"])),
+        lambda row: Kept(
+            str(row["file"]),
+            str(row["head"]),
+            int(row["lines"]),
+            str(row["digest"]),
+            str(row.get("first", "")),
+            str(row.get("project", "")),
+            tuple(map(str, row.get("repository", ()))),
+        ),
     )
     return {one.head: one for one in sorted(rows, key=lambda one: one.lines)}
 

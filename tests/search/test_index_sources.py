@@ -32,7 +32,8 @@ def test_logs_and_documents_are_indexed_and_nothing_else(root: Path) -> None:
         write(root, path)
     found = scan(root)
     assert list(found.files) == [*wanted, "USER.md"]
-    assert found.skipped == ()
+    assert [one.path for one in found.skipped] == ["Areas/image.svg", "Areas/pdf", "Areas/s.jsonl"]
+    assert {one.reason for one in found.skipped} == {"is neither text, a PDF file nor an image"}
 
 
 def test_no_link_is_followed(root: Path, tmp_path: Path) -> None:
@@ -70,12 +71,12 @@ def test_odd_files_are_skipped_with_a_reason(root: Path) -> None:
 
 
 def test_what_is_no_text_has_a_reason_and_what_vanished_has_nothing(root: Path) -> None:
-    for path, data in {"a.md": b"caf\xe9", "b.md": b"a\0b", "c.md": b"\xef\xbb\xbfok\n"}.items():
+    for path, data in {"a.md": b"caf\xe9", "b.md": b"a\0b\n", "c.md": b"\xef\xbb\xbfok\n"}.items():
         (root / path).write_bytes(data)
     sources = {path: read_file(root, path, "") for path in ("a.md", "b.md", "c.md", "gone.md")}
     assert {path: source and source.reason for path, source in sources.items()} == {
         "a.md": "is not UTF-8 (byte 3)",
-        "b.md": "holds NUL characters, so it is no text",
+        "b.md": "",
         "c.md": "",
         "gone.md": None,
     }

@@ -124,7 +124,7 @@ def test_codex() -> None:
     )
     turns, transcript = read(data)
     assert said(data) == [(5, "user", "Use SQLite."), (10, "assistant", "I will.")]
-    assert turns[0] == Turn(5, Role.USER, "Use SQLite.", MOMENT, "c1", "", "codex", "/home/me/harbour")
+    assert turns[0] == Turn(5, Role.USER, "Use SQLite.", MOMENT, "c1", "", "codex", "/home/me/harbour", begun=MOMENT)
     assert transcript.passed["put in by the program"] == 2
     assert transcript.passed["of other kinds"] == 3
     assert transcript.passed["summaries of what was said before"] == 1
@@ -151,7 +151,9 @@ def test_openclaw() -> None:
     )
     turns, transcript = read(data)
     assert said(data) == [(3, "user", "Use SQLite."), (4, "assistant", "I will.")]
-    assert turns[1] == Turn(4, Role.ASSISTANT, "I will.", MOMENT, "o1", "m1", "openclaw", "/home/me/harbour")
+    assert turns[1] == Turn(
+        4, Role.ASSISTANT, "I will.", MOMENT, "o1", "m1", "openclaw", "/home/me/harbour", begun=MOMENT
+    )
     assert transcript.passed["of an unknown kind"] == 1
     assert transcript.first["of an unknown kind"] == 8
 

@@ -45,7 +45,7 @@ _LABEL = re.compile(
     r"""
     (?P<open>[*_]{0,3})
     (?:\[!(?P<alert>warning|caution|important)\](?P<after>[ \t]*)
-    |\#(?P<command>agreed|accepted|action|decision|todo)[ \t]{1,8}
+    |(?:\#(?P<command>agreed|accepted|action|decision|todo)|\[(?P<kind>decision|fact|rule|todo|risk)\])[ \t]{1,8}
     |(?P<word>(?:final[ ]|key[ ])?decisions?(?:[ ]made|[ ]taken)?|decided|agreed|agreements?|consensus|resolved
         |resolutions?|(?:key[ ])?facts?|(?:key[ ])?lessons?(?:[ ]learned)?|learned|learnings?|til
         |preferences?|rules?|polic(?:y|ies)
@@ -119,8 +119,8 @@ def read_label(spoken: Spoken) -> Label | None:
     if found["alert"]:
         kind = ItemType.RULE if found["alert"].lower() == "important" else ItemType.RISK
         return None if spoken.said[found.end() :].strip() else Label(kind, found.end(), sure=True)
-    if found["command"]:
-        kind = _MEANINGS[found["command"].lower()][0]
+    if named := found["command"] or found["kind"]:
+        kind = _MEANINGS[named.lower()][0]
         return Label(kind, found.end(), sure=True)
     word, paren = found["word"], (found["paren"] or "").strip(" \t()[]")
     name = _SHORTER.sub("", word.lower())

@@ -250,7 +250,8 @@ def project_path(root: str, named: str, folder: str, folders: tuple[str, ...] = 
     Args:
         root: the memory.
         named: what the session asks for: a title or a file's name, in any case; empty for none.
-        folder: the session's working directory: its own name is looked for, then that of each folder above it.
+        folder: the session's working directory: its own name is looked for, then that of each folder above it, then
+            those of its repository, which may be a work tree or a clone of another name.
         folders: where the documents of projects stand, each with `/` at its end; of two alike the first one's counts.
     """
     paths = [f"{one}{name}" for one in reversed(folders) for name in _documents(f"{root}/{one}")]
@@ -263,10 +264,17 @@ def project_path(root: str, named: str, folder: str, folders: tuple[str, ...] = 
     if not folder:
         return "", ""
     inside = f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/")
+    top = ""
     while folder and not inside and folder != os.path.dirname(folder):
         if path := there.get(_slug(os.path.basename(folder))):
             return path, ""
+        top = top or folder * os.path.lexists(f"{folder}/.git")
         folder = os.path.dirname(folder)
+    if top and there:
+        from pipelines.store.work_trees import repository_of
+
+        main, remote = repository_of(top) or ("", "")
+        return there.get(_slug(os.path.basename(main))) or there.get(_slug(os.path.basename(remote)), ""), ""
     return "", ""
 
 

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import stat
 from dataclasses import dataclass, field, replace
 from datetime import UTC
@@ -25,8 +26,8 @@ from pipelines.store.transcripts.records import (
     UNKNOWN,
     lets_in,
     may_call,
+    opening_of,
     said_in,
-    session_of,
 )
 from pipelines.store.user_layout import real_path
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.store.folders import Folder
-    from pipelines.store.transcripts.records import Record, Turn
+    from pipelines.store.transcripts.records import Opening, Record, Turn
 
 
 LONGEST: Final = 24 * 1024 * 1024
@@ -96,7 +97,7 @@ class Transcript:
     passed: dict[str, int] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     strange: int = 0
-    _session: tuple[str, str] = ("", "")
+    _opening: Opening = ("", "", "", None)
     _spoken: bool = False
     _outside: bool = False
 
@@ -104,7 +105,10 @@ class Transcript:
         """Yield the turns."""
         for number, line in enumerate(read_lines(self.file), start=1):
             before = self._outside
-            said = self._said(line.removeprefix(_BOM) if line and number == 1 else line)
+            if number == 1 and line:
+                line = line.removeprefix(_BOM)  # noqa: PLW2901  the rest of it is the line
+                self._opening = opening_of(_parsed(line) or {}, self.zone)
+            said = self._said(line)
             if isinstance(said, str):
                 self.passed[said] = self.passed.get(said, 0) + 1
                 self.first.setdefault(said, number)
@@ -113,8 +117,11 @@ class Transcript:
                     self.strange = number
             elif said:
                 self._spoken = True
-                session, cwd = said.session or self._session[0], said.cwd or self._session[1]
-                yield replace(said, line=number, session=session, cwd=cwd, after_outside=before)
+                session, cwd, remote, begun = self._opening
+                yield replace(
+                    said, line=number, session=said.session or session, cwd=said.cwd or cwd, remote=remote, begun=begun,
+                    after_outside=before,
+                )  # fmt: skip
 
     def faults(self) -> list[str]:
         """Return what could not be read, as parts of a sentence: `3 lines are not JSON (the first is line 8)`."""
@@ -136,16 +143,18 @@ class Transcript:
         if not any(mark in line for mark in _MAY_SPEAK):
             if not self._outside and may_call(line):
                 call = _parsed(line)
-                self._outside = call is None or lets_in(call, self._session[1])
+                self._outside = call is None or lets_in(call, self._opening[1])
             return UNREAD if line.startswith(b"{") and line.rstrip().endswith(b"}") else broken
         record = _parsed(line)
         if record is None:
             return broken
-        self._session = session_of(record) or self._session
+        # A fork holds the opening of the session that it goes on from, too: the first one counts.
+        if not self._opening[0] and (opening := opening_of(record, self.zone))[0]:
+            self._opening = opening
         said = said_in(record, self.zone)
         # A session that begins with a summary goes on from one that may have read anything.
         goes_on = said == SUMMARIES and not self._spoken
-        self._outside = self._outside or goes_on or lets_in(record, self._session[1])
+        self._outside = self._outside or goes_on or lets_in(record, self._opening[1])
         return said
 
 
@@ -159,6 +168,7 @@ def _parsed(line: bytes) -> Record | None:
 
 
 _HEAD: Final = 1 << 16
+_NAMED: Final = re.compile(rb'"sessionId":\s?"[^"]+"')
 _FLUSHED: Final = 1 << 20
 
 
@@ -230,10 +240,16 @@ class Recorder:
 
 
 def head_of(source: IO[bytes]) -> str:
-    """Return the hash of a transcript's first line, or an empty string while it has no whole one."""
-    line = source.readline(_HEAD)
+    """Return the hash of a transcript's first line, or an empty string while it has no whole one.
+
+    A fork may begin with the line of the session that it goes on from, so one that names no session stands with the
+    first name that follows.
+    """
+    line, rest = source.readline(_HEAD), b""
+    if b'"sessionId"' not in line and (named := _NAMED.search(source.read(_HEAD))):
+        rest = named[0]
     source.seek(0)
-    return hashlib.sha256(line).hexdigest()[:16] if line.endswith(b"\n") or len(line) == _HEAD else ""
+    return hashlib.sha256(line + rest).hexdigest()[:16] if line.endswith(b"\n") or len(line) == _HEAD else ""
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 _HOME_DEPTH: Final = 2
+_WORK_TREE: Final = re.compile(r"(?<=.)[/\\]\.(?:claude[/\\])?worktrees[/\\]")
 
 
 class Role(StrEnum):
@@ -45,6 +46,8 @@ class Turn:
         record: the record's own id, or empty: a resumed session repeats the records of the old one under their ids.
         tool: which program wrote it: claude-code, codex, openclaw or plain.
         cwd: the working directory, or empty.
+        remote: the URL from which its repository was cloned, as the session's first record tells it, or empty.
+        begun: when the session began, as its first record tells it.
         subagent: whether it belongs to a subagent: there, the user is the agent that gave it its task.
         after_outside: whether words from outside had come into the session before: of a page, a server, a foreign file.
     """
@@ -57,13 +60,19 @@ class Turn:
     record: str = ""
     tool: str = ""
     cwd: str = ""
+    remote: str = ""
+    begun: datetime | None = None
     subagent: bool = False
     after_outside: bool = False
 
     @property
     def project(self) -> str:
-        """The name of the working directory; empty where that is the root or somebody's home."""
-        parts = [part for part in re.split(r"[/\\]", self.cwd) if part and not part.endswith(":")]
+        """The name of the working directory; empty where that is the root or somebody's home.
+
+        A folder in which a program keeps the worktrees of a repository stands for the one that it is in.
+        """
+        folder = _WORK_TREE.split(self.cwd, 1)[0]
+        parts = [part for part in re.split(r"[/\\]", folder) if part and not part.endswith(":")]
         home = len(parts) <= _HOME_DEPTH and parts[:1] in (["home"], ["Users"], ["root"])
         return "" if home or not parts else parts[-1]
 
@@ -133,11 +142,22 @@ def _codex(payload: Record, time: object, zone: tzinfo) -> Turn | str:
     return TOOLS if isinstance(kind, str) and kind.endswith(("_call", "_call_output", "_output")) else UNKNOWN
 
 
-def session_of(record: Record) -> tuple[str, str] | None:
-    """Return the id and the working directory of the session that a record opens, or None for any other record."""
-    if record.get("type") == "session_meta" and isinstance(payload := record.get("payload"), dict):
-        return _text(payload, "id"), _text(payload, "cwd")
-    return (_text(record, "id"), _text(record, "cwd")) if record.get("type") == "session" else None
+Opening = tuple[str, str, str, "datetime | None"]
+"""What the record tells that opens a session: its id, its working directory, its repository's URL, when it began."""
+
+
+def opening_of(record: Record, zone: tzinfo) -> Opening:
+    """Return what a record tells of the session that it opens; nothing but its moment where it opens none.
+
+    Old versions of Codex open it with a record that has no type.
+    """
+    kind, payload = record.get("type"), record.get("payload")
+    told = payload if kind == "session_meta" and isinstance(payload, dict) else record
+    moment = _moment(told.get("timestamp") or record.get("timestamp"), zone)
+    if told is record and kind != "session" and (kind or "role" in record):
+        return "", "", "", moment
+    git = told.get("git")
+    return _text(told, "id"), _text(told, "cwd"), _text(git, "repository_url") if isinstance(git, dict) else "", moment
 
 
 def _claude(record: Record, message: Record, zone: tzinfo) -> Turn | str:
