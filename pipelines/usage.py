@@ -21,12 +21,14 @@ class Usage:
         output_tokens: all that was received, thinking included.
         cached_tokens: the part of the input that came out of the provider's cache.
         written_tokens: the part of the input that was written into it.
+        usd: what the provider itself says that they cost, or 0 where it does not say.
     """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     written_tokens: int = 0
+    usd: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
         """Return the tokens of both."""

@@ -103,7 +103,7 @@ def test_all_faults_are_named_at_once_and_no_secret_is_shown(config: Path) -> No
     text = "\n".join(found)
     assert len(found) == 7
     assert (
-        'providers[1] = "mistral": it should be one of anthropic, gemini, openai, rules, or exec: and a command'
+        'providers[1] = "mistral": it should be one of anthropic, gemini, openai, claude-code, codex, rules, or exec: and a command'
         in found
     )
     assert "pings = true: there is no such key" in found

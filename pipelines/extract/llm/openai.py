@@ -97,7 +97,7 @@ class OpenAIModel(ProviderModel):
         return json.loads(said)
 
     def _body(self, call: Call, form: str) -> dict[str, Any]:
-        schema, system = _bare(call.schema), call.system
+        schema, system = bare(call.schema), call.system
         if form != "json_schema":
             system += f"\nAnswer with one JSON object of this schema and nothing else:\n{json.dumps(schema)}\n"
         content: str | list[dict[str, Any]] = call.user
@@ -133,14 +133,14 @@ class OpenAIModel(ProviderModel):
         return Answer(content if isinstance(content, str) else "", self.name, usage)
 
 
-def _bare(schema: Any) -> Any:  # noqa: ANN401  JSON
+def bare(schema: Any) -> Any:  # noqa: ANN401  JSON
     """Return a schema without the keywords that strict servers refuse; a property of such a name stays."""
     if isinstance(schema, list):
-        return [_bare(part) for part in schema]
+        return [bare(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: {name: _bare(one) for name, one in value.items()} if key in {"properties", "$defs"} else _bare(value)
+        key: {name: bare(one) for name, one in value.items()} if key in {"properties", "$defs"} else bare(value)
         for key, value in schema.items()
         if key not in _BOUNDS
     }

@@ -1,0 +1,255 @@
+"""Claude Code and Codex as models: the program that the user is logged in to reads, without a key.
+
+Each call starts the program once, in an empty folder, without tools, hooks, settings of a user or a project, and
+without a session that anybody could capture. What it is asked goes in by standard input; what comes back is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from pipelines.errors import ModelFailed
+from pipelines.extract.llm.anthropic import STOPS
+from pipelines.extract.llm.call import Answer
+from pipelines.extract.llm.openai import bare
+from pipelines.extract.llm.program import ending, run_program
+from pipelines.extract.llm.provider import GARBLED, TRUNCATED, ProviderModel, as_count, as_failure
+from pipelines.provider_settings import LOGINS, OWN_MODEL
+from pipelines.store.secrets import veil
+from pipelines.usage import FailureKind, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.extract.llm.call import Call
+    from pipelines.provider_settings import ProviderSettings
+
+
+# Where these programs are installed and the PATH of a timer does not lead.
+_PLACES: Final = ("~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin")
+# What a program tells those that it starts, and by which a call would take itself for a part of that session; and keys,
+# which would be charged in place of the login.
+_LEFT_OUT: Final = re.compile(
+    r"CLAUDECODE|CLAUDE_CODE_(?:ENTRYPOINT|EXECPATH|SESSION_ID|SSE_PORT|CHILD_SESSION)|CLAUDE_EFFORT|AI_AGENT|"
+    r"CODEX_(?:SANDBOX|SANDBOX_NETWORK_DISABLED|SESSION_ID|THREAD_ID|INTERNAL_ORIGINATOR_OVERRIDE)|"
+    r"(?:ANTHROPIC|CODEX|OPENAI)_API_KEY"
+)
+_STATUS: Final = re.compile(r"\bstatus:? (\d{3})\b")
+_SHOWN: Final = 200
+_PROBE_SECONDS: Final = 20.0
+# Codex's tools for work on files and the net, and what waits for a network for ever; what it does not know it skips.
+_CODEX_OFF: Final = (
+    "apps", "browser_use", "code_mode_host", "computer_use", "goals", "hooks", "image_generation", "multi_agent",
+    "plugins", "shell_snapshot", "shell_tool", "skill_search", "sleep_tool", "tool_suggest", "unified_exec",
+    "unbounded_connection_retries", "view_image",
+)  # fmt: skip
+
+
+def found_program(provider: str, named: str = "") -> str | None:
+    """Return the absolute path of a provider's program: the one that the settings name, else the one of the PATH."""
+    path = os.pathsep.join((os.environ.get("PATH", ""), *map(os.path.expanduser, _PLACES)))
+    places = (shutil.which(one, path=path) for one in (named, LOGINS[provider].program) if one)
+    return next((str(Path(place).absolute()) for place in places if place), None)
+
+
+class _Refused(Exception):
+    """Raised for a refusal of the service behind a program; it holds what the kinds are told apart by."""
+
+    def __init__(self, status: int, body: str) -> None:
+        super().__init__(status)
+        self.status_code, self.body = status, body
+
+
+class LoggedInModel(ProviderModel):
+    """Runs a provider's program for each call. The program itself asks again what may pass, so nothing else does."""
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        super().__init__(settings)
+        self.retries = 0
+        self._login = LOGINS[self.provider]
+
+    def ask(self, call: Call) -> Answer:
+        """Run the program once.
+
+        Raises:
+            ModelFailed: no usable answer came.
+        """
+        if call.image:
+            raise ModelFailed(self.provider, "cannot be shown an image", FailureKind.BAD_REQUEST)
+        with tempfile.TemporaryDirectory(prefix="memcurate-") as name, tempfile.TemporaryFile() as request:
+            request.write(call.user.encode())
+            request.seek(0)
+            said, status, errors = self._run(
+                self._words(call, Path(name)), self.settings.timeout_seconds, name, request
+            )
+        rows = [row for row in map(_parsed, said.splitlines()) if row]
+        return self._read(rows, call.subject, errors or ending(status))
+
+    def trouble(self) -> str:
+        """Return why the program cannot be asked, the end of a sentence that begins with it; empty where it can."""
+        try:
+            with tempfile.TemporaryDirectory(prefix="memcurate-") as name, tempfile.TemporaryFile() as nothing:
+                status = self._run(self._login.status, _PROBE_SECONDS, name, nothing)[1]
+        except ModelFailed as fault:
+            return fault.why
+        return self._not_logged_in if status else ""
+
+    @property
+    def _not_logged_in(self) -> str:
+        return f"is not logged in here, or its login has run out: `{self._login.program} {' '.join(self._login.login)}`"
+
+    def _run(self, words: Sequence[str], seconds: float, folder: str, request: IO[bytes]) -> tuple[str, int, str]:
+        """Return what the program prints, its status, and the last line of its errors."""
+        program = found_program(self.provider, self.settings.program)
+        if program is None:
+            why = f"has no program here; name it as program in the table {self.provider} of your settings"
+            raise ModelFailed(self.provider, why, FailureKind.DOWN)
+        # A script finds its interpreter beside it, which a timer's PATH does not know.
+        path = os.pathsep.join((str(Path(program).parent), os.environ.get("PATH", os.defpath)))
+        passed = {key: value for key, value in os.environ.items() if not _LEFT_OUT.fullmatch(key)}
+        environment = passed | {"PATH": path} | self._environment()
+        with tempfile.TemporaryFile() as errors:
+            said, status = run_program(
+                self.provider, (program, *words), request, seconds, cwd=folder, env=environment, stderr=errors
+            )
+            errors.seek(max(0, errors.seek(0, os.SEEK_END) - 4 * _SHOWN))
+            lines = errors.read().decode(errors="replace").strip().splitlines()
+        return said, status, _shown(lines[-1]) if lines else ""
+
+    def _failure(self, words: str, status: int | None, usage: Usage, subject: str) -> ModelFailed:
+        """Return what it means that the program says it failed, given the status of the service where it names one."""
+        if status:
+            failure = as_failure(self.provider, _Refused(status, words), subject)
+            why = self._not_logged_in if failure.kind is FailureKind.UNAUTHORISED else failure.why
+            return ModelFailed(self.provider, why, failure.kind, usage=usage)
+        # Nothing was answered: the service was not reached, or there was nobody to ask it for.
+        kind = FailureKind.FAILED if usage.output_tokens else FailureKind.DOWN
+        return ModelFailed(self.provider, f"failed: {_shown(words)}", kind, usage=usage)
+
+    def _environment(self) -> Mapping[str, str]:
+        return {}
+
+    def _words(self, call: Call, folder: Path) -> Sequence[str]:
+        raise NotImplementedError
+
+    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
+        raise NotImplementedError
+
+
+class ClaudeCodeModel(LoggedInModel):
+    """Runs `claude -p`."""
+
+    provider = "claude-code"
+
+    def _environment(self) -> Mapping[str, str]:
+        """Return what keeps it from asking a model for a title of the session, which would send the text again."""
+        return {
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(self.settings.max_tokens),
+            "CLAUDE_CODE_MAX_RETRIES": str(self.settings.max_retries),
+        }
+
+    def _words(self, call: Call, folder: Path) -> Sequence[str]:  # noqa: ARG002  Codex needs it
+        model = () if self.settings.model == OWN_MODEL else ("--model", self.settings.model)
+        alone = ("--tools", "", "--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands")
+        asked = ("--system-prompt", call.system, "--json-schema", json.dumps(call.schema))
+        return ("-p", "--output-format", "json", "--no-session-persistence", *alone, *model, *asked)
+
+    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
+        result = next((row for row in reversed(rows) if row.get("type") == "result"), None)
+        if result is None:
+            raise ModelFailed(self.provider, otherwise, FailureKind.FAILED)
+        usage, words = _spent_by_claude(result), result.get("result")
+        found, stop = result.get("structured_output"), str(result.get("stop_reason"))
+        if not result.get("is_error") and found is not None:
+            return Answer(json.dumps(found, ensure_ascii=False), self.name, usage)
+        if stop in STOPS:
+            kind, why = STOPS[stop]
+            about, why = (self.provider, TRUNCATED) if kind is FailureKind.TRUNCATED else (subject, why)
+            raise ModelFailed(self.provider, why.format(about), kind, usage=usage)
+        if not result.get("is_error"):
+            return Answer(str(words or ""), self.name, usage)
+        if "structured_output" in str(result.get("subtype")):
+            raise ModelFailed(self.provider, GARBLED, FailureKind.OUTSIDE_SCHEMA, usage=usage)
+        status = result.get("api_error_status")
+        if status is None and not usage.output_tokens and self.trouble() == self._not_logged_in:
+            raise ModelFailed(self.provider, self._not_logged_in, FailureKind.UNAUTHORISED, usage=usage)
+        raise self._failure(str(words or otherwise), as_count(status), usage, subject)
+
+
+class CodexModel(LoggedInModel):
+    """Runs `codex exec`."""
+
+    provider = "codex"
+
+    def _words(self, call: Call, folder: Path) -> Sequence[str]:
+        schema, system = folder / "schema.json", folder / "instructions.md"
+        schema.write_text(json.dumps(bare(call.schema)), encoding="utf-8")
+        system.write_text(call.system, encoding="utf-8")
+        settings = {
+            **{f"features.{name}": "false" for name in _CODEX_OFF},
+            **{f"include_{name}": "false" for name in ("environment_context", "permissions_instructions")},
+            "model_instructions_file": json.dumps(str(system)),
+            "project_doc_max_bytes": "0",
+            "skills.include_instructions": "false",
+            "web_search": '"disabled"',
+        }
+        model = () if self.settings.model == OWN_MODEL else ("--model", self.settings.model)
+        alone = ("--ephemeral", "--ignore-user-config", "--ignore-rules", "--skip-git-repo-check")
+        told = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+        return ("exec", "--json", *alone, "--sandbox", "read-only", *model, *told, "--output-schema", str(schema), "-")
+
+    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
+        usage, words, failed = Usage(), None, ""
+        for row in rows:
+            item, error = row.get("item"), row.get("error")
+            if row.get("type") == "turn.completed":
+                usage = _spent_by_codex(row.get("usage"))
+            elif row.get("type") == "turn.failed":
+                failed = str(error.get("message") if isinstance(error, dict) else error)
+            elif isinstance(item, dict) and item.get("type") == "agent_message":
+                words = item.get("text")
+        if failed or words is None:
+            named = _STATUS.search(failed)
+            # Of a request that was refused as wrong it gives the service's own JSON, which may quote the request.
+            status = int(named[1]) if named else 400 if _parsed(failed) else None
+            raise self._failure(failed or otherwise, status, usage, subject)
+        return Answer(str(words), self.name, usage)
+
+
+def _parsed(line: str) -> dict[str, Any] | None:
+    with suppress(ValueError, RecursionError):
+        found = json.loads(line)
+        return found if isinstance(found, dict) else None
+    return None
+
+
+def _shown(words: str) -> str:
+    """Return the beginning of what a program says, as it may be written down."""
+    text = " ".join(veil(words).split())
+    return f"{text[:_SHOWN]}…" if len(text) > _SHOWN else text.rstrip(".")
+
+
+def _spent_by_claude(result: Mapping[str, Any]) -> Usage:
+    """Return what all requests of one run came to; the `usage` beside it is that of the last one alone."""
+    models = result.get("modelUsage")
+    parts = [one for one in models.values() if isinstance(one, dict)] if isinstance(models, dict) else []
+    names = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+    plain, output, cached, written = (sum(as_count(one.get(name)) for one in parts) for name in names)
+    usd = result.get("total_cost_usd")
+    told = float(usd) if isinstance(usd, int | float) and usd > 0 else 0.0
+    return Usage(plain + cached + written, output, cached, written, told)
+
+
+def _spent_by_codex(usage: object) -> Usage:
+    if not isinstance(usage, dict):
+        return Usage()
+    names = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+    return Usage(*(as_count(usage.get(name)) for name in names))
