@@ -97,6 +97,18 @@ class Tally:
         known = [one.usd for one in self.spent if one.usd is not None]
         return round(sum(known), 6) if known or not self.spent else None
 
+    @property
+    def failing(self) -> dict[str, FailureKind]:
+        """Each provider that was asked and gave no usable answer at all, and one way in which it failed."""
+        calls, found = Counter[str](), dict[str, FailureKind]()
+        for one in self.spent:
+            calls[one.model.partition(":")[0]] += one.calls
+        for (provider, kind), count in sorted(self.failures.items()):
+            if kind not in {FailureKind.NOT_ASKED, FailureKind.OVER_BUDGET}:
+                calls[provider] -= count
+                found.setdefault(provider, kind)
+        return {provider: kind for provider, kind in found.items() if calls[provider] <= 0}
+
     def paid(self, model: str, usage: Usage | None) -> None:
         """Count one call that was made."""
         used = usage or Usage()

@@ -19,7 +19,7 @@ from pipelines.cli.output import dollars, say, say_json, say_table, skipped_line
 from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
 from pipelines.extract.choose_models import probe
-from pipelines.night.report import failing_for_long, last_report, read_reports
+from pipelines.night.report import last_report, read_reports
 from pipelines.night.unattended import sentence, tell
 from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
 from pipelines.search.damage import index_facts
@@ -133,7 +133,9 @@ def _nights(
     probes = probe(load_user_settings(os.environ)) if probing else None
     installed = installed_nights(root)
     upcoming = next_run(root, installed, when)
-    costs, push, failed = spent(reports, when), push_state(root), failing_for_long(reports)
+    costs, push = spent(reports, when), push_state(root)
+    models = [found for report in reports if isinstance(found := report.get("model"), dict) and found.get("calls")]
+    failed = (models[-1].get("failing") if models else None) or {}
     queue = layout_of(root).real(REVIEW)
     try:
         count = (root / queue).read_text(encoding="utf-8").count("<!-- review ")
@@ -150,7 +152,7 @@ def _nights(
         "cost_30_days": costs,
         "push": dict(push) if push else None,
         "models": None if probes is None else [asdict(one) for one in probes],
-        "failing": {name: {"runs": runs, "kind": kind} for name, (runs, kind) in failed.items()},
+        "failing": failed,
     }
     begins = "not scheduled; `curate install systemd`, `cron` or `launchd` does it"
     if upcoming:
@@ -174,9 +176,7 @@ def _nights(
         f"Cost      {_cost(costs)}",
         f"Push      {pushed}",
     ]
-    for name, (runs, kind) in failed.items():
-        last = f"{runs} runs" if runs > 1 else "run"
-        lines.append(f"Provider  {name} gave no usable answer in the last {last} that asked it ({kind}).")
+    lines += [f"Provider  {name} gave no usable answer in the last run ({kind})." for name, kind in failed.items()]
     if probes is not None:
         answers = [
             f"{one.provider} {f'answers, in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes

@@ -152,7 +152,7 @@ def _why(user: UserSettings) -> str:
         return f"your settings name {'it' if len(user.providers) == 1 else 'them'} ({user_file(os.environ)})."
     if not user.keys:
         return "no model reads, since there is no key and your settings name nobody."
-    others = f" alone; {', '.join(user.keys[1:])} has one, too, and gets nothing" if user.keys[1:] else ""
+    others = f"; {', '.join(user.keys[1:])} has one, too, and gets nothing" if user.keys[1:] else ""
     return f"its key is in the environment{others}."
 
 

@@ -11,7 +11,6 @@ from pipelines.cli.manual_changes import diff_of
 from pipelines.cli.options import json_option, with_memory, with_root
 from pipelines.cli.output import dollars, say, say_json, say_table
 from pipelines.errors import EXPECTED, FINE, UsageFault
-from pipelines.night.report import failing
 from pipelines.night.run_history import Ended, all_runs, items_changed, named
 from pipelines.store.git import Git
 
@@ -158,7 +157,8 @@ def _cost(run: Run) -> str:
 
 def _ending(run: Run) -> str:
     """Return how a run ended, in a few words."""
-    failed = ", ".join(failing(run.report or {}))
+    failing = run.reported("model", "failing")
+    failed = ", ".join(failing) if isinstance(failing, dict) else ""
     parts = {
         Ended.WELL: f"well, without {failed}, which failed" if failed else "well",
         Ended.PENDING: f"left something pending: {run.why}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,10 +13,9 @@ from pipelines.store.folders import holding
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
 from pipelines.store.secrets import veil
-from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 KEPT: Final = 400
 """Reports that stay: more than a year of nights. What a run changed is in git for good."""
 _RUNS: Final = f"{PRIVATE}/runs"
-_OTHERS_FAULT: Final = frozenset({FailureKind.NOT_ASKED, FailureKind.OVER_BUDGET})
 _OF_MODELS: Final = frozenset({"tally", "failure", "over_budget", "fallback", "reread", "meaning", "pending"})
 """Fields that `--json` shows within `model`, within `given` and by the exit code."""
 
@@ -149,6 +146,7 @@ class RunReport:
             "failure": self.failure or None,
             "over_budget": self.over_budget or None,
             "failures": failures,
+            "failing": tally.failing,
             "fallback_days": self.fallback,
             "reread_days": self.reread,
             "replies": tally.replies,
@@ -241,36 +239,6 @@ def left_pending(report: Mapping[str, object]) -> str:
     failure = model.get("failure") if isinstance(model, dict) else None
     first = warnings[0] if isinstance(warnings, list) and warnings else "it does not say why"
     return str(failure or first)
-
-
-def failing(report: Mapping[str, object]) -> dict[str, str]:
-    """Return provider → how it failed most, for each that a run asked and that gave no usable answer."""
-    model: Any = report.get("model") or {}
-    calls, found = Counter[str](), dict[str, str]()
-    for name, spent in (model.get("spent") or {}).items():
-        calls[name.partition(":")[0]] += spent.get("calls", 0)
-    for provider, kinds in (model.get("failures") or {}).items():
-        own = {kind: count for kind, count in kinds.items() if kind not in _OTHERS_FAULT}
-        if own and sum(own.values()) >= calls[provider]:
-            found[provider] = max(own, key=lambda kind: own[kind])
-    return found
-
-
-def failing_for_long(reports: Iterable[Mapping[str, object]]) -> dict[str, tuple[int, str]]:
-    """Return provider → in how many of the last runs that asked it, in a row, it failed each time, and how.
-
-    Args:
-        reports: oldest first; a run that did not ask a provider says nothing of it.
-    """
-    found: dict[str, tuple[int, str]] = {}
-    for report in reports:
-        model: Any = report.get("model") or {}
-        bad = failing(report)
-        for provider in {name.partition(":")[0] for name in model.get("spent") or ()} | set(bad):
-            before = found.pop(provider, (0, ""))[0]
-            if provider in bad:
-                found[provider] = before + 1, bad[provider]
-    return found
 
 
 def was_cut_short(report: Mapping[str, object]) -> bool:

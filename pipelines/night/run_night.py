@@ -12,7 +12,7 @@ from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import plan_night
 from pipelines.night.reindex import reindex
-from pipelines.night.report import failing, save_failure, save_report
+from pipelines.night.report import save_failure, save_report
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import run_id
@@ -99,9 +99,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
     )
     if not report.failure:  # which names them
-        notes = (
-            f"{name} gave no usable answer in this run ({how})." for name, how in failing(report.to_json()).items()
-        )
+        notes = (f"{name} gave no usable answer in this run ({how})." for name, how in report.tally.failing.items())
         report = replace(report, warnings=(*report.warnings, *notes))
     save_report(night.root, report.to_json())
     return report

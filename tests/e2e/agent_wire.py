@@ -26,7 +26,7 @@ class Said:
     Args:
         text: the text.
         tool: the name of a tool to call instead, as the request offers it.
-        arguments: what the tool is given.
+        arguments: what the tool is given; for the `exec` of Codex a program, as `input`.
         status: the HTTP status.
         kind: the code of an error.
     """
@@ -169,6 +169,8 @@ def _responses(said: Said) -> Iterator[Body]:
     if said.tool:
         item: Body = {"type": "function_call", "id": "fc_01", "call_id": "call_01", "name": said.tool}
         item["arguments"] = json.dumps(said.arguments)
+        if said.tool == "exec":  # Codex's tool that takes a program in place of JSON
+            item = {**item, "type": "custom_tool_call", "input": said.arguments["input"]}
     else:
         item = {"type": "message", "id": "msg_01", "role": "assistant", "status": "completed"}
         item["content"] = [{"type": "output_text", "text": said.text, "annotations": []}]

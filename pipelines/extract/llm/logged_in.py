@@ -13,14 +13,14 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.anthropic import STOPS
 from pipelines.extract.llm.call import Answer
 from pipelines.extract.llm.openai import bare
 from pipelines.extract.llm.program import ending, run_program
-from pipelines.extract.llm.provider import GARBLED, TRUNCATED, ProviderModel, as_count, as_failure
+from pipelines.extract.llm.provider import TRUNCATED, ProviderModel, as_count, as_failure
 from pipelines.provider_settings import LOGINS, OWN_MODEL
 from pipelines.store.secrets import veil
 from pipelines.usage import FailureKind, Usage
@@ -83,20 +83,17 @@ class LoggedInModel(ProviderModel):
         """
         if call.image:
             raise ModelFailed(self.provider, "cannot be shown an image", FailureKind.BAD_REQUEST)
-        with tempfile.TemporaryDirectory(prefix="memcurate-") as name, tempfile.TemporaryFile() as request:
-            request.write(call.user.encode())
-            request.seek(0)
-            said, status, errors = self._run(
-                self._words(call, Path(name)), self.settings.timeout_seconds, name, request
-            )
+        with tempfile.TemporaryDirectory(prefix="memcurate-") as folder:
+            words = self._words(call, Path(folder))
+            said, status, errors = self._run(folder, words, self.settings.timeout_seconds, call.user)
         rows = [row for row in map(_parsed, said.splitlines()) if row]
         return self._read(rows, call.subject, errors or ending(status))
 
     def trouble(self) -> str:
         """Return why the program cannot be asked, the end of a sentence that begins with it; empty where it can."""
         try:
-            with tempfile.TemporaryDirectory(prefix="memcurate-") as name, tempfile.TemporaryFile() as nothing:
-                status = self._run(self._login.status, _PROBE_SECONDS, name, nothing)[1]
+            with tempfile.TemporaryDirectory(prefix="memcurate-") as folder:
+                status = self._run(folder, self._login.status, _PROBE_SECONDS)[1]
         except ModelFailed as fault:
             return fault.why
         return self._not_logged_in if status else ""
@@ -105,7 +102,7 @@ class LoggedInModel(ProviderModel):
     def _not_logged_in(self) -> str:
         return f"is not logged in here, or its login has run out: `{self._login.program} {' '.join(self._login.login)}`"
 
-    def _run(self, words: Sequence[str], seconds: float, folder: str, request: IO[bytes]) -> tuple[str, int, str]:
+    def _run(self, folder: str, words: Sequence[str], seconds: float, text: str = "") -> tuple[str, int, str]:
         """Return what the program prints, its status, and the last line of its errors."""
         program = found_program(self.provider, self.settings.program)
         if program is None:
@@ -115,7 +112,9 @@ class LoggedInModel(ProviderModel):
         path = os.pathsep.join((str(Path(program).parent), os.environ.get("PATH", os.defpath)))
         passed = {key: value for key, value in os.environ.items() if not _LEFT_OUT.fullmatch(key)}
         environment = passed | {"PATH": path} | self._environment()
-        with tempfile.TemporaryFile() as errors:
+        with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as errors:
+            request.write(text.encode())
+            request.seek(0)
             said, status = run_program(
                 self.provider, (program, *words), request, seconds, cwd=folder, env=environment, stderr=errors
             )
@@ -177,7 +176,8 @@ class ClaudeCodeModel(LoggedInModel):
         if not result.get("is_error"):
             return Answer(str(words or ""), self.name, usage)
         if "structured_output" in str(result.get("subtype")):
-            raise ModelFailed(self.provider, GARBLED, FailureKind.OUTSIDE_SCHEMA, usage=usage)
+            why = "gave no answer of the shape that was asked for"
+            raise ModelFailed(self.provider, why, FailureKind.OUTSIDE_SCHEMA, usage=usage)
         status = result.get("api_error_status")
         if status is None and not usage.output_tokens and self.trouble() == self._not_logged_in:
             raise ModelFailed(self.provider, self._not_logged_in, FailureKind.UNAUTHORISED, usage=usage)
