@@ -105,21 +105,21 @@ class Login:
         title: what people call it.
         vendor: who gets the text.
         status: the words by which it says, by its exit code, whether somebody is logged in.
-        login: the words by which somebody logs in.
+        login: the command by which somebody logs in.
         added_tokens: the most that it sends besides what it was given: its tools and instructions.
     """
 
     program: str
     title: str
     vendor: str
-    status: tuple[str, ...]
-    login: tuple[str, ...]
+    status: str
+    login: str
     added_tokens: int
 
 
 LOGINS: Final = {
-    "claude-code": Login("claude", "Claude Code", "Anthropic", ("auth", "status"), ("auth", "login"), 1000),
-    "codex": Login("codex", "Codex", "OpenAI", ("login", "status"), ("login",), 7000),
+    "claude-code": Login("claude", "Claude Code", "Anthropic", "auth status", "claude auth login", 1000),
+    "codex": Login("codex", "Codex", "OpenAI", "login status", "codex login", 7000),
 }
 
 

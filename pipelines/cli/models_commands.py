@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _MILLION: Final = 1_000_000
-_ANSWERS: Final = {"anthropic": ["anthropic"], "gemini": ["gemini"], "both": ["gemini", "anthropic"], "later": []}
+_QUESTION: Final = "Who reads: anthropic, gemini, or gemini anthropic (Claude where Gemini fails)? Enter leaves it"
 
 
 @click.group("models", invoke_without_command=True)
@@ -166,8 +166,5 @@ def _logged_in(user: UserSettings) -> list[str]:
 def _ask_who_reads() -> None:
     if not can_ask():
         say("Two keys  `curate models use gemini anthropic` lets Gemini read, and Claude where it fails.")
-        return
-    question = "Who reads: anthropic, gemini, both (Gemini, and Claude where it fails), or do you say it later?"
-    said = click.prompt(question, type=click.Choice(list(_ANSWERS)), default="later", show_choices=False)
-    if names := _ANSWERS[said]:
+    elif names := click.prompt(_QUESTION, default="", show_default=False).split():
         choose(names)

@@ -100,7 +100,7 @@ def test_with_two_keys_the_first_alone_reads_until_somebody_says_who(
 @pytest.mark.usefixtures("two_keys")
 @pytest.mark.parametrize(
     ("answer", "providers"),
-    [("both", ["gemini", "anthropic"]), ("gemini", ["gemini"]), ("anthropic", ["anthropic"]), ("", None)],
+    [("gemini anthropic", ["gemini", "anthropic"]), ("gemini", ["gemini"]), ("anthropic", ["anthropic"]), ("", None)],
 )
 def test_on_a_terminal_it_asks_once(
     capsys: pytest.CaptureFixture[str],
@@ -112,7 +112,7 @@ def test_on_a_terminal_it_asks_once(
     monkeypatch.setattr(models_commands, "can_ask", lambda: True)
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
     said = curate(capsys, "models")
-    assert "Who reads: anthropic, gemini, both" in said
+    assert "Who reads: anthropic, gemini, or" in said
     assert (tomllib.loads(config.read_text())["providers"] if config.exists() else None) == providers
     if providers:
         assert "Who reads:" not in curate(capsys, "models")

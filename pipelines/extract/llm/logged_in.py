@@ -12,13 +12,15 @@ import re
 import shutil
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.anthropic import STOPS
 from pipelines.extract.llm.call import Answer
-from pipelines.extract.llm.openai import bare
+from pipelines.extract.llm.openai import Refused, bare
 from pipelines.extract.llm.program import ending, run_program
 from pipelines.extract.llm.provider import TRUNCATED, ProviderModel, as_count, as_failure
 from pipelines.provider_settings import LOGINS, OWN_MODEL
@@ -26,14 +28,14 @@ from pipelines.store.secrets import veil
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pipelines.extract.llm.call import Call
     from pipelines.provider_settings import ProviderSettings
 
 
 # Where these programs are installed and the PATH of a timer does not lead.
-_PLACES: Final = ("~/.local/bin", "/usr/local/bin", "/opt/homebrew/bin")
+_PLACES: Final = "~/.local/bin:/usr/local/bin:/opt/homebrew/bin"
 # What a program tells those that it starts, and by which a call would take itself for a part of that session; and keys,
 # which would be charged in place of the login.
 _LEFT_OUT: Final = re.compile(
@@ -44,27 +46,24 @@ _LEFT_OUT: Final = re.compile(
 _STATUS: Final = re.compile(r"\bstatus:? (\d{3})\b")
 _SHOWN: Final = 200
 _PROBE_SECONDS: Final = 20.0
+_CLAUDE: Final = "-p --output-format json --no-session-persistence --strict-mcp-config --disable-slash-commands"
+_CODEX: Final = (
+    "exec --json --ephemeral --ignore-user-config --ignore-rules --skip-git-repo-check --sandbox read-only"
+    " -c include_environment_context=false -c include_permissions_instructions=false -c project_doc_max_bytes=0"
+    " -c skills.include_instructions=false -c web_search=disabled"
+)
 # Codex's tools for work on files and the net, and what waits for a network for ever; what it does not know it skips.
 _CODEX_OFF: Final = (
-    "apps", "browser_use", "code_mode_host", "computer_use", "goals", "hooks", "image_generation", "multi_agent",
-    "plugins", "shell_snapshot", "shell_tool", "skill_search", "sleep_tool", "tool_suggest", "unified_exec",
-    "unbounded_connection_retries", "view_image",
-)  # fmt: skip
+    "apps browser_use code_mode_host computer_use goals hooks image_generation multi_agent plugins shell_snapshot"
+    " shell_tool skill_search sleep_tool tool_suggest unified_exec unbounded_connection_retries view_image"
+)
 
 
 def found_program(provider: str, named: str = "") -> str | None:
     """Return the absolute path of a provider's program: the one that the settings name, else the one of the PATH."""
-    path = os.pathsep.join((os.environ.get("PATH", ""), *map(os.path.expanduser, _PLACES)))
-    places = (shutil.which(one, path=path) for one in (named, LOGINS[provider].program) if one)
-    return next((str(Path(place).absolute()) for place in places if place), None)
-
-
-class _Refused(Exception):
-    """Raised for a refusal of the service behind a program; it holds what the kinds are told apart by."""
-
-    def __init__(self, status: int, body: str) -> None:
-        super().__init__(status)
-        self.status_code, self.body = status, body
+    path = os.pathsep.join((os.environ.get("PATH", ""), *map(os.path.expanduser, _PLACES.split(":"))))
+    found = shutil.which(named, path=path) or shutil.which(LOGINS[provider].program, path=path)
+    return str(Path(found).absolute()) if found else None
 
 
 class LoggedInModel(ProviderModel):
@@ -74,6 +73,8 @@ class LoggedInModel(ProviderModel):
         super().__init__(settings)
         self.retries = 0
         self._login = LOGINS[self.provider]
+        self._not_logged_in = f"is not logged in here, or its login has run out: `{self._login.login}`"
+        self._model_words = () if settings.model == OWN_MODEL else ("--model", settings.model)
 
     def ask(self, call: Call) -> Answer:
         """Run the program once.
@@ -93,14 +94,10 @@ class LoggedInModel(ProviderModel):
         """Return why the program cannot be asked, the end of a sentence that begins with it; empty where it can."""
         try:
             with tempfile.TemporaryDirectory(prefix="memcurate-") as folder:
-                status = self._run(folder, self._login.status, _PROBE_SECONDS)[1]
+                status = self._run(folder, self._login.status.split(), _PROBE_SECONDS)[1]
         except ModelFailed as fault:
             return fault.why
         return self._not_logged_in if status else ""
-
-    @property
-    def _not_logged_in(self) -> str:
-        return f"is not logged in here, or its login has run out: `{self._login.program} {' '.join(self._login.login)}`"
 
     def _run(self, folder: str, words: Sequence[str], seconds: float, text: str = "") -> tuple[str, int, str]:
         """Return what the program prints, its status, and the last line of its errors."""
@@ -108,32 +105,31 @@ class LoggedInModel(ProviderModel):
         if program is None:
             why = f"has no program here; name it as program in the table {self.provider} of your settings"
             raise ModelFailed(self.provider, why, FailureKind.DOWN)
-        # A script finds its interpreter beside it, which a timer's PATH does not know.
-        path = os.pathsep.join((str(Path(program).parent), os.environ.get("PATH", os.defpath)))
         passed = {key: value for key, value in os.environ.items() if not _LEFT_OUT.fullmatch(key)}
-        environment = passed | {"PATH": path} | self._environment()
+        # A script finds its interpreter beside it, which a timer's PATH does not know. Without the second variable
+        # Claude Code asks a model for a title of the session, which sends the text once more.
+        passed["PATH"] = os.pathsep.join((str(Path(program).parent), os.environ.get("PATH", os.defpath)))
+        passed["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] = "1"
+        passed["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(self.settings.max_tokens)
+        passed["CLAUDE_CODE_MAX_RETRIES"] = str(self.settings.max_retries)
         with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as errors:
             request.write(text.encode())
             request.seek(0)
-            said, status = run_program(
-                self.provider, (program, *words), request, seconds, cwd=folder, env=environment, stderr=errors
-            )
+            command = (program, *words)
+            said, status = run_program(self.provider, command, request, seconds, cwd=folder, env=passed, stderr=errors)
             errors.seek(max(0, errors.seek(0, os.SEEK_END) - 4 * _SHOWN))
             lines = errors.read().decode(errors="replace").strip().splitlines()
         return said, status, _shown(lines[-1]) if lines else ""
 
-    def _failure(self, words: str, status: int | None, usage: Usage, subject: str) -> ModelFailed:
-        """Return what it means that the program says it failed, given the status of the service where it names one."""
+    def _failure(self, words: str, status: int, usage: Usage, subject: str) -> ModelFailed:
+        """Return what it means that the program says it failed; `status` is that of the service, or 0."""
+        # Without one nothing was answered: the service was not reached, or there was nobody to ask it for.
+        kind, why = FailureKind.FAILED if usage.output_tokens else FailureKind.DOWN, f"failed: {_shown(words)}"
         if status:
-            failure = as_failure(self.provider, _Refused(status, words), subject)
-            why = self._not_logged_in if failure.kind is FailureKind.UNAUTHORISED else failure.why
-            return ModelFailed(self.provider, why, failure.kind, usage=usage)
-        # Nothing was answered: the service was not reached, or there was nobody to ask it for.
-        kind = FailureKind.FAILED if usage.output_tokens else FailureKind.DOWN
-        return ModelFailed(self.provider, f"failed: {_shown(words)}", kind, usage=usage)
-
-    def _environment(self) -> Mapping[str, str]:
-        return {}
+            failure = as_failure(self.provider, Refused(status, {}, words), subject)
+            kind, why = failure.kind, failure.why
+            why = self._not_logged_in if kind is FailureKind.UNAUTHORISED else why
+        return ModelFailed(self.provider, why, kind, usage=usage)
 
     def _words(self, call: Call, folder: Path) -> Sequence[str]:
         raise NotImplementedError
@@ -147,41 +143,38 @@ class ClaudeCodeModel(LoggedInModel):
 
     provider = "claude-code"
 
-    def _environment(self) -> Mapping[str, str]:
-        """Return what keeps it from asking a model for a title of the session, which would send the text again."""
-        return {
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(self.settings.max_tokens),
-            "CLAUDE_CODE_MAX_RETRIES": str(self.settings.max_retries),
-        }
-
     def _words(self, call: Call, folder: Path) -> Sequence[str]:  # noqa: ARG002  Codex needs it
-        model = () if self.settings.model == OWN_MODEL else ("--model", self.settings.model)
-        alone = ("--tools", "", "--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands")
         asked = ("--system-prompt", call.system, "--json-schema", json.dumps(call.schema))
-        return ("-p", "--output-format", "json", "--no-session-persistence", *alone, *model, *asked)
+        return (*_CLAUDE.split(), "--tools", "", "--setting-sources", "", *self._model_words, *asked)
 
     def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
         result = next((row for row in reversed(rows) if row.get("type") == "result"), None)
         if result is None:
             raise ModelFailed(self.provider, otherwise, FailureKind.FAILED)
-        usage, words = _spent_by_claude(result), result.get("result")
-        found, stop = result.get("structured_output"), str(result.get("stop_reason"))
-        if not result.get("is_error") and found is not None:
+        models = result.get("modelUsage")  # the `usage` beside it is that of the last request alone
+        usage = (
+            sum((_usage(one, _CLAUDES) for one in models.values()), Usage()) if isinstance(models, dict) else Usage()
+        )
+        usd, found = result.get("total_cost_usd"), result.get("structured_output")
+        usage = replace(usage, usd=float(usd) if isinstance(usd, int | float) and usd > 0 else 0.0)
+        usage = replace(usage, input_tokens=usage.input_tokens + usage.cached_tokens + usage.written_tokens)
+        failed, words, status = (
+            result.get("is_error"),
+            str(result.get("result") or otherwise),
+            result.get("api_error_status"),
+        )
+        if found is not None and not failed:
             return Answer(json.dumps(found, ensure_ascii=False), self.name, usage)
-        if stop in STOPS:
-            kind, why = STOPS[stop]
+        if stopped := STOPS.get(str(result.get("stop_reason"))):
+            kind, why = stopped
             about, why = (self.provider, TRUNCATED) if kind is FailureKind.TRUNCATED else (subject, why)
             raise ModelFailed(self.provider, why.format(about), kind, usage=usage)
-        if not result.get("is_error"):
-            return Answer(str(words or ""), self.name, usage)
-        if "structured_output" in str(result.get("subtype")):
+        if not failed or "structured_output" in str(result.get("subtype")):
             why = "gave no answer of the shape that was asked for"
             raise ModelFailed(self.provider, why, FailureKind.OUTSIDE_SCHEMA, usage=usage)
-        status = result.get("api_error_status")
         if status is None and not usage.output_tokens and self.trouble() == self._not_logged_in:
-            raise ModelFailed(self.provider, self._not_logged_in, FailureKind.UNAUTHORISED, usage=usage)
-        raise self._failure(str(words or otherwise), as_count(status), usage, subject)
+            status = HTTPStatus.UNAUTHORIZED
+        raise self._failure(words, as_count(status), usage, subject)
 
 
 class CodexModel(LoggedInModel):
@@ -193,35 +186,29 @@ class CodexModel(LoggedInModel):
         schema, system = folder / "schema.json", folder / "instructions.md"
         schema.write_text(json.dumps(bare(call.schema)), encoding="utf-8")
         system.write_text(call.system, encoding="utf-8")
-        settings = {
-            **{f"features.{name}": "false" for name in _CODEX_OFF},
-            **{f"include_{name}": "false" for name in ("environment_context", "permissions_instructions")},
-            "model_instructions_file": json.dumps(str(system)),
-            "project_doc_max_bytes": "0",
-            "skills.include_instructions": "false",
-            "web_search": '"disabled"',
-        }
-        model = () if self.settings.model == OWN_MODEL else ("--model", self.settings.model)
-        alone = ("--ephemeral", "--ignore-user-config", "--ignore-rules", "--skip-git-repo-check")
-        told = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
-        return ("exec", "--json", *alone, "--sandbox", "read-only", *model, *told, "--output-schema", str(schema), "-")
+        told = (
+            f"model_instructions_file={json.dumps(str(system))}",
+            *(f"features.{one}=false" for one in _CODEX_OFF.split()),
+        )
+        settings = (word for one in told for word in ("-c", one))
+        return (*_CODEX.split(), *settings, *self._model_words, "--output-schema", str(schema), "-")
 
     def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
         usage, words, failed = Usage(), None, ""
         for row in rows:
             item, error = row.get("item"), row.get("error")
             if row.get("type") == "turn.completed":
-                usage = _spent_by_codex(row.get("usage"))
+                usage = _usage(row.get("usage"), _CODEXES)
             elif row.get("type") == "turn.failed":
                 failed = str(error.get("message") if isinstance(error, dict) else error)
             elif isinstance(item, dict) and item.get("type") == "agent_message":
                 words = item.get("text")
-        if failed or words is None:
-            named = _STATUS.search(failed)
-            # Of a request that was refused as wrong it gives the service's own JSON, which may quote the request.
-            status = int(named[1]) if named else 400 if _parsed(failed) else None
-            raise self._failure(failed or otherwise, status, usage, subject)
-        return Answer(str(words), self.name, usage)
+        if not failed and words is not None:
+            return Answer(str(words), self.name, usage)
+        named = _STATUS.search(failed)
+        # Of a request that was refused as wrong it gives the service's own JSON, which may quote the request.
+        status = int(named[1]) if named else HTTPStatus.BAD_REQUEST if _parsed(failed) else 0
+        raise self._failure(failed or otherwise, status, usage, subject)
 
 
 def _parsed(line: str) -> dict[str, Any] | None:
@@ -233,23 +220,13 @@ def _parsed(line: str) -> dict[str, Any] | None:
 
 def _shown(words: str) -> str:
     """Return the beginning of what a program says, as it may be written down."""
-    text = " ".join(veil(words).split())
-    return f"{text[:_SHOWN]}…" if len(text) > _SHOWN else text.rstrip(".")
+    return " ".join(veil(words).split())[:_SHOWN].rstrip(".")
 
 
-def _spent_by_claude(result: Mapping[str, Any]) -> Usage:
-    """Return what all requests of one run came to; the `usage` beside it is that of the last one alone."""
-    models = result.get("modelUsage")
-    parts = [one for one in models.values() if isinstance(one, dict)] if isinstance(models, dict) else []
-    names = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
-    plain, output, cached, written = (sum(as_count(one.get(name)) for one in parts) for name in names)
-    usd = result.get("total_cost_usd")
-    told = float(usd) if isinstance(usd, int | float) and usd > 0 else 0.0
-    return Usage(plain + cached + written, output, cached, written, told)
+_CLAUDES: Final = "inputTokens outputTokens cacheReadInputTokens cacheCreationInputTokens"
+_CODEXES: Final = "input_tokens output_tokens cached_input_tokens cache_write_input_tokens"
 
 
-def _spent_by_codex(usage: object) -> Usage:
-    if not isinstance(usage, dict):
-        return Usage()
-    names = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
-    return Usage(*(as_count(usage.get(name)) for name in names))
+def _usage(told: object, names: str) -> Usage:
+    """Return what a program tells of tokens, given its names for the four counts."""
+    return Usage(*(as_count(told.get(name)) for name in names.split())) if isinstance(told, dict) else Usage()

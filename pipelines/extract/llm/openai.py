@@ -36,7 +36,7 @@ _REFUSALS: Final = frozenset({400, 422})
 _BOUNDS: Final = frozenset("minLength maxLength minimum maximum minItems maxItems pattern title default".split())
 
 
-class _Refused(Exception):
+class Refused(Exception):
     """Raised for an answer with an error status; it holds what the kinds are told apart by."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: str) -> None:
@@ -89,7 +89,7 @@ class OpenAIModel(ProviderModel):
             with refusal:
                 words = refusal.read(_ERROR_BYTES).decode(errors="replace")
                 headers = {key.lower(): value for key, value in refusal.headers.items()}
-                raise _Refused(refusal.code, headers, words) from None
+                raise Refused(refusal.code, headers, words) from None
         if answer.length:  # a read with a limit does not complain where the connection ended early
             raise ConnectionResetError
         if len(said) > _ANSWER_BYTES:
