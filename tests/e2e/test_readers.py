@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
-from dataclasses import replace
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,8 +33,14 @@ CALL = Call("extract", "extract", 4, "THE SYSTEM PART\n", "THE DAY “ü”\n" *
 REPLY = {"items": ["ü"]}
 
 
-def model(name: str, **changes: str) -> LoggedInModel:
-    return logged_in(name, replace(load_user_settings(os.environ).logins[name], **changes))
+def model(name: str) -> LoggedInModel:
+    return logged_in(name, load_user_settings(os.environ).logins[name])
+
+
+def not_told(request: Request) -> bool:
+    """Whether no path of this machine, and not its name, is in a request."""
+    sent = json.dumps([request.body, dict(request.headers)])
+    return not any(word in sent for word in (str(Path.home()), tempfile.gettempdir() + "/", socket.gethostname()))
 
 
 def answers(request: Request) -> Said:
@@ -55,6 +62,7 @@ def test_claude_code_sends_the_text_once_with_no_tool_but_the_reply(wire: AgentW
     assert request.body["max_tokens"] == 8192
     assert request.words.count("THE DAY") == 3000
     assert "THE SYSTEM PART" in request.words
+    assert not_told(request)
     sent = len(json.dumps(request.body)) - len(json.dumps([CALL.user, CALL.system, SCHEMA]))
     assert sent < 4 * 1000, "what is set aside for it"
 
@@ -67,6 +75,7 @@ def test_codex_sends_the_text_once_and_answers_by_the_schema(wire: AgentWire) ->
     (request,) = wire.requests
     assert request.words.count("THE DAY") == 3000
     assert "THE SYSTEM PART" in request.words
+    assert not_told(request)
     assert request.body["text"]["format"]["schema"]["required"] == ["items"]
     assert "environment_context" not in request.words, "no path and no shell of this machine"
     tools = json.dumps(request.body["input"])

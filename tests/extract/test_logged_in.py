@@ -6,7 +6,7 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -38,7 +38,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def ask(provider: str, seconds: float = 20, **changes: str) -> Answer:
+def ask(provider: str, seconds: float = 20, **changes: Any) -> Answer:
     return logged_in(provider, ProviderSettings(changes.pop("model", "haiku"), timeout_seconds=seconds, **changes)).ask(
         CALL
     )
