@@ -176,7 +176,8 @@ def _nights(
         f"Cost      {_cost(costs)}",
         f"Push      {pushed}",
     ]
-    lines += [f"Provider  {name} gave no usable answer in the last run ({kind})." for name, kind in failed.items()]
+    if not state.failed:  # which says why
+        lines += [f"Provider  {name} gave no usable answer in the last run ({kind})." for name, kind in failed.items()]
     if probes is not None:
         answers = [
             f"{one.provider} {f'answers, in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes

@@ -155,21 +155,19 @@ class ClaudeCodeModel(LoggedInModel):
         usage = (
             sum((_usage(one, _CLAUDES) for one in models.values()), Usage()) if isinstance(models, dict) else Usage()
         )
-        usd, found = result.get("total_cost_usd"), result.get("structured_output")
-        usage = replace(usage, usd=float(usd) if isinstance(usd, int | float) and usd > 0 else 0.0)
         usage = replace(usage, input_tokens=usage.input_tokens + usage.cached_tokens + usage.written_tokens)
-        failed, words, status = (
-            result.get("is_error"),
-            str(result.get("result") or otherwise),
-            result.get("api_error_status"),
-        )
-        if found is not None and not failed:
-            return Answer(json.dumps(found, ensure_ascii=False), self.name, usage)
-        if stopped := STOPS.get(str(result.get("stop_reason"))):
+        if isinstance(usd := result.get("total_cost_usd"), int | float) and usd > 0:
+            usage = replace(usage, usd=float(usd))
+        found, words = result.get("structured_output"), str(result.get("result") or otherwise)
+        failed, status = result.get("is_error"), result.get("api_error_status")
+        stopped = STOPS.get(str(result.get("stop_reason"))) if found is None else None
+        if not (failed or stopped):
+            return Answer(words if found is None else json.dumps(found, ensure_ascii=False), self.name, usage)
+        if stopped:
             kind, why = stopped
             about, why = (self.provider, TRUNCATED) if kind is FailureKind.TRUNCATED else (subject, why)
             raise ModelFailed(self.provider, why.format(about), kind, usage=usage)
-        if not failed or "structured_output" in str(result.get("subtype")):
+        if "structured_output" in str(result.get("subtype")):
             why = "gave no answer of the shape that was asked for"
             raise ModelFailed(self.provider, why, FailureKind.OUTSIDE_SCHEMA, usage=usage)
         if status is None and not usage.output_tokens and self.trouble() == self._not_logged_in:

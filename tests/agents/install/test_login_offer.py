@@ -73,6 +73,11 @@ def test_what_a_person_wrote_or_changed_stays(memory: Memory, config: Path) -> N
     config.write_text(changed)
     assert run_cli(["uninstall", "claude-code"]) == 0
     assert 'providers = ["claude-code", "rules"]' in config.read_text()
+    config.unlink()
+    assert run_cli(["models", "use", "claude-code"]) == 0
+    by_a_person = config.read_text()
+    assert run_cli(["uninstall", "claude-code"]) == 0
+    assert config.read_text() == by_a_person
     config.write_text('providers = ["rules"]\n')
     said = memory.curate("install", "claude-code", "--read-with-login")
     assert (
