@@ -154,7 +154,7 @@ def test_codex_is_started_alone_and_told_by_standard_input(programs: Path) -> No
         ),
         (
             "codex",
-            codex_says(None, "You have hit your usage limit."),
+            codex_says(None, f"You have hit your usage limit. ghp_{'a1B2' * 9}"),
             {},
             Kind.DOWN,
             "failed: You have hit your usage limit",
