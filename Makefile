@@ -3,6 +3,7 @@
 #   make test   set up, then lint and test
 # and these take their time:
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
+#   make e2e       let the real Claude Code and Codex talk to a local server; AGENTS=DIR names the folder that holds them
 #   make fuzz      feed every reader with random inputs; FUZZ_INPUTS=1000000 chooses how many
 #   make bench     measure the speed of the index and of a session's start; UNITS="10000 100000 1000000" chooses the sizes
 #   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
@@ -12,7 +13,7 @@ BIN := .venv/bin
 UNITS ?= 10000 100000
 FUZZ_INPUTS ?= 1000000
 .DEFAULT_GOAL := help
-.PHONY: help install run test torture fuzz bench bench-search bench-secrets lint format lock clean
+.PHONY: help install run test torture e2e fuzz bench bench-search bench-secrets lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -36,10 +37,13 @@ run: install
 # What was compiled is kept, whatever the environment says: without it the tests alone take ten seconds to load in
 # every process. Work is shared out in runs of neighbours, which begin with the same memories.
 test: install lint
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal -q -m "not torture"
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal -q -m "not torture and not e2e"
 
 torture: install
 	$(BIN)/python -m pytest -n auto -q -m torture tests
+
+e2e: install
+	AGENT_PROGRAMS="$(AGENTS)" $(BIN)/python -m pytest -q -m e2e tests/e2e
 
 fuzz: install
 	$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS)

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 Table = dict[str, object]
 _MEANT: Final = (
-    "command", "commands", "program", "shell", "hook", "hooks", "editor", "pager", "endpoint", "endpoints", "address",
+    "command", "commands", "shell", "hook", "hooks", "editor", "pager", "endpoint", "endpoints", "address",
     "host", "proxy", "webhook", "models", "remotes", "origin", "upstream", "key", "keys", "token", "secret", "password",
     "credentials", "env", "environment", "trust", "trusted",
 )  # fmt: skip
 """No settings have such keys: who writes one wants a program run, an address asked, a key used or words believed."""
 _USERS: Final = (
-    "anthropic", "api_key", "api_key_env", "base_url", "cached", "concurrency", "embedder", "exec", "folder", "gemini",
-    "input", "input_tokens", "limits", "max_minutes", "max_tokens", "max_usd", "memories", "model", "openai", "output",
-    "ping", "precision", "prices", "provider", "providers", "push", "remote", "rules_from", "threads",
-    "timeout_seconds", "tries", "url", "verify", "written",
+    "anthropic", "api_key", "api_key_env", "base_url", "cached", "claude-code", "codex", "concurrency", "embedder",
+    "exec", "folder", "gemini", "input", "input_tokens", "limits", "max_minutes", "max_tokens", "max_usd",
+    "memories", "model", "openai", "output", "ping", "precision", "prices", "program", "provider", "providers",
+    "push", "remote", "rules_from", "threads", "timeout_seconds", "tries", "url", "verify", "written",
 )  # fmt: skip
 """Every key of the user's settings, in whatever table; a test holds it against them."""
 
@@ -86,7 +86,47 @@ _USERINFO: Final = re.compile(r"(?<=://)[^/?#\s]*@")
 PREFIX: Final = "exec:"
 SECONDS: Final = 600.0
 """How long one run of a program may take, unless the user says otherwise."""
-DEFAULT_MODELS: Final = {"anthropic": "claude-haiku-5-5", "gemini": "gemini-3.8-flash"}
+OWN_MODEL: Final = "default"
+"""The name that stands for whatever model a program that is logged in chooses itself."""
+DEFAULT_MODELS: Final = {
+    "anthropic": "claude-haiku-5-5",
+    "gemini": "gemini-3.8-flash",
+    "claude-code": "haiku",
+    "codex": OWN_MODEL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A program that a person is logged in to, and that can read in place of a key.
+
+    Args:
+        program: what it is called on the PATH.
+        title: what people call it.
+        vendor: who gets the text.
+        status: the words by which it says, by its exit code, whether somebody is logged in.
+        login: the command by which somebody logs in.
+        added_tokens: the most that it sends besides what it was given: its tools and instructions.
+    """
+
+    program: str
+    title: str
+    vendor: str
+    status: str
+    login: str
+    added_tokens: int
+
+
+LOGINS: Final = {
+    "claude-code": Login("claude", "Claude Code", "Anthropic", "auth status", "claude auth login", 1000),
+    "codex": Login("codex", "Codex", "OpenAI", "login status", "codex login", 7000),
+}
+
+
+def added_tokens(model: str) -> int:
+    """Return how many tokens a model's provider sends with each call besides what it is given."""
+    login = LOGINS.get(model.partition(":")[0])
+    return login.added_tokens if login else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +142,18 @@ class ProviderSettings:
         max_retries: how often a call is made again after a failure that may pass.
         input_tokens: the most log text in one call, at four bytes a token; longer days are cut.
         concurrency: how many calls at the same time.
+        program: where the program is that is run, for who is logged in to one; empty to look for it on the PATH.
     """
 
     model: str
-    api_key: str = field(repr=False)
+    api_key: str = field(default="", repr=False)
     base_url: str = ""
     max_tokens: int = 8192
     timeout_seconds: float = 120.0
     max_retries: int = 2
     input_tokens: int = 24_000
     concurrency: int = 4
+    program: str = ""
 
     @property
     def address(self) -> str:
@@ -159,7 +201,9 @@ class Price:
     source: str = ""
 
     def cost(self, usage: Usage) -> float:
-        """Return what one call of this usage costs, in USD."""
+        """Return what one call of this usage costs, in USD; what the provider says of it comes before the table."""
+        if usage.usd and self.date:
+            return usage.usd
         is_long = 0 < self.long_from < usage.input_tokens
         plain = max(0, usage.input_tokens - usage.cached_tokens - usage.written_tokens)
         sent = plain * self.input

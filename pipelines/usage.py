@@ -21,12 +21,14 @@ class Usage:
         output_tokens: all that was received, thinking included.
         cached_tokens: the part of the input that came out of the provider's cache.
         written_tokens: the part of the input that was written into it.
+        usd: what the provider itself says that they cost, or 0 where it does not say.
     """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     written_tokens: int = 0
+    usd: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
         """Return the tokens of both."""
@@ -94,6 +96,18 @@ class Tally:
         """What they cost in USD, as far as prices are known; None where none is, and something was spent."""
         known = [one.usd for one in self.spent if one.usd is not None]
         return round(sum(known), 6) if known or not self.spent else None
+
+    @property
+    def failing(self) -> dict[str, FailureKind]:
+        """Each provider that was asked and gave no usable answer at all, and one way in which it failed."""
+        calls, found = Counter[str](), dict[str, FailureKind]()
+        for one in self.spent:
+            calls[one.model.partition(":")[0]] += one.calls
+        for (provider, kind), count in sorted(self.failures.items()):
+            if kind not in {FailureKind.NOT_ASKED, FailureKind.OVER_BUDGET}:
+                calls[provider] -= count
+                found.setdefault(provider, kind)
+        return {provider: kind for provider, kind in found.items() if calls[provider] <= 0}
 
     def paid(self, model: str, usage: Usage | None) -> None:
         """Count one call that was made."""

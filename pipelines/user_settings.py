@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pipelines.errors import BadSettings, UsageFault, fault_line, faults_of, read_toml
 from pipelines.provider_settings import (
     DEFAULT_MODELS,
+    LOGINS,
     PREFIX,
     SECONDS,
     VOYAGE_KEY,
@@ -39,7 +40,7 @@ KEY_VARIABLES: Final = {
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "openai": ("OPENAI_API_KEY",),
 }
-PROVIDERS: Final = (*KEY_VARIABLES, "rules")
+PROVIDERS: Final = (*KEY_VARIABLES, *LOGINS, "rules")
 _NO_KEY: Final = "none"  # what a local server without keys is told, where a library insists on one
 
 
@@ -137,6 +138,21 @@ class _Provider(_Endpoint):
     concurrency: Concurrency = 4
 
 
+class _LoggedIn(_Table):
+    """`[claude-code]` and `[codex]`: which model the program takes, where it is, and how much it is given at once."""
+
+    model: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^-\s]")] | None = None
+    program: Annotated[str, _matching(re.compile(r"/.+"), "the program's absolute path")] = ""
+    max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
+    input_tokens: InputTokens = 24_000
+    timeout_seconds: Seconds = SECONDS
+    concurrency: Concurrency = 2
+
+    def settings(self, name: str) -> ProviderSettings:
+        """Return how the program of this name is asked."""
+        return ProviderSettings(**self.model_dump() | {"model": self.model or DEFAULT_MODELS[name]})
+
+
 class ProgramTable(_Table):
     """`[exec]`: how long a program may take, what it is given at once, and how many of them run at the same time."""
 
@@ -157,9 +173,9 @@ Named = Annotated[str, AfterValidator(_named)]
 
 
 def _judging(provider: str) -> str:
-    if provider in KEY_VARIABLES or provider.startswith(PREFIX):
-        return _named(provider)
-    raise ValueError(f"it should be one of {', '.join(KEY_VARIABLES)}, or exec: and a command")
+    if provider == "rules":
+        raise ValueError(f"it should be one of {', '.join(PROVIDERS[:-1])}, or exec: and a command")
+    return _named(provider)
 
 
 class VerifyTable(_Table):
@@ -193,6 +209,8 @@ class UserFile(_Table):
     anthropic: _Provider = _Provider()
     gemini: _Provider = _Provider()
     openai: _Provider = _Provider()
+    claude_code: Annotated[_LoggedIn, Field(alias="claude-code")] = _LoggedIn()
+    codex: _LoggedIn = _LoggedIn()
     exec: ProgramTable = ProgramTable()
     limits: Caps = Caps()
     prices: dict[str, PriceTable] = Field(default_factory=dict)
@@ -211,6 +229,7 @@ class UserSettings:
         anthropic: how Claude is asked, or None without a key or an address.
         gemini: how Gemini is asked, or None without a key.
         openai: how an OpenAI-compatible address is asked, or None without a model.
+        logins: how each program that a person is logged in to is asked.
         exec: how an `exec:` program is run.
         caps: what a night may come to at the most.
         prices: the user's own prices, before those of the table.
@@ -219,12 +238,15 @@ class UserSettings:
         rules_from: whose rules are filed unasked: `self` for the agent's own and the owner's, `owner` for the owner's.
         push: the remotes by which memories are shared.
         verify: who verifies, in order; empty for those who extract.
+        chosen: whether a person named those who extract.
+        keys: the providers with a key, where that decides.
     """
 
     providers: tuple[str, ...] = ("rules",)
     anthropic: ProviderSettings | None = None
     gemini: ProviderSettings | None = None
     openai: ProviderSettings | None = None
+    logins: Mapping[str, ProviderSettings] = field(default_factory=dict)
     exec: ProgramTable = field(default_factory=ProgramTable)
     caps: Caps = field(default_factory=Caps)
     prices: Prices = ()
@@ -233,6 +255,8 @@ class UserSettings:
     rules_from: str = "self"
     push: PushTable = field(default_factory=PushTable)
     verify: tuple[str, ...] = ()
+    chosen: bool = False
+    keys: tuple[str, ...] = ()
 
 
 def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
@@ -273,6 +297,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     user = UserSettings(
         (_from_command_line(provider, lacks),) if provider else tuple(file.providers or [*with_key, "rules"][:1]),
         **{name: told for name, told in found.items() if not isinstance(told, str)},
+        logins={name: getattr(file, name.replace("-", "_")).settings(name) for name in LOGINS},
         exec=file.exec,
         caps=file.limits,
         prices=tuple(
@@ -283,6 +308,8 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         rules_from=file.rules_from,
         push=file.push,
         verify=() if provider else tuple(file.verify.providers or ()),
+        chosen=bool(provider or file.providers),
+        keys=tuple(with_key),
     )
     if path and user.caps.max_usd is not None and (unpriced := _unpriced(user)):
         raise BadSettings(path, unpriced)
@@ -293,15 +320,15 @@ def _from_command_line(provider: str, lacks: Mapping[str, str]) -> str:
     try:
         _named(provider)
     except ValueError as fault:
-        raise UsageFault(f"--provider {provider!r} cannot be used: {fault}.", "docs/models.md shows each.") from None
+        raise UsageFault(f"The provider {provider!r} cannot be used: {fault}.", "docs/models.md shows each.") from None
     if lack := lacks.get(provider):
-        raise UsageFault(f"--provider {provider} cannot be used: {lack}.", "docs/models.md shows how to set it.")
+        raise UsageFault(f"The provider {provider} cannot be used: {lack}.", "docs/models.md shows how to set it.")
     return provider
 
 
 def _unpriced(user: UserSettings) -> list[str]:
     """Return what keeps providers from being asked under a cap on money: what is capped must be known."""
-    asked = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
+    asked = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai, **user.logins}
     named = dict.fromkeys((*user.providers, *user.verify))
     models = [f"{name}:{provider.model}" for name in named if (provider := asked.get(name))]
     return [

@@ -52,7 +52,11 @@ def test_so_many_days_are_asked_about_at_the_same_time(memory: Memory, config: P
         good = message('{"items": []}')
         wire.answers = [Prepared(good.status, good.body, good.headers, gate=together.wait) for _ in range(8)]
         told = json.loads(memory.curate("run", "--json", "--now", NOW))
-    assert (told["model"]["calls"], told["entries"], together.broken) == (8, {"read": 8, "pending": 0}, False)
+    assert (told["model"]["calls"], told["entries"], together.broken) == (
+        8,
+        {"read": 8, "pending": 0, "left": 8},
+        False,
+    )
 
 
 def test_an_answer_that_a_failure_overtook_is_not_paid_twice(memory: Memory, config: Path) -> None:

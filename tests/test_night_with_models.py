@@ -287,7 +287,7 @@ def test_a_program_that_fails_leaves_the_log_pending(memory: Memory) -> None:
     said = memory.curate("run", "--provider", "exec:false", "--now", "2026-03-20T02:00", exits=1)
     assert "exec ended with status 1. " in said
     assert "6 entries stay pending" in said
-    assert "--provider 'gpt' cannot be used" in memory.curate("run", "--provider", "gpt", exits=2)
+    assert "The provider 'gpt' cannot be used" in memory.curate("run", "--provider", "gpt", exits=2)
 
 
 def test_a_memory_cannot_name_a_provider(memory: Memory) -> None:

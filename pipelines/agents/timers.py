@@ -38,7 +38,7 @@ TIMER: Final = "memcurate.timer"
 FAILED: Final = "memcurate-failed.service"
 _SYSTEMCTL: Final = ("systemctl", "--user")
 _EXAMPLE: Final = ":%h/.local/bin/curate"
-_EXAMPLE_PATHS: Final = '"-%h/memory" "-%h/.cache/memcurate"'
+_EXAMPLE_PATHS: Final = '"-%h/memory" "-%h/.cache/memcurate" "-%h/.claude" "-%h/.codex"'
 _CALENDAR: Final = re.compile(r"^OnCalendar=\*-\*-\* (\d{2}:\d{2}):00(?: (\S+))?$", re.MULTILINE)
 _WALLS: Final = re.compile(r"^# BEGIN walls\n.*?^# END walls\n", re.MULTILINE | re.DOTALL)
 _GLOB: Final = re.compile(r"([*?\[\\])")
@@ -135,7 +135,8 @@ def unknown_at_night(home: Path) -> list[str]:
         known = set(re.findall(r"^\s*(?:export\s+)?(\w+)=", file.read_text(encoding="utf-8"), re.MULTILINE))
     except (OSError, ValueError):
         known = set()
-    names = ("CURATE_CONFIG", "XDG_CONFIG_HOME", VOYAGE_KEY, *chain.from_iterable(KEY_VARIABLES.values()))
+    logins = ("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CODEX_HOME")
+    names = ("CURATE_CONFIG", "XDG_CONFIG_HOME", VOYAGE_KEY, *chain.from_iterable(KEY_VARIABLES.values()), *logins)
     unknown = [name for name in dict.fromkeys(names) if os.environ.get(name, "").strip() and name not in known]
     return unknown and [
         f"Nights do not know what your shell sets: write {', '.join(unknown)} into {file}, a line NAME=value each."
@@ -245,14 +246,15 @@ def _quoted(text: str) -> str:
 
 
 def _written(asked: Asked) -> Iterable[Path]:
-    """Return the folders that a night writes: the memory, the repository that it stands in, the models' cache."""
+    """Return the folders that a night writes: the memory, its repository, the models' cache, and the agents' logins."""
     root = asked.program.root.resolve()
     folders = [root]
     with contextlib.suppress(GitFault):  # there may be no repository yet
         where = Git(root).repository
         places = (folder.resolve() for folder in (where.git_dir, where.common_dir))
         folders += [folder for folder in places if not folder.is_relative_to(root)]
-    return dict.fromkeys([*folders, _xdg_folder("XDG_CACHE_HOME", asked.home / ".cache") / "memcurate"])
+    logins = [asked.home / ".claude", asked.home / ".codex"]
+    return dict.fromkeys([*folders, _xdg_folder("XDG_CACHE_HOME", asked.home / ".cache") / "memcurate", *logins])
 
 
 def _units_folder(home: Path) -> Path:

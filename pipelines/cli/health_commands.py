@@ -134,6 +134,8 @@ def _nights(
     installed = installed_nights(root)
     upcoming = next_run(root, installed, when)
     costs, push = spent(reports, when), push_state(root)
+    models = [found for report in reports if isinstance(found := report.get("model"), dict) and found.get("calls")]
+    failed = (models[-1].get("failing") if models else None) or {}
     queue = layout_of(root).real(REVIEW)
     try:
         count = (root / queue).read_text(encoding="utf-8").count("<!-- review ")
@@ -150,6 +152,7 @@ def _nights(
         "cost_30_days": costs,
         "push": dict(push) if push else None,
         "models": None if probes is None else [asdict(one) for one in probes],
+        "failing": failed,
     }
     begins = "not scheduled; `curate install systemd`, `cron` or `launchd` does it"
     if upcoming:
@@ -173,6 +176,8 @@ def _nights(
         f"Cost      {_cost(costs)}",
         f"Push      {pushed}",
     ]
+    if not state.failed:  # which says why
+        lines += [f"Provider  {name} gave no usable answer in the last run ({kind})." for name, kind in failed.items()]
     if probes is not None:
         answers = [
             f"{one.provider} {f'answers, in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes

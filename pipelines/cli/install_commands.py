@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,11 +12,14 @@ import click
 
 from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, Asked, this_program
+from pipelines.agents.readers import reader_removal
 from pipelines.agents.targets import PLANS, installed_agents
 from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
+from pipelines.cli.models_commands import can_ask, choose, login_means
 from pipelines.cli.options import with_root
 from pipelines.cli.output import say, warn
 from pipelines.errors import UsageFault
+from pipelines.provider_settings import LOGINS, user_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +56,11 @@ def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command()
 @click.option("--list", "listing", is_flag=True, help="Say what is installed, and change nothing.")
 @click.option("--time", default="", metavar="HH:MM", help="When the nights begin (else 02:00, or as installed).")
+@click.option(
+    "--read-with-login/--no-read-with-login",
+    default=None,
+    help="For claude-code and codex: let it read the logs at night with the login that it has, or do not ask.",
+)
 @_target_options
 @with_root
 def curate_install(  # noqa: PLR0913  one a flag of the verb
@@ -62,6 +71,7 @@ def curate_install(  # noqa: PLR0913  one a flag of the verb
     only_print: bool,
     listing: bool,
     time: str,
+    read_with_login: bool | None,
     root: Path,
 ) -> None:
     """Tell TARGET of the memory: claude-code, codex, openclaw, or agents (any that reads AGENTS.md).
@@ -84,7 +94,33 @@ def curate_install(  # noqa: PLR0913  one a flag of the verb
     elif time:
         raise UsageFault(f"--time is for {', '.join(NIGHTLY)}, not for {name}.")
     asked = _asked_for(root, folder, agents_md, time, zone)
+    if read_with_login and name not in LOGINS:
+        raise UsageFault(f"--read-with-login is for {', '.join(LOGINS)}, not for {name}.")
     _carry_out_or_show(name, asked, adding=True, only_print=only_print)
+    if name in LOGINS and read_with_login is not False and not folder:
+        _offer_login(name, wanted=bool(read_with_login), only_print=only_print)
+
+
+def _offer_login(name: str, *, wanted: bool, only_print: bool) -> None:
+    """Let a program read with its login: where that is wanted, else where a person says yes and nobody else reads."""
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  few targets can read
+
+    user, title = load_user_settings(os.environ), LOGINS[name].title
+    if name in user.providers or (not wanted and (user.chosen or user.keys)):
+        return
+    if user.chosen:
+        say(f"Your settings name who reads the logs already; `curate models use {name}` lets {title} do it.")
+        return
+    offer = f"{title} can read the logs at night: {login_means(name)}."
+    if not wanted and (only_print or not can_ask()):
+        say(f"{offer} `curate models use {name}` lets it.")
+    elif wanted or click.confirm(f"{offer} Shall it?"):
+        choose([name], _by(name), only_print=only_print)
+
+
+def _by(name: str) -> str:
+    """Return the comment by which it is known again in the user's settings what an installation wrote."""
+    return f"by `curate install {name}`"
 
 
 @click.command()
@@ -129,6 +165,8 @@ def _carry_out_or_show(target: str, asked: Asked, *, adding: bool, only_print: b
     if asked.folder and target in NIGHTLY:
         raise UsageFault(f"--project-dir is for agents, not for {target}.")
     plan = PLANS[target](asked, adding=adding)
+    if not adding and target in LOGINS and (file := user_file(os.environ)):
+        plan = replace(plan, edits=(*plan.edits, reader_removal(file, target, _by(target))))
     done = _show(plan) if only_print else _carry_out(plan)
     if not done:
         say(f"Nothing to do for {target}.")

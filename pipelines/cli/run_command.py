@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     "--provider",
     metavar="NAME",
     default="",
-    help="Who reads the logs, in place of the settings' providers: anthropic, gemini, openai, rules, or exec:COMMAND.",
+    help="Who reads the logs, in place of the settings' providers: anthropic, gemini, openai, claude-code, codex,"
+    " rules, or exec:COMMAND.",
 )
 @click.option("--estimate", is_flag=True, help="Say what the models' calls would cost, and make none.")
 @json_option("Print the run report as JSON.")
@@ -81,6 +82,7 @@ def curate_run(
         say_json(report.to_json())
     elif not in_journal(os.environ):
         _tell(report, layout_of(root).real(BRIEFING))
+        _tell_unread(report, user)
         say(*(night.sharing.notes if night.sharing else ()))
     return report.exit_code
 
@@ -150,6 +152,15 @@ def _tell(report: RunReport, briefing: str) -> None:
     if on_terminal() and report.added:
         say(*(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items())))
         say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
+
+
+def _tell_unread(report: RunReport, user: UserSettings) -> None:
+    """Say once what a night without a model leaves, unless somebody wants it so."""
+    read, left = report.entries["read"], report.entries["left"]
+    if left and not user.chosen and not user.keys:
+        say(
+            f"No model reads the logs: the rules found nothing in {left} of {read} entries. `curate models` changes it."
+        )
 
 
 _TASKS: Final = {"extract again": "ask again", "review": "review", "verify": "verify"}

@@ -157,8 +157,10 @@ def _cost(run: Run) -> str:
 
 def _ending(run: Run) -> str:
     """Return how a run ended, in a few words."""
+    failing = run.reported("model", "failing")
+    failed = ", ".join(failing) if isinstance(failing, dict) else ""
     parts = {
-        Ended.WELL: "well",
+        Ended.WELL: f"well, without {failed}, which failed" if failed else "well",
         Ended.PENDING: f"left something pending: {run.why}",
         Ended.FAILED: f"failed: {run.why}",
         Ended.UNDONE: f"undone by {run.why}",

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.llm.program import ProgramModel
 from pipelines.extract.llm.provider import as_failure, within
-from pipelines.provider_settings import PREFIX, command_of
+from pipelines.provider_settings import LOGINS, PREFIX, command_of
 
 if TYPE_CHECKING:
     from pipelines.extract.extraction import Extractor
     from pipelines.extract.llm.budget import Budget
     from pipelines.extract.llm.call import Model
     from pipelines.extract.llm.fallback import RetryPolicy
+    from pipelines.extract.llm.logged_in import LoggedInModel
     from pipelines.extract.llm.provider import ProviderModel
     from pipelines.extract.llm.replies import Replies
     from pipelines.extract.llm.verifier import ModelVerifier
@@ -113,7 +114,7 @@ def _models(user: UserSettings) -> list[tuple[Model, int]]:
 
 
 def _settings_of(name: str, user: UserSettings) -> ProviderSettings | None:
-    return {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}.get(name)
+    return {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai, **user.logins}.get(name)
 
 
 def _provider_model(name: str, settings: ProviderSettings) -> ProviderModel:
@@ -125,9 +126,18 @@ def _provider_model(name: str, settings: ProviderSettings) -> ProviderModel:
         from pipelines.extract.llm.gemini import GeminiModel  # noqa: PLC0415  as above
 
         return GeminiModel(settings)
+    if name in LOGINS:
+        return logged_in(name, settings)
     from pipelines.extract.llm.openai import OpenAIModel  # noqa: PLC0415  as above
 
     return OpenAIModel(settings)
+
+
+def logged_in(name: str, settings: ProviderSettings) -> LoggedInModel:
+    """Return the model that runs a program which the user is logged in to."""
+    from pipelines.extract.llm.logged_in import ClaudeCodeModel, CodexModel  # noqa: PLC0415  as above
+
+    return (CodexModel if name == "codex" else ClaudeCodeModel)(settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +174,9 @@ def _probe(name: str, user: UserSettings, seconds: float) -> Probe:
     settings = _settings_of(name, user)
     if settings is None:
         raise LookupError(name)
+    if name in LOGINS:
+        began, why = time.monotonic(), logged_in(name, settings).trouble()
+        return Probe(name, not why, why, round(time.monotonic() - began, 2))
     # Made before it is timed: what an SDK takes to be imported is no time in which nobody answered.
     why, ask = "", _provider_model(name, replace(settings, timeout_seconds=seconds)).model_list()
     began = time.monotonic()

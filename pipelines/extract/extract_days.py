@@ -86,6 +86,13 @@ class Extracted:
     over_budget: str = ""
     notes: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def left(self) -> int:
+        """How many entries were read for the first time, and nothing was found in them."""
+        places = (*(one.places for one in self.candidates), *(one.places for one in self.operations))
+        used = {place.entry for some in places for place in some}
+        return sum(entry not in used for day in self.read for entry in day.fresh)
+
 
 def days_to_read(
     logs: Mapping[str, bytes],

@@ -322,6 +322,7 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
         entries={
             "read": sum(len(day.fresh) for day in extracted.read),
             "pending": sum(len(day.fresh) for day in extracted.pending),
+            "left": extracted.left,
         },
         candidates=len(extracted.candidates),
         ungrounded=extracted.ungrounded,

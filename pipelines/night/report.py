@@ -41,7 +41,8 @@ class RunReport:
             log → secrets that were taken out of it (`redacted`).
         again: the day that was read anew, or None.
         pending_days: the days that stay pending.
-        entries: how many that no run had read before were `read`, and how many stay `pending` because a model failed.
+        entries: how many that no run had read before were `read`, in how many of them nothing was found (`left`), and
+            how many stay `pending` because a model failed.
         candidates: items proposed, each with a quote that stands.
         ungrounded: items dropped because the log does not say what they say.
         verdicts: verdict → count.
@@ -145,6 +146,7 @@ class RunReport:
             "failure": self.failure or None,
             "over_budget": self.over_budget or None,
             "failures": failures,
+            "failing": tally.failing,
             "fallback_days": self.fallback,
             "reread_days": self.reread,
             "replies": tally.replies,

@@ -98,6 +98,9 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         edits_commit=edits,
         seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
     )
+    if not report.failure:  # which names them
+        notes = (f"{name} gave no usable answer in this run ({how})." for name, how in report.tally.failing.items())
+        report = replace(report, warnings=(*report.warnings, *notes))
     save_report(night.root, report.to_json())
     return report
 

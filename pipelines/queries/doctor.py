@@ -17,7 +17,9 @@ from pipelines.agents.timers import call
 from pipelines.clock import day_of, system_zone
 from pipelines.errors import CurateError
 from pipelines.extract.choose_models import probe
+from pipelines.extract.llm.logged_in import found_program
 from pipelines.night.report import read_reports
+from pipelines.provider_settings import LOGINS
 from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
 from pipelines.search.damage import index_facts
 from pipelines.search.embed import chosen_embedder
@@ -206,6 +208,12 @@ def providers() -> Answer:
     keys = [name for names in KEY_VARIABLES.values() for name in names if os.environ.get(name, "").strip()]
     keyed = f" Keys are in {', '.join(keys)}." if keys else ""
     named = ", then ".join("exec:…" if name.startswith("exec:") else name for name in user.providers)
+    for name in (*user.providers, *user.verify):
+        if name in LOGINS and not found_program(name, user.logins[name].program):
+            says = f"{name} is to read the logs, and there is no program `{LOGINS[name].program}` here."
+            return _wrong(says, f"Install it, or name it as program in the table {name} of your settings.")
+    if user.providers == ("rules",) and not user.chosen:
+        return _look("No model reads the logs: the rules find what is labelled.", "`curate models` says what can.")
     return _ok(f"Logs are read by {named}.{keyed}")
 
 

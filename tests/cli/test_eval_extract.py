@@ -209,8 +209,8 @@ def test_every_fault_of_the_gold_is_named_with_its_line(folder: Path, capsys: py
 @pytest.mark.parametrize(
     ("arguments", "exits", "sentence"),
     [
-        (["--provider", "nobody"], 2, "--provider 'nobody' cannot be used"),
-        (["--compare", "rules,anthropic"], 2, "--provider anthropic cannot be used"),
+        (["--provider", "nobody"], 2, "The provider 'nobody' cannot be used"),
+        (["--compare", "rules,anthropic"], 2, "The provider anthropic cannot be used"),
         (["--provider", "rules", "--compare", "rules,openai"], 2, "exclude each other"),
     ],
 )

@@ -127,7 +127,7 @@ def test_run_prints_one_line_for_cron_and_json_for_scripts(memory: Memory) -> No
     assert report["items"]["by_type"] == {"Decision": 1, "Todo": 1}
     assert report["briefing"]["cap"] == 8192
     assert report["commit"] == memory.git("rev-parse", "HEAD").strip()
-    assert report["entries"] == {"read": 2, "pending": 0}
+    assert report["entries"] == {"read": 2, "pending": 0, "left": 0}
     assert report["model"]["calls"] == 0
     told = memory.curate("run", "--now", "2026-03-19T02:00")
     assert told == "Nothing new as of 2026-03-19.\n"

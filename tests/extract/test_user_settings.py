@@ -102,10 +102,8 @@ def test_all_faults_are_named_at_once_and_no_secret_is_shown(config: Path) -> No
     )
     text = "\n".join(found)
     assert len(found) == 7
-    assert (
-        'providers[1] = "mistral": it should be one of anthropic, gemini, openai, rules, or exec: and a command'
-        in found
-    )
+    known = "anthropic, gemini, openai, claude-code, codex, rules"
+    assert f'providers[1] = "mistral": it should be one of {known}, or exec: and a command' in found
     assert "pings = true: there is no such key" in found
     assert "anthropic.max_tokens = 1: it should be greater than or equal to 256" in found
     assert "anthropic.temperature = 0.5: there is no such key" in found
@@ -271,7 +269,10 @@ def test_others_may_verify_than_those_who_read(config: Path) -> None:
 @pytest.mark.parametrize(
     ("told", "fault"),
     [
-        ('providers = ["rules"]', "it should be one of anthropic, gemini, openai, or exec: and a command"),
+        (
+            'providers = ["rules"]',
+            "it should be one of anthropic, gemini, openai, claude-code, codex, or exec: and a command",
+        ),
         ('providers = ["exec:"]', "it should name a program after exec:"),
         ("providers = []", "verify.providers"),
         ("asked = 1", "there is no such key"),

@@ -26,7 +26,7 @@ _VALUES = ('"http://evil.example"', "{ x = 1 }", "[1]", "9999999")
 def names_in(table: type[BaseModel]) -> Iterator[str]:
     """Yield the name of every key of a table, and of the tables in it."""
     for name, field in table.model_fields.items():
-        yield name
+        yield field.alias or name
         for inner in (field.annotation, *getattr(field.annotation, "__args__", ())):
             if isinstance(inner, type) and issubclass(inner, BaseModel):
                 yield from names_in(inner)

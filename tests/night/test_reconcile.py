@@ -84,7 +84,7 @@ def test_a_day_read_anew_sets_its_tombstones_aside(story: Story) -> None:
     story.memory.write(ALPHA, story.memory.read(ALPHA).replace(story.line(ALPHA, "number 2"), ""))
     story.night()
     report = story.night("--again", "2026-03-10")
-    assert report["entries"] == {"read": 7, "pending": 0}
+    assert report["entries"] == {"read": 7, "pending": 0, "left": 0}
     after = story.items()
     assert set(after) == set(before)
     assert {text: after[text]["id"] for text in after if text != "choice number 2"} == {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.call import Call
 
 
-_STOPS: Final = {
+STOPS: Final = {
     "max_tokens": (FailureKind.TRUNCATED, TRUNCATED.format("anthropic")),
     "model_context_window_exceeded": (FailureKind.TOO_LONG, "found the {} too long for its context"),
     "refusal": (FailureKind.REFUSED, "refused to read this {}"),
@@ -57,7 +57,7 @@ class AnthropicModel(ProviderModel):
             ModelFailed: it is a refusal, was cut off, or is no message.
         """
         usage, content = _usage(getattr(reply, "usage", None)), getattr(reply, "content", None)
-        if stopped := _STOPS.get(str(getattr(reply, "stop_reason", None))):
+        if stopped := STOPS.get(str(getattr(reply, "stop_reason", None))):
             raise ModelFailed(self.provider, stopped[1].format(subject), stopped[0], usage=usage)
         if not isinstance(content, list):
             raise ModelFailed(self.provider, GARBLED, FailureKind.GARBLED, usage=usage)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import CurateError, ModelFailed
 from pipelines.extract.llm.call import WrappedModel, provider_of
 from pipelines.extract.llm.provider import within
+from pipelines.provider_settings import added_tokens
 from pipelines.store.files import making, read_bytes
 from pipelines.usage import FailureKind, Usage
 
@@ -75,7 +76,8 @@ class BudgetedModel(WrappedModel):
         Raises:
             ModelFailed: no usable answer came; of the kind `OVER_BUDGET` where the caps are in the way.
         """
-        sent, received = -(-call.bytes // WORST_BYTES_A_TOKEN), self.output_tokens
+        sent = -(-call.bytes // WORST_BYTES_A_TOKEN) + added_tokens(self.name)
+        received = self.output_tokens
         cost = worst = Cost(sent + received, self._price.worst(sent, received) if self._price else 0.0)
         try:
             held = self._budget.hold(self.name, call.place, worst)
@@ -106,7 +108,7 @@ class BudgetedModel(WrappedModel):
             raise ModelFailed(provider_of(self.name), why, FailureKind.OVER_BUDGET, usage=Usage()) from None
 
     def _cost(self, usage: Usage) -> Cost:
-        return Cost(usage.input_tokens + usage.output_tokens, self._price.cost(usage) if self._price else 0.0)
+        return Cost(usage.input_tokens + usage.output_tokens, self._price.cost(usage) if self._price else usage.usd)
 
 
 class Budget:

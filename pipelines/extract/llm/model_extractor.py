@@ -15,7 +15,7 @@ from pipelines.extract.extraction import Extraction, shown_text
 from pipelines.extract.llm.call import load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.extract.rules.lines import peel
-from pipelines.provider_settings import price_of
+from pipelines.provider_settings import added_tokens, price_of
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Trust, fold, folded
 from pipelines.usage import FailureKind, Tally, Usage
@@ -246,7 +246,7 @@ def new_tally(prices: Prices) -> Tally:
 
     def cost(model: str, usage: Usage) -> float | None:
         price = price_of(model, prices)
-        return price.cost(usage) if price else None
+        return price.cost(usage) if price else usage.usd or None
 
     return Tally(cost=cost)
 
@@ -433,7 +433,7 @@ def estimate(calls: Sequence[Call], model: Model, own: Prices) -> Estimate:
         )
         sent[task] = [tokens] * (parts * nights)
         received[task] = _RECEIVED_EACH[task] * ITEMS_A_DAY * days
-    tokens_sent = [tokens for some in sent.values() for tokens in some]
+    tokens_sent = [tokens + added_tokens(model.name) for some in sent.values() for tokens in some]
     return Estimate(
         model.name,
         {task: len(some) for task, some in sent.items() if some},

@@ -36,7 +36,7 @@ _REFUSALS: Final = frozenset({400, 422})
 _BOUNDS: Final = frozenset("minLength maxLength minimum maximum minItems maxItems pattern title default".split())
 
 
-class _Refused(Exception):
+class Refused(Exception):
     """Raised for an answer with an error status; it holds what the kinds are told apart by."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: str) -> None:
@@ -89,7 +89,7 @@ class OpenAIModel(ProviderModel):
             with refusal:
                 words = refusal.read(_ERROR_BYTES).decode(errors="replace")
                 headers = {key.lower(): value for key, value in refusal.headers.items()}
-                raise _Refused(refusal.code, headers, words) from None
+                raise Refused(refusal.code, headers, words) from None
         if answer.length:  # a read with a limit does not complain where the connection ended early
             raise ConnectionResetError
         if len(said) > _ANSWER_BYTES:
@@ -97,7 +97,7 @@ class OpenAIModel(ProviderModel):
         return json.loads(said)
 
     def _body(self, call: Call, form: str) -> dict[str, Any]:
-        schema, system = _bare(call.schema), call.system
+        schema, system = bare(call.schema), call.system
         if form != "json_schema":
             system += f"\nAnswer with one JSON object of this schema and nothing else:\n{json.dumps(schema)}\n"
         content: str | list[dict[str, Any]] = call.user
@@ -133,14 +133,14 @@ class OpenAIModel(ProviderModel):
         return Answer(content if isinstance(content, str) else "", self.name, usage)
 
 
-def _bare(schema: Any) -> Any:  # noqa: ANN401  JSON
+def bare(schema: Any) -> Any:  # noqa: ANN401  JSON
     """Return a schema without the keywords that strict servers refuse; a property of such a name stays."""
     if isinstance(schema, list):
-        return [_bare(part) for part in schema]
+        return [bare(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: {name: _bare(one) for name, one in value.items()} if key in {"properties", "$defs"} else _bare(value)
+        key: {name: bare(one) for name, one in value.items()} if key in {"properties", "$defs"} else bare(value)
         for key, value in schema.items()
         if key not in _BOUNDS
     }

@@ -19,7 +19,7 @@ import threading
 import time
 from concurrent.futures import Future
 from pathlib import PurePath
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Answer
@@ -27,7 +27,7 @@ from pipelines.provider_settings import PREFIX, SECONDS
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pipelines.extract.llm.call import Call
 
@@ -91,32 +91,54 @@ class ProgramModel:
             asked = ("task", "prompt_id", "prompt_version", "system", "user", "schema", "input")
             request.write(json.dumps({name: getattr(call, name) for name in asked}).encode())
             request.seek(0)
-            said = self._run(request).decode(errors="replace")
+            said, status = run_program(PROVIDER, self._command, request, self._timeout_seconds)
+        if status:
+            raise ModelFailed(PROVIDER, ending(status), FailureKind.FAILED)
         return Answer(said, self.name)
 
-    def _run(self, request: IO[bytes]) -> bytes:
-        end = time.monotonic() + self._timeout_seconds
+
+def run_program(
+    provider: str,
+    command: Sequence[str],
+    request: IO[bytes],
+    seconds: float,
+    **how: Any,  # noqa: ANN401  as `Popen` has it
+) -> tuple[str, int]:
+    """Run a program, and return what it prints and its status; it is ended with all that it started.
+
+    Args:
+        provider: whose failure it is.
+        command: the program and its arguments; no shell reads them.
+        request: its standard input.
+        seconds: how long it may take.
+        how: what `Popen` is told besides (`cwd`, `env`, `stderr`).
+
+    Raises:
+        ModelFailed: it could not be started, took too long, or printed far too much.
+    """
+    end = time.monotonic() + seconds
+    try:
+        process = _started(command, request, how)
+    except (OSError, ValueError, RuntimeError) as fault:  # the last where there is no thread to be had
+        why = f"could not start its program ({type(fault).__name__})"
+        raise ModelFailed(provider, why, FailureKind.DOWN) from None
+    with process, _noted_till_the_end(process.pid):
         try:
-            process = _started(self._command, request)
-        except (OSError, ValueError, RuntimeError) as fault:  # the last where there is no thread to be had
-            why = f"could not start its program ({type(fault).__name__})"
-            raise ModelFailed(PROVIDER, why, FailureKind.DOWN) from None
-        with process, _noted_till_the_end(process.pid):
-            try:
-                said = _read(process, end)
-                status = process.wait(max(0.0, end - time.monotonic()))
-            except BaseException as fault:
-                _kill(process.pid)
-                if isinstance(fault, subprocess.TimeoutExpired):
-                    raise ModelFailed(PROVIDER, "gave no answer in time", FailureKind.TIMED_OUT) from None
-                raise
-        if status:
-            how = f"with status {status}" if status > 0 else f"by signal {-status}"
-            raise ModelFailed(PROVIDER, f"ended {how}", FailureKind.FAILED)
-        return said
+            said = _read(provider, process, end)
+            return said.decode(errors="replace"), process.wait(max(0.0, end - time.monotonic()))
+        except BaseException as fault:
+            _kill(process.pid)
+            if isinstance(fault, subprocess.TimeoutExpired):
+                raise ModelFailed(provider, "gave no answer in time", FailureKind.TIMED_OUT) from None
+            raise
 
 
-def _started(command: tuple[str, ...], request: IO[bytes]) -> subprocess.Popen[bytes]:
+def ending(status: int) -> str:
+    """Return how a program ended that did not end well, the end of a sentence."""
+    return f"ended with status {status}" if status > 0 else f"ended by signal {-status}"
+
+
+def _started(command: Sequence[str], request: IO[bytes], how: Mapping[str, Any]) -> subprocess.Popen[bytes]:
     """Start a program, by another thread: where a signal raises in the midst of starting one, nobody knows of it.
 
     That thread notes it down, too, so that wherever a signal comes, it is ended at the latest when we are.
@@ -127,7 +149,7 @@ def _started(command: tuple[str, ...], request: IO[bytes]) -> subprocess.Popen[b
         if not starting.set_running_or_notify_cancel():
             return
         try:
-            process = subprocess.Popen(command, stdin=request, stdout=subprocess.PIPE, start_new_session=True)
+            process = subprocess.Popen(command, stdin=request, stdout=subprocess.PIPE, start_new_session=True, **how)
         except BaseException as fault:  # noqa: BLE001  it is raised in the caller's thread
             starting.set_exception(fault)
         else:
@@ -144,7 +166,7 @@ def _started(command: tuple[str, ...], request: IO[bytes]) -> subprocess.Popen[b
         raise
 
 
-def _read(process: subprocess.Popen[bytes], end: float) -> bytes:
+def _read(provider: str, process: subprocess.Popen[bytes], end: float) -> bytes:
     """Return what the program prints until it closes its output or is gone, whichever comes first."""
     pipe = process.stdout
     if pipe is None:
@@ -160,7 +182,7 @@ def _read(process: subprocess.Popen[bytes], end: float) -> bytes:
                     return bytes(said)
                 said += part
                 if len(said) > _ANSWER_BYTES:
-                    raise ModelFailed(PROVIDER, "printed far too much", FailureKind.GARBLED)
+                    raise ModelFailed(provider, "printed far too much", FailureKind.GARBLED)
             elif gone:
                 return bytes(said)  # something that it started holds the pipe open
     raise subprocess.TimeoutExpired(process.args, 0)

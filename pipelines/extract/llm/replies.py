@@ -144,7 +144,7 @@ def _kept(key: str, found: Any) -> Kept | None:  # noqa: ANN401  JSON from a fil
         return None
     words = [found.get(name) for name in ("digest", "text", "model", "prompt", "at")]
     numbers = found["usage"].values()
-    if not all(isinstance(word, str) for word in words) or not all(isinstance(one, int) for one in numbers):
+    if not all(isinstance(word, str) for word in words) or not all(isinstance(one, int | float) for one in numbers):
         return None
     digest, text, model, prompt, at = map(str, words)
     try:

@@ -1,0 +1,230 @@
+"""Claude Code and Codex as models: the program that the user is logged in to reads, without a key.
+
+Each call starts the program once, in an empty folder, without tools, hooks, settings of a user or a project, and
+without a session that anybody could capture. What it is asked goes in by standard input; what comes back is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from contextlib import suppress
+from dataclasses import replace
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import ModelFailed
+from pipelines.extract.llm.anthropic import STOPS
+from pipelines.extract.llm.call import Answer
+from pipelines.extract.llm.openai import Refused, bare
+from pipelines.extract.llm.program import ending, run_program
+from pipelines.extract.llm.provider import TRUNCATED, ProviderModel, as_count, as_failure
+from pipelines.provider_settings import LOGINS, OWN_MODEL
+from pipelines.store.secrets import veil
+from pipelines.usage import FailureKind, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.extract.llm.call import Call
+    from pipelines.provider_settings import ProviderSettings
+
+
+# Where these programs are installed and the PATH of a timer does not lead.
+_PLACES: Final = "~/.local/bin:/usr/local/bin:/opt/homebrew/bin"
+# What a program tells those that it starts, and by which a call would take itself for a part of that session; and keys,
+# which would be charged in place of the login.
+_LEFT_OUT: Final = re.compile(
+    r"CLAUDECODE|CLAUDE_CODE_(?:ENTRYPOINT|EXECPATH|SESSION_ID|SSE_PORT|CHILD_SESSION)|CLAUDE_EFFORT|AI_AGENT|"
+    r"CODEX_(?:SANDBOX|SANDBOX_NETWORK_DISABLED|SESSION_ID|THREAD_ID|INTERNAL_ORIGINATOR_OVERRIDE)|"
+    r"(?:ANTHROPIC|CODEX|OPENAI)_API_KEY"
+)
+_STATUS: Final = re.compile(r"\bstatus:? (\d{3})\b")
+_SHOWN: Final = 200
+_PROBE_SECONDS: Final = 20.0
+_CLAUDE: Final = "-p --output-format json --no-session-persistence --strict-mcp-config --disable-slash-commands"
+_CODEX: Final = (
+    "exec --json --ephemeral --ignore-user-config --ignore-rules --skip-git-repo-check --sandbox read-only"
+    " -c include_environment_context=false -c include_permissions_instructions=false -c project_doc_max_bytes=0"
+    " -c skills.include_instructions=false -c web_search=disabled"
+)
+# Codex's tools for work on files and the net, and what waits for a network for ever; what it does not know it skips.
+_CODEX_OFF: Final = (
+    "apps browser_use code_mode_host computer_use goals hooks image_generation multi_agent plugins shell_snapshot"
+    " shell_tool skill_search sleep_tool tool_suggest unified_exec unbounded_connection_retries view_image"
+)
+
+
+def found_program(provider: str, named: str = "") -> str | None:
+    """Return the absolute path of a provider's program: the one that the settings name, else the one of the PATH."""
+    path = os.pathsep.join((os.environ.get("PATH", ""), *map(os.path.expanduser, _PLACES.split(":"))))
+    found = shutil.which(named, path=path) or shutil.which(LOGINS[provider].program, path=path)
+    return str(Path(found).absolute()) if found else None
+
+
+class LoggedInModel(ProviderModel):
+    """Runs a provider's program for each call. The program itself asks again what may pass, so nothing else does."""
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        super().__init__(settings)
+        self.retries = 0
+        self._login = LOGINS[self.provider]
+        self._not_logged_in = f"is not logged in here, or its login has run out: `{self._login.login}`"
+        self._model_words = () if settings.model == OWN_MODEL else ("--model", settings.model)
+
+    def ask(self, call: Call) -> Answer:
+        """Run the program once.
+
+        Raises:
+            ModelFailed: no usable answer came.
+        """
+        if call.image:
+            raise ModelFailed(self.provider, "cannot be shown an image", FailureKind.BAD_REQUEST)
+        with tempfile.TemporaryDirectory(prefix="memcurate-") as folder:
+            words = self._words(call, Path(folder))
+            said, status, errors = self._run(folder, words, self.settings.timeout_seconds, call.user)
+        rows = [row for row in map(_parsed, said.splitlines()) if row]
+        return self._read(rows, call.subject, errors or ending(status))
+
+    def trouble(self) -> str:
+        """Return why the program cannot be asked, the end of a sentence that begins with it; empty where it can."""
+        try:
+            with tempfile.TemporaryDirectory(prefix="memcurate-") as folder:
+                status = self._run(folder, self._login.status.split(), _PROBE_SECONDS)[1]
+        except ModelFailed as fault:
+            return fault.why
+        return self._not_logged_in if status else ""
+
+    def _run(self, folder: str, words: Sequence[str], seconds: float, text: str = "") -> tuple[str, int, str]:
+        """Return what the program prints, its status, and the last line of its errors."""
+        program = found_program(self.provider, self.settings.program)
+        if program is None:
+            why = f"has no program here; name it as program in the table {self.provider} of your settings"
+            raise ModelFailed(self.provider, why, FailureKind.DOWN)
+        passed = {key: value for key, value in os.environ.items() if not _LEFT_OUT.fullmatch(key)}
+        # A script finds its interpreter beside it, which a timer's PATH does not know. Without the second variable
+        # Claude Code asks a model for a title of the session, which sends the text once more.
+        passed["PATH"] = os.pathsep.join((str(Path(program).parent), os.environ.get("PATH", os.defpath)))
+        passed["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] = "1"
+        passed["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(self.settings.max_tokens)
+        passed["CLAUDE_CODE_MAX_RETRIES"] = str(self.settings.max_retries)
+        with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as errors:
+            request.write(text.encode())
+            request.seek(0)
+            command = (program, *words)
+            said, status = run_program(self.provider, command, request, seconds, cwd=folder, env=passed, stderr=errors)
+            errors.seek(max(0, errors.seek(0, os.SEEK_END) - 4 * _SHOWN))
+            lines = errors.read().decode(errors="replace").strip().splitlines()
+        return said, status, _shown(lines[-1]) if lines else ""
+
+    def _failure(self, words: str, status: int, usage: Usage, subject: str) -> ModelFailed:
+        """Return what it means that the program says it failed; `status` is that of the service, or 0."""
+        # Without one nothing was answered: the service was not reached, or there was nobody to ask it for.
+        kind, why = FailureKind.FAILED if usage.output_tokens else FailureKind.DOWN, f"failed: {_shown(words)}"
+        if status:
+            failure = as_failure(self.provider, Refused(status, {}, words), subject)
+            kind, why = failure.kind, failure.why
+            why = self._not_logged_in if kind is FailureKind.UNAUTHORISED else why
+        return ModelFailed(self.provider, why, kind, usage=usage)
+
+    def _words(self, call: Call, folder: Path) -> Sequence[str]:
+        raise NotImplementedError
+
+    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
+        raise NotImplementedError
+
+
+class ClaudeCodeModel(LoggedInModel):
+    """Runs `claude -p`."""
+
+    provider = "claude-code"
+
+    def _words(self, call: Call, folder: Path) -> Sequence[str]:  # noqa: ARG002  Codex needs it
+        asked = ("--system-prompt", call.system, "--json-schema", json.dumps(call.schema))
+        return (*_CLAUDE.split(), "--tools", "", "--setting-sources", "", *self._model_words, *asked)
+
+    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
+        result = next((row for row in reversed(rows) if row.get("type") == "result"), None)
+        if result is None:
+            raise ModelFailed(self.provider, otherwise, FailureKind.FAILED)
+        models = result.get("modelUsage")  # the `usage` beside it is that of the last request alone
+        usage = (
+            sum((_usage(one, _CLAUDES) for one in models.values()), Usage()) if isinstance(models, dict) else Usage()
+        )
+        usage = replace(usage, input_tokens=usage.input_tokens + usage.cached_tokens + usage.written_tokens)
+        if isinstance(usd := result.get("total_cost_usd"), int | float) and usd > 0:
+            usage = replace(usage, usd=float(usd))
+        found, words = result.get("structured_output"), str(result.get("result") or otherwise)
+        failed, status = result.get("is_error"), result.get("api_error_status")
+        stopped = STOPS.get(str(result.get("stop_reason"))) if found is None else None
+        if not (failed or stopped):
+            return Answer(words if found is None else json.dumps(found, ensure_ascii=False), self.name, usage)
+        if stopped:
+            kind, why = stopped
+            about, why = (self.provider, TRUNCATED) if kind is FailureKind.TRUNCATED else (subject, why)
+            raise ModelFailed(self.provider, why.format(about), kind, usage=usage)
+        if "structured_output" in str(result.get("subtype")):
+            why = "gave no answer of the shape that was asked for"
+            raise ModelFailed(self.provider, why, FailureKind.OUTSIDE_SCHEMA, usage=usage)
+        if status is None and not usage.output_tokens and self.trouble() == self._not_logged_in:
+            status = HTTPStatus.UNAUTHORIZED
+        raise self._failure(words, as_count(status), usage, subject)
+
+
+class CodexModel(LoggedInModel):
+    """Runs `codex exec`."""
+
+    provider = "codex"
+
+    def _words(self, call: Call, folder: Path) -> Sequence[str]:
+        schema, system = folder / "schema.json", folder / "instructions.md"
+        schema.write_text(json.dumps(bare(call.schema)), encoding="utf-8")
+        system.write_text(call.system, encoding="utf-8")
+        told = (
+            f"model_instructions_file={json.dumps(str(system))}",
+            *(f"features.{one}=false" for one in _CODEX_OFF.split()),
+        )
+        settings = (word for one in told for word in ("-c", one))
+        return (*_CODEX.split(), *settings, *self._model_words, "--output-schema", str(schema), "-")
+
+    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
+        usage, words, failed = Usage(), None, ""
+        for row in rows:
+            item, error = row.get("item"), row.get("error")
+            if row.get("type") == "turn.completed":
+                usage = _usage(row.get("usage"), _CODEXES)
+            elif row.get("type") == "turn.failed":
+                failed = str(error.get("message") if isinstance(error, dict) else error)
+            elif isinstance(item, dict) and item.get("type") == "agent_message":
+                words = item.get("text")
+        if not failed and words is not None:
+            return Answer(str(words), self.name, usage)
+        named = _STATUS.search(failed)
+        # Of a request that was refused as wrong it gives the service's own JSON, which may quote the request.
+        status = int(named[1]) if named else HTTPStatus.BAD_REQUEST if _parsed(failed) else 0
+        raise self._failure(failed or otherwise, status, usage, subject)
+
+
+def _parsed(line: str) -> dict[str, Any] | None:
+    with suppress(ValueError, RecursionError):
+        found = json.loads(line)
+        return found if isinstance(found, dict) else None
+    return None
+
+
+def _shown(words: str) -> str:
+    """Return the beginning of what a program says, as it may be written down."""
+    return " ".join(veil(words).split())[:_SHOWN].rstrip(".")
+
+
+_CLAUDES: Final = "inputTokens outputTokens cacheReadInputTokens cacheCreationInputTokens"
+_CODEXES: Final = "input_tokens output_tokens cached_input_tokens cache_write_input_tokens"
+
+
+def _usage(told: object, names: str) -> Usage:
+    """Return what a program tells of tokens, given its names for the four counts."""
+    return Usage(*(as_count(told.get(name)) for name in names.split())) if isinstance(told, dict) else Usage()

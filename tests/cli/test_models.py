@@ -1,0 +1,118 @@
+"""`curate models`: who reads and why, the question where two keys are set, and what `curate models use` writes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pipelines.cli import models_commands, run_cli
+from tests.fake_agents import claude_says, codex_says, lay
+
+
+@pytest.fixture
+def config() -> Path:
+    return Path(os.environ["XDG_CONFIG_HOME"], "memcurate", "config.toml")
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", f"{tmp_path / 'programs'}{os.pathsep}{os.environ['PATH']}")
+    return tmp_path / "programs"
+
+
+@pytest.fixture
+def two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a")
+    monkeypatch.setenv("GEMINI_API_KEY", "g")
+
+
+def curate(capsys: pytest.CaptureFixture[str], *words: str, exits: int = 0) -> str:
+    capsys.readouterr()
+    code = run_cli(words)
+    said = capsys.readouterr()
+    assert code == exits, said.out + said.err
+    return said.out + said.err
+
+
+def test_without_a_key_the_rules_read_and_it_says_what_else_is_here(
+    capsys: pytest.CaptureFixture[str], programs: Path
+) -> None:
+    lay(programs, "claude", claude_says())
+    lay(programs, "codex", codex_says(), logged_out=1)
+    said = curate(capsys, "models")
+    assert "Reader    rules: no model reads, since there is no key and your settings name nobody." in said
+    assert (
+        "Also here Claude Code: `curate models use claude-code` lets it read; log text then goes to Anthropic" in said
+    )
+    assert "Codex" not in said, "nobody is logged in there"
+    told = json.loads(curate(capsys, "models", "--json"))
+    assert (told["readers"], told["logged_in"]) == (["rules"], ["claude-code"])
+
+
+def test_use_writes_who_reads_and_keeps_what_else_stands_there(
+    capsys: pytest.CaptureFixture[str], programs: Path, config: Path
+) -> None:
+    claude = lay(programs, "claude", claude_says())
+    lay(programs, "codex", codex_says(), logged_out=1)
+    config.parent.mkdir(parents=True)
+    config.write_text("# my own\n[limits]  # a cap\nmax_tokens = 9000\n")
+    said = curate(capsys, "models", "use", "claude-code", "codex", "rules")
+    assert "claude-code, then codex, then rules read the logs from now on" in said
+    assert "Note: codex is not logged in here" in said
+    text = config.read_text()
+    assert text.startswith("# my own\n")
+    assert "# a cap" in text
+    written = tomllib.loads(text)
+    assert written["providers"] == ["claude-code", "codex", "rules"]
+    assert (written["limits"], written["claude-code"]) == ({"max_tokens": 9000}, {"program": str(claude.path)})
+    assert f"Reader    claude-code, then codex, then rules: your settings name them ({config})." in curate(
+        capsys, "models"
+    )
+    curate(capsys, "models", "use", "rules")
+    assert tomllib.loads(config.read_text())["providers"] == ["rules"]
+
+
+def test_use_refuses_what_cannot_read(capsys: pytest.CaptureFixture[str], config: Path) -> None:
+    known = "anthropic, gemini, openai, claude-code, codex, rules, or exec: and a command"
+    assert f"The provider 'claude' cannot be used: it should be one of {known}." in curate(
+        capsys, "models", "use", "claude", exits=2
+    )
+    assert "its key is missing" in curate(capsys, "models", "use", "gemini", exits=2)
+    assert not config.exists()
+
+
+@pytest.mark.usefixtures("two_keys")
+def test_with_two_keys_the_first_alone_reads_until_somebody_says_who(
+    capsys: pytest.CaptureFixture[str], config: Path
+) -> None:
+    said = curate(capsys, "models")
+    assert "Reader    anthropic: its key is in the environment; gemini has one, too, and gets nothing." in said
+    assert "`curate models use gemini anthropic` lets Gemini read, and Claude where it fails." in said
+    assert not config.exists(), "nobody was asked"
+
+
+@pytest.mark.usefixtures("two_keys")
+@pytest.mark.parametrize(
+    ("answer", "providers"),
+    [("gemini anthropic", ["gemini", "anthropic"]), ("gemini", ["gemini"]), ("anthropic", ["anthropic"]), ("", None)],
+)
+def test_on_a_terminal_it_asks_once(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    config: Path,
+    answer: str,
+    providers: list[str] | None,
+) -> None:
+    monkeypatch.setattr(models_commands, "can_ask", lambda: True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
+    said = curate(capsys, "models")
+    assert "Who reads: anthropic, gemini, or" in said
+    assert (tomllib.loads(config.read_text())["providers"] if config.exists() else None) == providers
+    if providers:
+        assert "Who reads:" not in curate(capsys, "models")

@@ -1,0 +1,55 @@
+"""Where the real programs are; a test of one that is not here is skipped, and says so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.agent_wire import agent_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.e2e.agent_wire import AgentWire
+
+
+def real(name: str) -> Path:
+    """Return the real program of this name: from the folder in AGENT_PROGRAMS, else from the PATH."""
+    found = shutil.which(name, path=os.environ.get("AGENT_PROGRAMS") or None)
+    if found is None:
+        pytest.skip(f"{name} is not here; install it by npm, and name its folder: make e2e AGENTS=DIR")
+    return Path(found)
+
+
+@pytest.fixture
+def wire() -> Iterator[AgentWire]:
+    with agent_wire() as wire:
+        yield wire
+
+
+@pytest.fixture
+def claude(wire: AgentWire, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return Claude Code, logged in by a token, and talking to the local server."""
+    program = real("claude")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-of-nobody")
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    return program
+
+
+@pytest.fixture
+def codex(wire: AgentWire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return Codex, logged in by a key, and talking to the local server by way of a script that tells it so."""
+    script = tmp_path / "codex-here" / "codex"
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\nexec '{real('codex')}' -c 'openai_base_url=\"{wire.url}/v1\"' \"$@\"\n")
+    script.chmod(0o755)
+    login = Path.home() / ".codex" / "auth.json"
+    login.parent.mkdir()
+    login.write_text('{"auth_mode": "apikey", "OPENAI_API_KEY": "key-of-nobody"}')
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    return script

@@ -1,0 +1,261 @@
+"""Claude Code and Codex as readers: what they are told, what is made of what they print, and how they fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.errors import ModelFailed
+from pipelines.extract.choose_models import logged_in, probe
+from pipelines.extract.llm.budget import Budget, BudgetedModel, Ledger
+from pipelines.extract.llm.call import Answer, Call, Picture
+from pipelines.extract.llm.logged_in import found_program
+from pipelines.extract.llm.replies import Replies
+from pipelines.provider_settings import ProviderSettings, price_of
+from pipelines.usage import FailureKind as Kind
+from pipelines.usage import Tally, Usage
+from pipelines.user_settings import Caps, load_user_settings
+from tests.extract.fakes import Scripted
+from tests.fake_agents import NOT_LOGGED_IN, NOTHING_SPENT, claude_says, codex_says, lay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+SCHEMA = {"type": "object", "properties": {"items": {"type": "array", "maxItems": 3}}, "required": ["items"]}
+CALL = Call("extract", "extract", 4, "the system part\n", "the day “ü”\n" * 9000, SCHEMA)
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "programs"
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return folder
+
+
+def ask(provider: str, seconds: float = 20, **changes: Any) -> Answer:
+    return logged_in(provider, ProviderSettings(changes.pop("model", "haiku"), timeout_seconds=seconds, **changes)).ask(
+        CALL
+    )
+
+
+def failure(provider: str, seconds: float = 20) -> ModelFailed:
+    with pytest.raises(ModelFailed) as caught:
+        ask(provider, seconds)
+    assert caught.value.provider == provider
+    return caught.value
+
+
+def after(words: list[str], flag: str) -> str:
+    return words[words.index(flag) + 1]
+
+
+def test_claude_code_is_started_alone_and_told_by_standard_input(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"):
+        monkeypatch.setenv(name, "x")
+    claude = lay(programs, "claude", claude_says())
+    answer = ask("claude-code")
+    assert (answer.text, answer.model) == ('{"items": []}', "claude-code:haiku")
+    assert answer.usage == Usage(2224, 18, 2000, 200, 0.00282), "of all requests, not of the last alone"
+    (told,) = claude.calls
+    words = told["words"]
+    assert told["input"] == CALL.user
+    assert (after(words, "--system-prompt"), json.loads(after(words, "--json-schema"))) == (CALL.system, SCHEMA)
+    assert [after(words, flag) for flag in ("--tools", "--setting-sources", "--model")] == ["", "", "haiku"]
+    assert {"-p", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands"} <= set(words)
+    assert not {"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "ANTHROPIC_API_KEY"} & set(told["environment"])
+    assert "CLAUDE_CODE_OAUTH_TOKEN" in told["environment"], "that is a login"
+    assert (told["files"], Path(told["folder"]).exists()) == ({}, False)
+
+
+def test_codex_is_started_alone_and_told_by_standard_input(programs: Path) -> None:
+    codex = lay(programs, "codex", codex_says())
+    answer = ask("codex", model="default")
+    assert (answer.text, answer.model) == ('{"items": []}', "codex:default")
+    assert answer.usage == Usage(1112, 9, 1000)
+    (told,) = codex.calls
+    assert told["input"] == CALL.user
+    assert told["files"]["instructions.md"] == CALL.system
+    schema = json.loads(told["files"]["schema.json"])
+    assert schema["properties"]["items"] == {"type": "array"}, "without the bounds that strict servers refuse"
+    assert {"--ephemeral", "--ignore-user-config", "--ignore-rules", "features.hooks=false"} <= set(told["words"])
+    assert after(told["words"], "--sandbox") == "read-only"
+    assert "--model" not in told["words"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "said", "how", "kind", "why"),
+    [
+        ("claude-code", NOT_LOGGED_IN, {"status": 1, "logged_out": 1}, Kind.UNAUTHORISED, "is not logged in here"),
+        (
+            "claude-code",
+            claude_says(**NOTHING_SPENT, api_error_status=429, result="API Error: rejected (429) · the day"),
+            {"status": 1},
+            Kind.RATE_LIMITED,
+            "is over its rate limit or quota (status 429)",
+        ),
+        (
+            "claude-code",
+            claude_says(**NOTHING_SPENT, result="API Error: Unable to connect to API (ConnectionRefused)"),
+            {"status": 1},
+            Kind.DOWN,
+            "failed: API Error: Unable to connect to API (ConnectionRefused)",
+        ),
+        (
+            "claude-code",
+            claude_says(structured_output=None, stop_reason="refusal"),
+            {},
+            Kind.REFUSED,
+            "refused to read",
+        ),
+        (
+            "claude-code",
+            claude_says(structured_output=None, stop_reason="max_tokens"),
+            {},
+            Kind.TRUNCATED,
+            "raise claude-code.max_tokens in the user's settings",
+        ),
+        (
+            "claude-code",
+            claude_says(structured_output=None, is_error=True, subtype="error_max_structured_output_retries"),
+            {"status": 1},
+            Kind.OUTSIDE_SCHEMA,
+            "",
+        ),
+        ("claude-code", "Segmentation fault", {"status": 3}, Kind.FAILED, "ended with status 3"),
+        (
+            "claude-code",
+            "",
+            {"status": 1, "errors": f"no such flag; ghp_{'a1B2' * 9}"},
+            Kind.FAILED,
+            "no such flag; [",
+        ),
+        ("codex", codex_says(None, "unexpected status 401 Unauthorized: x"), {}, Kind.UNAUTHORISED, "`codex login`"),
+        (
+            "codex",
+            codex_says(None, "exceeded retry limit, last status: 429 Too Many"),
+            {},
+            Kind.RATE_LIMITED,
+            "(status 429)",
+        ),
+        (
+            "codex",
+            codex_says(None, '{"error": {"message": "the day is wrong"}}'),
+            {"status": 1},
+            Kind.BAD_REQUEST,
+            "refused the request as wrong (status 400)",
+        ),
+        (
+            "codex",
+            codex_says(None, f"You have hit your usage limit. ghp_{'a1B2' * 9}"),
+            {},
+            Kind.DOWN,
+            "failed: You have hit your usage limit",
+        ),
+        ("codex", codex_says(None), {}, Kind.FAILED, ""),
+    ],
+)
+def test_how_they_fail(programs: Path, provider: str, said: str, how: dict[str, object], kind: Kind, why: str) -> None:
+    lay(programs, {"claude-code": "claude"}.get(provider, provider), said, **how)
+    fault = failure(provider)
+    assert fault.kind is kind
+    assert why in fault.why
+    assert "the day" not in fault.why
+    assert "a1B2" not in fault.why
+
+
+def test_one_that_is_not_there_or_hangs_is_a_plain_failure(programs: Path) -> None:
+    assert (
+        failure("claude-code").why
+        == "has no program here; name it as program in the table claude-code of your settings"
+    )
+    lay(programs, "claude", claude_says(), seconds=60)
+    begun = time.monotonic()
+    assert failure("claude-code", 1).kind is Kind.TIMED_OUT
+    assert time.monotonic() - begun < 10
+
+
+def test_an_image_is_not_shown_to_them(programs: Path) -> None:
+    claude = lay(programs, "claude", claude_says())
+    with pytest.raises(ModelFailed, match="cannot be shown an image"):
+        logged_in("claude-code", ProviderSettings("haiku")).ask(
+            Call("describe", "d", 1, "s", "u", {}, Picture("image/png", b""))
+        )
+    assert not claude.calls
+
+
+def test_the_program_is_found_where_a_timers_path_does_not_lead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert found_program("claude-code") is None
+    usual = lay(Path.home() / ".local/bin", "claude", claude_says())
+    named = lay(tmp_path / "node/bin", "claude", claude_says())
+    assert found_program("claude-code") == str(usual.path)
+    assert found_program("claude-code", str(named.path)) == str(named.path)
+    assert found_program("claude-code", "/gone/claude") == str(usual.path)
+    ask("claude-code", program=str(named.path))
+    assert named.calls[0]["environment"]["PATH"].split(":")[0] == str(named.path.parent), "where its interpreter is"
+
+
+def test_a_probe_asks_whether_somebody_is_logged_in_and_sends_nothing(programs: Path) -> None:
+    claude = lay(programs, "claude", claude_says(), logged_out=1)
+    lay(programs, "codex", codex_says())
+    Path(os.environ["HOME"], "c.toml").write_text('providers = ["claude-code", "codex"]')
+    user = load_user_settings({"CURATE_CONFIG": str(Path(os.environ["HOME"], "c.toml"))})
+    first, second = probe(user)
+    assert (first.provider, first.reached, "is not logged in here" in first.why) == ("claude-code", False, True)
+    assert (second.provider, second.reached, second.why) == ("codex", True, "")
+    assert not claude.calls
+
+
+def test_what_the_program_says_it_cost_comes_before_the_table_and_after_the_users_own_price() -> None:
+    usage = Usage(1_000_000, 0, usd=0.25)
+    table = price_of("claude-code:haiku")
+    assert table
+    assert (table.cost(usage), table.cost(Usage(1_000_000))) == (0.25, 1.0)
+    path = Path(os.environ["HOME"], "c.toml")
+    path.write_text('[prices."claude-code:*"]\ninput = 0\noutput = 0')
+    own = price_of("claude-code:haiku", load_user_settings({"CURATE_CONFIG": str(path)}).prices)
+    assert own
+    assert own.cost(usage) == 0.0
+
+
+def test_what_a_program_sends_besides_is_set_aside(tmp_path: Path) -> None:
+    """Codex sends some 6,000 tokens of tools and instructions with each call, which a cap has to count."""
+    call = Call("extract", "extract", 4, "s", "u", {})
+    caps = Caps(max_tokens=5000)
+
+    def model(name: str) -> BudgetedModel:
+        return BudgetedModel(Scripted(name, ["{}"]), Budget(caps, Ledger(tmp_path / name / "ledger", "d")), None)
+
+    assert model("openai:x").ask(call).text == "{}"
+    with pytest.raises(ModelFailed, match="max_tokens = 5000"):
+        model("codex:default").ask(call)
+
+
+def test_a_kept_reply_remembers_what_it_cost(tmp_path: Path, at: Callable[[str], datetime]) -> None:
+    replies, model = Replies(tmp_path / "replies", at("2026-03-20T02:00")), Scripted("claude-code:haiku", ["{}"])
+    replies.keep(model, CALL, Answer("{}", model.name, Usage(5, 2, usd=0.25)))
+    kept = replies.find(model, CALL)
+    assert kept
+    assert kept.answer.usage == Usage(5, 2, usd=0.25)
+
+
+def test_a_provider_fails_throughout_where_none_of_its_calls_came_to_anything() -> None:
+    tally = Tally()
+    for name, faults in (("gemini:a", [Kind.UNAUTHORISED]), ("codex:b", [Kind.DOWN, None]), ("anthropic:c", [None])):
+        for fault in faults:
+            tally.paid(name, None)
+            if fault:
+                tally.failed(name.partition(":")[0], fault)
+    tally.failed("gemini", Kind.NOT_ASKED)
+    tally.failed("anthropic", Kind.OVER_BUDGET)
+    assert tally.failing == {"gemini": Kind.UNAUTHORISED}

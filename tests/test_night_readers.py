@@ -1,0 +1,107 @@
+"""Nights that Claude Code reads, nights on which it cannot, and nights that no model reads."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fake_agents import NOT_LOGGED_IN, NOTHING_SPENT, claude_says, lay
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+NIGHT = ("run", "--now", "2026-03-20T02:00")
+LOG = "# 2026-03-19\n\n- 09:00 Decision: Close the north gate.\n- 10:00 we talked about the weather\n"
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", f"{tmp_path / 'programs'}{os.pathsep}{os.environ['PATH']}")
+    return tmp_path / "programs"
+
+
+@pytest.fixture
+def log(memory: Memory) -> None:
+    memory.write("Logs/2026-03-19.md", LOG)
+
+
+def settle(text: str) -> None:
+    config = Path(os.environ["XDG_CONFIG_HOME"], "memcurate", "config.toml")
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(text)
+
+
+@pytest.mark.usefixtures("log")
+def test_a_night_without_a_model_says_so_once(memory: Memory) -> None:
+    said = memory.curate(*NIGHT)
+    line = "No model reads the logs: the rules found nothing in 1 of 2 entries. `curate models` changes it."
+    assert said.count(line) == said.count("odel") - said.count("`curate models`") == 1
+    assert "odel" not in memory.curate("run", "--now", "2026-03-20T03:00"), "there was nothing to read"
+    assert "No model" not in memory.curate("runs") + memory.curate("status", "--now", "2026-03-20T03:00")
+
+
+@pytest.mark.usefixtures("log")
+def test_who_wants_the_rules_is_not_told(memory: Memory) -> None:
+    settle('providers = ["rules"]')
+    assert "No model" not in memory.curate(*NIGHT)
+
+
+@pytest.mark.usefixtures("log")
+def test_claude_code_reads_a_night_and_what_it_cost_is_told(memory: Memory, programs: Path) -> None:
+    quote = "we talked about the weather"
+    item = {
+        "type": "Fact",
+        "text": "We talked about the weather.",
+        "evidence": [{"quote": quote, "start_line": 4, "end_line": 4}],
+        "confidence": "high",
+        "reason": "said",
+    }
+    lay(programs, "claude", claude_says(structured_output={"items": [item], "verdicts": [], "operations": []}))
+    settle('providers = ["claude-code"]\n[limits]\nmax_usd = 1\n')
+    told = json.loads(memory.curate(*NIGHT, "--json"))
+    spent = told["model"]["spent"]["claude-code:haiku"]
+    assert spent["usd"] == pytest.approx(0.00282 * spent["calls"])
+    assert "by=claude-code:haiku@extract/" in memory.read("MEMORY.md")
+    assert "claude-code:haiku: some" in memory.curate("run", "--estimate", "--now", "2026-03-21T02:00")
+
+
+@pytest.mark.usefixtures("log")
+def test_where_nobody_is_logged_in_the_day_waits_with_one_line(memory: Memory, programs: Path) -> None:
+    settle('providers = ["claude-code"]')
+    said = memory.curate(*NIGHT, exits=1)
+    assert said.count("claude-code has no program here") == 1
+    lay(programs, "claude", NOT_LOGGED_IN, status=1, logged_out=1)
+    said = memory.curate("run", "--now", "2026-03-20T03:00", exits=1)
+    assert said.count("claude-code is not logged in here, or its login has run out: `claude auth login`") == 1
+    assert "2 entries stay pending" in said
+    lay(programs, "claude", claude_says())
+    memory.curate("run", "--now", "2026-03-20T04:00")
+
+
+@pytest.mark.usefixtures("log")
+def test_one_that_fails_is_named_though_the_next_one_reads(memory: Memory, programs: Path) -> None:
+    settle('providers = ["claude-code", "rules"]')
+    lay(programs, "claude", claude_says(**NOTHING_SPENT, api_error_status=401), status=1)
+    said = memory.curate(*NIGHT)
+    assert "claude-code gave no usable answer in this run (unauthorised)." in said
+    assert "well, without claude-code, which failed" in memory.curate("runs")
+    status = ("status", "--now", "2026-03-20T03:00")
+    assert "Provider  claude-code gave no usable answer in the last run (unauthorised)." in memory.curate(*status)
+    assert json.loads(memory.curate(*status, "--json"))["failing"] == {"claude-code": "unauthorised"}
+    lay(programs, "claude", claude_says())
+    memory.write("Logs/2026-03-20.md", "# 2026-03-20\n\n- 09:00 quiet\n")
+    memory.curate("run", "--now", "2026-03-21T02:00")
+    assert "Provider" not in memory.curate("status", "--now", "2026-03-21T03:00")
+
+
+def test_the_doctor_knows_a_program_that_is_not_there(memory: Memory, programs: Path) -> None:
+    assert "`curate models` says what can." in memory.curate("doctor", "--json", "--now", "2026-03-20T03:00")
+    settle('providers = ["codex"]')
+    said = memory.curate("doctor", "--json", "--now", "2026-03-20T03:00", exits=1)
+    assert "codex is to read the logs, and there is no program `codex` here." in said
+    lay(programs, "codex", "")
+    assert "Logs are read by codex." in memory.curate("doctor", "--json", "--now", "2026-03-20T03:00")
