@@ -88,7 +88,7 @@ class Captured:
     redacted: int = 0
 
 
-def capture_sessions(
+def capture_sessions(  # noqa: PLR0913  what the command line and the settings say
     root: Path,
     settings: Settings,
     now: datetime,

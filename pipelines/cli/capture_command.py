@@ -56,8 +56,8 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
     if hook:
         _capture_from_hook(memory, project, now)
         return 0
-    paths, headless = _transcripts(paths, agent), headless_is_owner(os.environ)
-    found = capture_sessions(*open_memory(memory, now), paths, project, since or "", headless=headless)
+    chosen, headless = _transcripts(paths, agent), headless_is_owner(os.environ)
+    found = capture_sessions(*open_memory(memory, now), chosen, project, since or "", headless=headless)
     if as_json:
         say_json([asdict(one) for one in found])
     else:

@@ -204,7 +204,7 @@ def act_label(act: Act, refused: str = "") -> str:
 
 
 def act_in(entry: str) -> tuple[Act, str, str] | None:
-    """Return the act that a captured entry is labelled with, the tool that was refused, and the words of its first line.
+    """Return the act that a captured entry is labelled with, the refused tool, and the words of its first line.
 
     Nobody types that label: it stands before all words of a turn. But a journal may hold anything, so the label means
     something only where the entry's seal is the owner's.

@@ -23,6 +23,7 @@ from pipelines.extract.rules.labels import (
     shows_examples,
 )
 from pipelines.extract.rules.lines import LONGEST_TEXT, Line, clean, read_lines, sentences
+from pipelines.extract.rules.owner_acts import NAME, is_act
 from pipelines.store.item import Confidence, ItemType, fold
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from pipelines.store.log import Entry
 
 
-NAME: Final = "rules@1"
 _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
 )  # `Reason: ...` is the next matter
@@ -77,6 +77,10 @@ class LabelReader:
         lines = [part for line in read_lines(entry) for part in _at_labels(line)]
         first_of_section = entry.headings != self._headings
         self._entry, self._lines, self._headings = entry, lines, entry.headings
+        if is_act(entry):
+            self._opened = None
+            self._take(0, len(lines) - 1)
+            return lines
         if first_of_section or (self._opened and entry.start_line - self._opened.end_line > _FAR):
             self._opened = None
         if shows_examples(entry.headings) or (self._before and introduces_example(self._before)):

@@ -109,7 +109,9 @@ _NOT_TYPED: Final = {
 }
 
 
-def said_in(record: Record, zone: tzinfo, acts: Acts) -> list[Turn] | str:
+def said_in(  # noqa: PLR0911  a way out for each shape
+    record: Record, zone: tzinfo, acts: Acts
+) -> list[Turn] | str:
     """Return what was said in a record, or the kind of record for which it is passed over.
 
     Args:
@@ -278,7 +280,8 @@ _SPOKEN: Final = ("text", "input_text", "output_text")
 _PUT_IN: Final = (
     "system-reminder", "system_reminder", "local-command-stdout", "local-command-stderr", "local-command-caveat",
     "command-message", "command-name", "command-contents", "bash-input", "bash-stdout", "bash-stderr",
-    "task-notification", "teammate-message", "cross-session-message", "agent-message", "command-args", "user-prompt-submit-hook", "ide_selection", "ide_opened_file", "ide_diagnostics",
+    "task-notification", "teammate-message", "cross-session-message", "agent-message", "command-args",
+    "user-prompt-submit-hook", "ide_selection", "ide_opened_file", "ide_diagnostics",
     "environment_context", "user_instructions", "permissions instructions", "collaboration_mode", "turn_aborted",
     "user_shell_command", "subagent_notification", "INSTRUCTIONS",
 )  # fmt: skip
