@@ -70,6 +70,7 @@ class Captured:
         session: its name, or empty where it holds no turn.
         file: where it is kept, relative to the memory; empty where it is not.
         turns: how many turns are new in the logs.
+        owners: how many of them are sealed as the owner's.
         days: the days whose logs they are in.
         known: how many of its turns the logs had already.
         faults: what of it could not be read, as parts of a sentence.
@@ -86,6 +87,7 @@ class Captured:
     faults: tuple[str, ...] = ()
     fault: str = ""
     redacted: int = 0
+    owners: int = 0
 
 
 def capture_sessions(  # noqa: PLR0913  what the command line and the settings say
@@ -174,7 +176,9 @@ class _Capture:
             days = turns.spool.append(lambda log: heading_above(session, log))
         if recorder.lines > kept.lines:
             note_kept(self.root, Kept(session.file, kept.head, recorder.lines, recorder.digest))
-        return Captured(str(path), session.name, session.file, turns.new, days, turns.known, faults)
+        return Captured(
+            str(path), session.name, session.file, turns.new, days, turns.known, faults, owners=turns.owners
+        )
 
 
 class _Turns:
@@ -193,7 +197,7 @@ class _Turns:
         self._last = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         self.spool = Spool(capture.root)
         self.session: Session | None = None
-        self.new = self.known = 0
+        self.new = self.known = self.owners = 0
 
     def add(self, turn: Turn) -> None:
         """Take a turn; a subagent's are its agent's business, and come back as what that says."""
@@ -218,6 +222,7 @@ class _Turns:
             return
         self.spool.add(day, lines_of(self.session, turn, moment, day, self._seals))
         self.new += 1
+        self.owners += bool(turn.act)
 
     def _moment(self, turn: Turn) -> datetime:
         """Return when a turn was said, in the memory's zone; one without a moment was said when the one before was."""

@@ -52,6 +52,9 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
 
     The transcript is kept under Sessions, and what the user and the agent said goes to the logs of its days, each line
     with where its record stands. Captured again, or grown, a session adds only what is new.
+
+    Yours is what you typed, queued, answered, refused with a reason or approved. What a program sent is not, unless
+    your settings say `[trust] headless = "owner"`.
     """
     if hook:
         _capture_from_hook(memory, project, now)
@@ -107,6 +110,8 @@ def _tell(found: Sequence[Captured]) -> None:
         known = sum(bool(one.known) for one in found)
         say(f"Nothing new in {known} {'session' if known == 1 else 'sessions'}.")
         return
-    turns, days = sum(one.turns for one in new), sorted({day for one in new for day in one.days})
+    turns, owners = sum(one.turns for one in new), sum(one.owners for one in new)
+    days = sorted({day for one in new for day in one.days})
     span = days[0] if len(days) == 1 else f"{len(days)} days from {days[0]} to {days[-1]}"
-    say(f"Captured {turns:,} turns of {len(new):,} {'session' if len(new) == 1 else 'sessions'}, {span}.")
+    sessions = f"{len(new):,} {'session' if len(new) == 1 else 'sessions'}"
+    say(f"Captured {turns:,} turns of {sessions}, {span}; {owners:,} of them yours.")

@@ -23,7 +23,8 @@ from pipelines.extract.rules.labels import (
     shows_examples,
 )
 from pipelines.extract.rules.lines import LONGEST_TEXT, Line, clean, read_lines, sentences
-from pipelines.extract.rules.owner_acts import NAME, is_act
+from pipelines.extract.rules.owner_acts import NAME, is_typed
+from pipelines.store.evidence import act_in, voice_in
 from pipelines.store.item import Confidence, ItemType, fold
 
 if TYPE_CHECKING:
@@ -77,9 +78,13 @@ class LabelReader:
         lines = [part for line in read_lines(entry) for part in _at_labels(line)]
         first_of_section = entry.headings != self._headings
         self._entry, self._lines, self._headings = entry, lines, entry.headings
-        if is_act(entry):
+        if voice_in(entry.text.partition("\n")[0]) and not is_typed(entry):
+            # In a session an agent thinks aloud and in headings: only what its words begin with is labelled.
             self._opened = None
             self._take(0, len(lines) - 1)
+            self._lines = [] if act_in(entry.text) else lines[:1]
+            if self._lines and (spoken := lines[0].spoken):
+                self._read_line(0, spoken)
             return lines
         if first_of_section or (self._opened and entry.start_line - self._opened.end_line > _FAR):
             self._opened = None

@@ -27,14 +27,13 @@ _MOST: Final = 300
 _FEWEST: Final = 3
 # An answer that says how the session goes on decides nothing that lasts.
 _GOES_ON: Final = re.compile(
-    r"(?:yes|no|ok(?:ay)?|yep|yeah|nope|sure|none|neither|both|all|later)\b(?=\W*(?:$|[,.;:!(—–-]))|"
+    r"(?:yes|ok(?:ay)?|yep|yeah|sure)\b(?=\s*(?:$|[,.;:!(—–-]))|(?:no|nope|none|neither|both|all|later)\b\W*$|"
     r"(?:not now|go on|go ahead|keep going|try again|continue|proceed|resume|stop|skip|retry|cancel|abort|wait|"
     r"pause|move on|do it|start|begin|leave it|let me|let's|ask me|show me|i['’]ll|i will|i don['’]t|not sure|"
     r"approve|reject|accept|decline|commit|push|merge|fix|commit and|run)\b",
     re.IGNORECASE,
 )
 _PLAN: Final = re.compile(r"^(?:implementation\s+)?plan\b(?:\s+(?:for|to)\b)?[\s:—–-]*", re.IGNORECASE)
-_ABOUT: Final = re.compile(r"\s*\((?:recommended|default)\)", re.IGNORECASE)
 _LASTS: Final = re.compile(
     r"\b(?:always|never|from now on)\b|\b(?:don['’]?t|do not)\b.{0,80}\b(?:ever|again)\b", re.IGNORECASE
 )
@@ -50,10 +49,10 @@ _NO_WORDS: Final = ("|", "~~", "`", "http", '"', "“", "'", "#", "//", "/*", "$
 NAME: Final = "rules@1"
 
 
-def is_act(entry: Entry) -> bool:
-    """Return whether capture labelled an entry as more than words that were typed: nothing else is read from it."""
+def is_typed(entry: Entry) -> bool:
+    """Return whether capture labelled an entry as words that the owner typed."""
     act = act_in(entry.text)
-    return act is not None and act[0] is not Act.TYPED
+    return act is not None and act[0] is Act.TYPED
 
 
 def read_acts(
@@ -74,7 +73,8 @@ def read_acts(
     if act is Act.ANSWERED:
         question, _, answer = words.partition(ARROW)
         if not (_GOES_ON.match(answer) or answer.endswith("?") or len(answer) > _MOST):
-            yield _item(ItemType.DECISION, _ABOUT.sub("", f"{question}{ARROW}{answer}"), entry, words, "answered")
+            text = f"{question}{ARROW}{answer.replace(' (Recommended)', '')}"
+            yield _item(ItemType.DECISION, text, entry, words, "answered")
     elif act is Act.PLANNED:
         title = clean(words)
         title = _PLAN.sub("", title, count=1)

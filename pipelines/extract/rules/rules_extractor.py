@@ -15,7 +15,7 @@ from pipelines.extract.extraction import Candidate, Extraction, Place
 from pipelines.extract.rules.label_reader import LabelReader, end_of
 from pipelines.extract.rules.labels import is_bot, is_near_miss, is_procedural
 from pipelines.extract.rules.lines import clean, overlap, sentences, without_filler, words
-from pipelines.extract.rules.owner_acts import NAME, is_act, read_acts
+from pipelines.extract.rules.owner_acts import NAME, is_typed, read_acts
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, ItemType
 
@@ -44,9 +44,11 @@ class RulesExtractor:
         reader = LabelReader()
         read = [(entry, reader.read(entry)) for entry in request.entries]
         laid_down = [
-            one for entry, lines in read for one in read_acts(entry, lines, request.seals, _lays_down)
-            if one.start_line not in reader.taken or is_act(entry)
-        ]  # fmt: skip
+            one
+            for entry, lines in read
+            for one in read_acts(entry, lines, request.seals, _lays_down)
+            if one.start_line not in reader.taken or not is_typed(entry)
+        ]
         suggested = list(_adopted(read, reader.taken))
         # Where people speak, in the minutes of a meeting or in a chat, they think aloud.
         speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in read)
