@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.store.transcripts import Role, Transcript, Turn
+from pipelines.store.transcripts import Act, Role, Transcript, Turn
 from pipelines.store.transcripts.reader import LONGEST
 
 AT = "2026-03-18T09:14:00.000Z"
@@ -75,7 +75,9 @@ def test_claude_code() -> None:
         (7, "user", "Not like that."),
         (15, "user", "Look into it."),
     ]
-    assert turns[0] == Turn(2, Role.USER, "Use SQLite.", MOMENT, "s1", "u1", "claude-code", "/home/me/harbour")
+    assert turns[0] == Turn(
+        2, Role.USER, "Use SQLite.", MOMENT, "s1", "u1", "claude-code", "/home/me/harbour", act=Act.TYPED
+    )
     assert [turn.subagent for turn in turns] == [False, False, False, True]
     assert transcript.passed == {
         "summaries of what was said before": 2,
@@ -124,7 +126,7 @@ def test_codex() -> None:
     )
     turns, transcript = read(data)
     assert said(data) == [(5, "user", "Use SQLite."), (10, "assistant", "I will.")]
-    assert turns[0] == Turn(5, Role.USER, "Use SQLite.", MOMENT, "c1", "", "codex", "/home/me/harbour")
+    assert turns[0] == Turn(5, Role.USER, "Use SQLite.", MOMENT, "c1", "", "codex", "/home/me/harbour", act=Act.TYPED)
     assert transcript.passed["put in by the program"] == 2
     assert transcript.passed["of other kinds"] == 3
     assert transcript.passed["summaries of what was said before"] == 1

@@ -43,7 +43,7 @@ ARROW: Final = " → "
 """Between a question and its answer; a question never holds one, an answer may."""
 
 _HUMAN: Final = "human"
-_TYPED: Final = frozenset({"", "typed", "queued"})
+_TYPED: Final = frozenset({"", "typed", "queued", "sdk"})
 # Tools of the program whose own errors hold no words of others: what another tool gives back as its error may read
 # like a refusal. A shell's error begins with its exit code.
 _BUILT_IN: Final = frozenset(
@@ -68,7 +68,7 @@ class Acts:
 
     Args:
         headless: whether what a program sent is the owner's, as the user's settings say.
-        origins: whether a record told its origin: from there on, one that tells none was typed by nobody.
+        origins: whether a record told that a person typed it: from there on, one that does not was typed by nobody.
         sent: whether a program opened the session, as its first record says.
     """
 
@@ -89,7 +89,7 @@ class Acts:
 
     def is_foreign(self, record: Record) -> bool:
         """Return whether a record, or what is attached to it, says that it came from elsewhere than a person."""
-        self.origins = self.origins or bool(origin_of(record))
+        self.origins = self.origins or is_human(record)  # some versions tell the origin of notifications alone
         return origin_of(record) not in {"", _HUMAN}
 
     def typed(self, record: Record, text: str) -> Done:
@@ -115,8 +115,8 @@ class Acts:
         """Yield what a person answered, refused or approved, and what they said beside it, in a tool's result."""
         blocks = [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
         results = [one for one in blocks if one.get("type") == "tool_result"]
-        name, given = self._calls.get(str(results[0].get("tool_use_id")), ("", None)) if results else ("", None)
-        self._loads = name in {"Skill", "SlashCommand"}
+        name, given = self._calls.pop(str(results[0].get("tool_use_id")), ("", None)) if results else ("", None)
+        self._loads = name in {"Skill", "SlashCommand"} if results else self._loads
         if len(results) != 1 or not name or self._by_program(record):
             return
         beside = clean("\n".join(str(one.get("text") or "") for one in blocks if one.get("type") == "text"))
