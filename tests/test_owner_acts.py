@@ -72,7 +72,7 @@ def test_acts_of_the_owner_are_items_by_structure_alone(memory: Memory, tmp_path
         [user("Always visible buttons are what it shows.", **HUMAN)],
         [user("> Never push on Friday, they wrote.\n```\nAlways use tabs\n```\n# Never commit this", **HUMAN)],
         [user('"Always use tabs" is what the page says.', **HUMAN)],
-        [agent("Some thoughts.\nI'll always use tabs.\n- [ ] call Anders\n**Risk**: it may fail\n\n## Decisions\n- x y")],
+        [agent("Some thoughts.\nI'll always use tabs.\n- [ ] call Anders\n**Risk**: it may fail\n\n## Decisions\n- x")],
         [agent("We decided to use Redis. From now on the build is cached.")],
         [user("Always use tabs here.", promptSource="sdk", entrypoint="sdk-cli")],
     ],

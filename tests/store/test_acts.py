@@ -38,11 +38,11 @@ def result(text: str, told: object = None, *beside: Record, error: bool = False,
     return user([block, *beside], toolUseResult=told if told is not None else f"Error: {text}", **more)
 
 
-def refused(name: str, reason: str, **more: object) -> list[Record]:
+def refused(name: str, reason: str, **more: Any) -> list[Record]:
     return [call(name), result(REFUSAL + reason, error=True, **more)]
 
 
-def answered(given: object, told: object, **more: object) -> list[Record]:
+def answered(given: object, told: object, **more: Any) -> list[Record]:
     return [call("AskUserQuestion", given), result("Your questions have been answered.", told, **more)]
 
 
@@ -92,10 +92,6 @@ SHAPE = user("Use tabs.", version="2.1.38")
         ([user([{"type": "text", "text": "Use tabs."}, {"type": "image", "source": {}}])], [("typed", "Use tabs.")]),
         ([TYPED, *answered({"questions": [QUESTION]}, asked("Ruff"))],
          [("typed", "Use tabs."), ("answered", "Which formatter? → Ruff")]),
-        (answered({"questions": [QUESTION]}, asked(["Ruff", "Black"])),
-         [("answered", "Which formatter? → Ruff, Black")]),
-        (answered({"questions": [QUESTION]}, asked("Ruff", annotations={"Which formatter?": {"notes": "for now"}})),
-         [("answered", "Which formatter? → Ruff (for now)")]),
         (answered({"questions": [QUESTION, {"question": "Where → to?"}]},
                   {"answers": {"Which formatter?": "dprint → all", "Where → to?": "S3"}}),
          [("answered", "Which formatter? → dprint → all"), ("answered", "Where -> to? → S3")]),

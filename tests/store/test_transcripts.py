@@ -56,9 +56,16 @@ def test_claude_code() -> None:
         claude("user", "Use SQLite."),
         claude("assistant", [thought]),
         claude("assistant", [thought, {"type": "text", "text": "I will."}, call]),
-        claude("assistant", [call]),
+        claude("assistant", [call | {"id": "t2"}]),
         claude("user", [result], toolUseResult={"stdout": "x"}),
-        claude("user", [result, {"type": "text", "text": "Not like that."}, {"type": "image", "source": {}}]),
+        claude(
+            "user",
+            [
+                result | {"tool_use_id": "t2"},
+                {"type": "text", "text": "Not like that."},
+                {"type": "image", "source": {}},
+            ],
+        ),
         claude("user", "Caveat: a note of the program", isMeta=True),
         claude("user", "What was said so far", isCompactSummary=True),
         claude("user", "This session is being continued from a previous conversation that ran out of context."),

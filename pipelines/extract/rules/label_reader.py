@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
 )  # `Reason: ...` is the next matter
+_PLAIN: Final = re.compile(r"(?:Decision|Fact|Rule|Todo|Risk|Done|Correction):[ ]")
 _FAR: Final = 2  # lines between a label that stands alone and what it takes: one blank line at most
 _MOST_LINES: Final = 8
 _LONGEST_QUOTE: Final = 3 * LONGEST_TEXT
@@ -79,12 +80,13 @@ class LabelReader:
         first_of_section = entry.headings != self._headings
         self._entry, self._lines, self._headings = entry, lines, entry.headings
         if voice_in(entry.text.partition("\n")[0]) and not is_typed(entry):
-            # In a session an agent thinks aloud and in headings: only what its words begin with is labelled.
             self._opened = None
             self._take(0, len(lines) - 1)
-            self._lines = [] if act_in(entry.text) else lines[:1]
-            if self._lines and (spoken := lines[0].spoken):
-                self._read_line(0, spoken)
+            for index, line in enumerate(lines if act_in(entry.text) is None else ()):
+                # In a session an agent thinks aloud, in lists and in bold: a label is what a line begins with.
+                if line.spoken and _PLAIN.match(line.spoken.said) and not (index and line.spoken.bullet):
+                    self._lines = lines[: index + 1]
+                    self._read_line(index, line.spoken)
             return lines
         if first_of_section or (self._opened and entry.start_line - self._opened.end_line > _FAR):
             self._opened = None

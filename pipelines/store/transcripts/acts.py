@@ -183,18 +183,10 @@ def is_human(record: Record) -> bool:
 
 def _answers(given: object, told: object) -> Iterator[Done]:
     """Yield each question of a call with its answer. What the agent fills in as an answer is nobody's."""
-    if not isinstance(given, dict) or not isinstance(told, dict) or given.get("answers"):
-        return
-    answers, notes = told.get("answers"), told.get("annotations")
-    for one in given["questions"] if isinstance(given.get("questions"), list) else ():
-        question = one.get("question") if isinstance(one, dict) else None
-        answer = answers.get(question) if isinstance(question, str) and isinstance(answers, dict) else None
-        answer = ", ".join(map(str, answer)) if isinstance(answer, list) else answer
-        if isinstance(question, str) and isinstance(answer, str) and answer.strip():
-            note = notes.get(question) if isinstance(notes, dict) else None
-            note = note.get("notes") if isinstance(note, dict) else None
-            more = f" ({fold(note)})" if isinstance(note, str) and note.strip() else ""
-            asked = fold(clean(question)).replace("→", "->")
-            yield Act.ANSWERED, f"{asked}{ARROW}{fold(clean(answer))}{more}", ""
-    if isinstance(said := told.get("response"), str) and said.strip():
-        yield Act.TYPED, clean(said), ""
+    answers = told.get("answers") if isinstance(told, dict) else None
+    asked = given.get("questions") if isinstance(given, dict) and not given.get("answers") else None
+    for one in asked if isinstance(asked, list) and isinstance(answers, dict) else ():
+        question = str(one.get("question")) if isinstance(one, dict) else ""
+        answer = answers.get(question)
+        if isinstance(answer, str) and answer.strip():
+            yield Act.ANSWERED, f"{fold(clean(question)).replace('→', '->')}{ARROW}{fold(clean(answer))}", ""
