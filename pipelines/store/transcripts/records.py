@@ -86,6 +86,7 @@ UNKNOWN: Final = "of an unknown kind"
 NO_WORDS: Final = "without words"
 
 _ROLES: Final = frozenset(Role)
+_WHOLE: Final = frozenset({Act.COMMAND, Act.PLANNED, Act.ANSWERED})
 _UNSPOKEN: Final = {
     **dict.fromkeys("tool function toolResult tool_result bashExecution".split(), TOOLS),
     **dict.fromkeys("compactionSummary branchSummary".split(), SUMMARIES),
@@ -181,19 +182,19 @@ def _claude(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[T
 def _done(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Turn] | str:
     """Return what the owner did in a user's record, or for what it is passed over."""
     content, human = message.get("content"), is_human(record)
+    if human and isinstance(content, list):  # an editor puts blocks of its own beside what was typed
+        content = [one for one in content if not _is_put_in(one)]
     text, others = _words(content)
     done = list(acts.decided(record, content))
-    kind = _not_typed(text) if text and not human else ""
-    if text and not kind and not (others & _TOOL_BLOCKS):
+    if text and not others & _TOOL_BLOCKS:
         done.append(acts.typed(record, text))
+    time, ident = _moment(record.get("timestamp"), zone), _text(record, "uuid")
     turns = [
-        Turn(0, Role.USER, words, _moment(record.get("timestamp"), zone), record=_text(record, "uuid"),
-             tool="claude-code", act=act, refused=refused)
+        Turn(0, Role.USER, words, time, record=ident, tool="claude-code", act=act, refused=refused)
         for act, said, refused in done
-        if (words := _without_put_in(said, human=human or act in {Act.COMMAND, Act.PLANNED, Act.ANSWERED}))
-        and not (act is Act.TYPED and not human and _not_typed(words))
-    ]  # fmt: skip
-    return turns or kind or (PUT_IN if text else _wordless(others))
+        if (words := said if human or act in _WHOLE else _without_put_in("" if _not_typed(said) else said))
+    ]
+    return turns or _not_typed(text) or (PUT_IN if text else _wordless(others))
 
 
 def _placed(turns: list[Turn], record: Record) -> list[Turn]:
@@ -204,6 +205,11 @@ def _placed(turns: list[Turn], record: Record) -> list[Turn]:
         for turn in turns
         if turn.text
     ]
+
+
+def _is_put_in(block: object) -> bool:
+    text = block.get("text") if isinstance(block, dict) else None
+    return isinstance(text, str) and not _without_put_in(text)
 
 
 def _not_typed(text: str) -> str:
@@ -304,14 +310,9 @@ def _words(content: object) -> tuple[str, frozenset[str]]:
     return clean("\n".join(texts)), frozenset(others)
 
 
-def _without_put_in(text: str, *, human: bool = False) -> str:
-    """Return a user's text without what the agent's program put in.
-
-    Args:
-        text: the text.
-        human: whether the record says that a person typed it: then no tag in it was put in behind what they wrote.
-    """
-    if human or "<" not in text:
+def _without_put_in(text: str) -> str:
+    """Return a user's text without what the agent's program put in, as far as its record does not tell."""
+    if "<" not in text:
         return text
     kept: list[str] = []
     unclosed: set[str] = set()  # so that each closing tag is looked for in vain only once
