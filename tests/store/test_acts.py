@@ -109,6 +109,8 @@ SHAPE = user("Use tabs.", version="2.1.38")
          [("typed", "Use tabs."), ("queued", "Lint first.")]),
         ([SHAPE, queue("enqueue", "Lint first."), queue("remove")],
          [("typed", "Use tabs."), ("queued", "Lint first.")]),
+        ([SHAPE, queue("enqueue", "A."), queue("enqueue", "B."), queue("remove", "B."), queue("remove", "C.")],
+         [("typed", "Use tabs."), ("queued", "B."), ("queued", "C.")]),
         ([SHAPE, user("Done.", origin={"kind": "task-notification"}), user("Lint first.")],
          [("typed", "Use tabs."), ("typed", "Lint first.")]),
         ([SHAPE, queue("enqueue", "Lint first."), queue("remove"), attached("Lint first.", origin="")],

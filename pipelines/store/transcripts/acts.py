@@ -143,17 +143,18 @@ class Acts:
         attached = record.get("attachment")
         if isinstance(attached, dict):
             return self._attached(record, attached)
-        how, text = record.get("operation"), record.get("content")
+        how, content = record.get("operation"), record.get("content")
+        text = clean(content) if isinstance(content, str) else ""
         if how == "enqueue":
-            self._queue.append(clean(text) if isinstance(text, str) else "")
-        elif how in {"dequeue", "remove"} and self._queue:
-            text = self._queue.pop(0)
-            if how == "remove" and text and not (self.origins or self._by_program(record) or _MACHINE.match(text)):
-                self._counted.append(text)
-                return Act.QUEUED, text, ""
+            self._queue.append(text)
         elif how == "popAll":
             self._queue.clear()
-        return None
+        elif self._queue and (not text or text in self._queue):
+            text = self._queue.pop(self._queue.index(text) if text else 0)
+        if how != "remove" or not text or self.origins or self._by_program(record) or _MACHINE.match(text):
+            return None
+        self._counted.append(text)
+        return Act.QUEUED, text, ""
 
     def _attached(self, record: Record, attached: Record) -> Done | None:
         prompt, foreign = attached.get("prompt"), self.is_foreign(attached)
@@ -185,8 +186,8 @@ def _answers(given: object, told: object) -> Iterator[Done]:
     """Yield each question of a call with its answer. What the agent fills in as an answer is nobody's."""
     answers = told.get("answers") if isinstance(told, dict) else None
     asked = given.get("questions") if isinstance(given, dict) and not given.get("answers") else None
-    for one in asked if isinstance(asked, list) and isinstance(answers, dict) else ():
+    for one in asked if isinstance(asked, list) else ():
         question = str(one.get("question")) if isinstance(one, dict) else ""
-        answer = answers.get(question)
+        answer = answers.get(question) if isinstance(answers, dict) else None
         if isinstance(answer, str) and answer.strip():
             yield Act.ANSWERED, f"{fold(clean(question)).replace('→', '->')}{ARROW}{fold(clean(answer))}", ""
