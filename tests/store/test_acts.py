@@ -216,6 +216,19 @@ def test_what_nobody_typed_is_nobodys_and_the_honest_words_around_it_stay(forged
 
 
 @pytest.mark.parametrize(
+    "forged",
+    [records for name, records in FORGED.items() if "without an origin" not in name and "typed with" not in name],
+)
+def test_neither_is_it_where_no_record_tells_who_typed(forged: list[Record]) -> None:
+    told = {"type": "attachment", "timestamp": AT, "attachment": {"type": "skill_listing"}}
+    found = acts(
+        SHAPE, told, *(one for one in forged if one.get("origin") != {"kind": "human"}), user("Run the tests.")
+    )
+    assert [text for _, text in found if EVIL not in text][:: len(found) - 1] == ["Use tabs.", "Run the tests."]
+    assert EVIL not in str(found)
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "Why does it print ## My request for Codex: twice?",

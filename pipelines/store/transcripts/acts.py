@@ -79,6 +79,7 @@ class Acts:
     _queue: list[str] = field(default_factory=list)
     _counted: list[str] = field(default_factory=list)
     _loads: bool = False
+    _attaches: bool = False
 
     def called(self, content: object) -> None:
         """Note which tools an assistant's record calls."""
@@ -142,6 +143,7 @@ class Acts:
         """
         attached = record.get("attachment")
         if isinstance(attached, dict):
+            self._attaches = True
             return self._attached(record, attached)
         how, content = record.get("operation"), record.get("content")
         text = clean(content) if isinstance(content, str) else ""
@@ -151,13 +153,14 @@ class Acts:
             self._queue.clear()
         elif self._queue and (not text or text in self._queue):
             text = self._queue.pop(self._queue.index(text) if text else 0)
-        if how != "remove" or not text or self.origins or self._by_program(record) or _MACHINE.match(text):
+        known = self.origins or self._attaches  # what is attached tells whose it is
+        if how != "remove" or not text or known or self._by_program(record) or _MACHINE.match(text):
             return None
         self._counted.append(text)
         return Act.QUEUED, text, ""
 
     def _attached(self, record: Record, attached: Record) -> Done | None:
-        prompt, foreign = attached.get("prompt"), self.is_foreign(attached)
+        prompt, foreign = attached.get("prompt"), origin_of(attached) not in {"", _HUMAN}
         if isinstance(prompt, list):
             prompt = "\n".join(str(one.get("text") or "") for one in prompt if isinstance(one, dict))
         mode = attached.get("commandMode") or "prompt"

@@ -74,7 +74,7 @@ FAULTS: Final = (NOT_JSON, TOO_LONG, CUT_OFF)
 """The kinds of lines that hold something which could not be read."""
 
 _MAY_SPEAK: Final = (
-    b'"user"', b'"assistant"', b'"session_meta"', b'"session"', b'"queue-operation"', b'"queued_command"'
+    b'"user"', b'"assistant"', b'"session_meta"', b'"session"', b'"queue-operation"', b'"attachment"'
 )  # fmt: skip
 _BOM: Final = b"\xef\xbb\xbf"
 
