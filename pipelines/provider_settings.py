@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from pipelines.errors import BadSettings
+from pipelines.errors import BadSettings, read_toml
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ Table = dict[str, object]
 _MEANT: Final = (
     "command", "commands", "shell", "hook", "hooks", "editor", "pager", "endpoint", "endpoints", "address",
     "host", "proxy", "webhook", "models", "remotes", "origin", "upstream", "key", "keys", "token", "secret", "password",
-    "credentials", "env", "environment", "trust", "trusted",
+    "credentials", "env", "environment", "trusted",
 )  # fmt: skip
 """No settings have such keys: who writes one wants a program run, an address asked, a key used or words believed."""
 _USERS: Final = (
     "anthropic", "api_key", "api_key_env", "base_url", "cached", "claude-code", "codex", "concurrency", "embedder",
-    "exec", "folder", "gemini", "input", "input_tokens", "limits", "max_minutes", "max_tokens", "max_usd",
+    "exec", "folder", "gemini", "headless", "input", "input_tokens", "limits", "max_minutes", "max_tokens", "max_usd",
     "memories", "model", "openai", "output", "ping", "precision", "prices", "program", "provider", "providers",
-    "push", "remote", "rules_from", "threads", "timeout_seconds", "tries", "url", "verify", "written",
+    "push", "remote", "rules_from", "threads", "timeout_seconds", "tries", "trust", "url", "verify", "written",
 )  # fmt: skip
 """Every key of the user's settings, in whatever table; a test holds it against them."""
 
@@ -289,3 +289,16 @@ def user_file(environ: Mapping[str, str]) -> Path | None:
     if Path(config).is_absolute():  # the XDG rules say that a relative one is to be ignored
         return Path(config, "memcurate", "config.toml")
     return Path(home, ".config", "memcurate", "config.toml") if home else None
+
+
+def headless_is_owner(environ: Mapping[str, str]) -> bool:
+    """Return whether the user's settings take the prompts that a program sent as theirs (`[trust] headless = "owner"`).
+
+    What else is wrong with the settings costs no session its capture; a file that cannot be read says no.
+    """
+    try:
+        path = user_file(environ)
+        trust = read_toml(path).get("trust") if path else None
+    except BadSettings:
+        return False
+    return isinstance(trust, dict) and trust.get("headless") == "owner"

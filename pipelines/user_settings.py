@@ -201,6 +201,12 @@ class _Embedder(_Endpoint):
         return self
 
 
+class TrustTable(_Table):
+    """`[trust]`: whose word the prompts are that a program sent; `headless_is_owner` reads it."""
+
+    headless: Literal["self", "owner"] = "self"
+
+
 class UserFile(_Table):
     """What the file may say; the names of its keys stand in `_USERS`, too, since no memory may set them."""
 
@@ -218,6 +224,7 @@ class UserFile(_Table):
     ping: PingTable = PingTable()
     rules_from: Literal["self", "owner"] = "self"
     push: PushTable = PushTable()
+    trust: TrustTable = TrustTable()
 
 
 @dataclass(frozen=True, slots=True)

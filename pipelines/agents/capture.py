@@ -20,7 +20,7 @@ from pipelines.errors import BadFile
 from pipelines.store import files
 from pipelines.store.append_log import Spool
 from pipelines.store.days import Days
-from pipelines.store.evidence import captured_in, render_pointer
+from pipelines.store.evidence import act_label, captured_in, render_pointer
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import SESSIONS, log_path, slug
@@ -29,7 +29,7 @@ from pipelines.store.log import parse_entries
 from pipelines.store.secrets import load_redactor
 from pipelines.store.secrets.redact import TranscriptCleaner
 from pipelines.store.session_state import Kept, load_seals, note_kept, read_kept
-from pipelines.store.transcripts import Role, Transcript
+from pipelines.store.transcripts import Act, Acts, Role, Transcript
 from pipelines.store.transcripts.reader import head_of, keep, recording
 from pipelines.store.user_layout import at, layout_of
 from pipelines.store.work_trees import keys_of, remote_in, repository_of
@@ -64,6 +64,7 @@ _PLACES: Final = {
 }
 # What a subagent said comes back in its agent's own session.
 _SUBAGENTS: Final = ("agent-", "subagents")
+_OTHERS: Final = {Role.ASSISTANT: "assistant", Role.USER: "program"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class Captured:
         session: its name, or empty where it holds no turn.
         file: where it is kept, relative to the memory; empty where it is not.
         turns: how many turns are new in the logs.
+        owners: how many of them are sealed as the owner's.
         days: the days whose logs they are in.
         known: how many of its turns the logs had already.
         faults: what of it could not be read, as parts of a sentence.
@@ -91,10 +93,18 @@ class Captured:
     faults: tuple[str, ...] = ()
     fault: str = ""
     redacted: int = 0
+    owners: int = 0
 
 
-def capture_sessions(
-    root: Path, settings: Settings, now: datetime, paths: Iterable[Path], project: str = "", since: str = ""
+def capture_sessions(  # noqa: PLR0913  what the command line and the settings say
+    root: Path,
+    settings: Settings,
+    now: datetime,
+    paths: Iterable[Path],
+    project: str = "",
+    since: str = "",
+    *,
+    headless: bool = False,
 ) -> list[Captured]:
     """Capture transcripts, one after the other; what is wrong with one costs no other.
 
@@ -105,12 +115,13 @@ def capture_sessions(
         paths: the transcripts.
         project: the project of every session; empty for that of its working directory.
         since: the first day whose turns are wanted, `YYYY-MM-DD`; empty for all.
+        headless: whether what a program sent is the owner's, as the user's settings say.
 
     Raises:
         NotWritable: the disk refused.
         LockHeld: another capture does not end.
     """
-    capture = _Capture(root, settings, now, project, since)
+    capture = _Capture(root, settings, now, project, since, headless=headless)
     found = []
     for path in paths:
         with capture_lock(root):
@@ -127,8 +138,10 @@ def capture_sessions(
 class _Capture:
     """Captures transcripts of any number of sessions, as the command line says."""
 
-    def __init__(self, root: Path, settings: Settings, now: datetime, project: str, since: str) -> None:
-        self.root, self.project, self.since = root, project, since
+    def __init__(
+        self, root: Path, settings: Settings, now: datetime, project: str, since: str, *, headless: bool
+    ) -> None:
+        self.root, self.project, self.since, self.headless = root, project, since, headless
         self.days = Days(settings.timezone, settings.day_end)
         self.now = now.astimezone(self.days.zone)
         self.cleaner = TranscriptCleaner(load_redactor(root))
@@ -155,7 +168,7 @@ class _Capture:
         """Read a transcript; None where its beginning is not what was captured before."""
         turns = _Turns(self, path, kept, self._replayed(source, kept))
         with recording(self.root, source, self.cleaner.record, kept.lines) as (recorder, copy), turns.spool:
-            transcript = Transcript(recorder, self.days.zone)
+            transcript = Transcript(recorder, self.days.zone, Acts(self.headless))
             for turn in transcript:
                 turns.add(turn)
             copied = recorder.flush()
@@ -173,7 +186,9 @@ class _Capture:
         if recorder.lines > kept.lines:
             told = recorder.lines, recorder.digest, turns.first, session.project, session.repository
             note_kept(self.root, Kept(session.file, kept.head, *told))
-        return Captured(str(path), session.name, session.file, turns.new, days, turns.known, faults)
+        return Captured(
+            str(path), session.name, session.file, turns.new, days, turns.known, faults, owners=turns.owners
+        )
 
     def _replayed(self, source: IO[bytes], kept: Kept) -> int:
         """Return the line up to which a transcript repeats a session that was captured: one that goes on copies it.
@@ -197,7 +212,7 @@ class _Capture:
 
     def _spoken(self, file: IO[bytes]) -> Iterator[tuple[int, bool, str]]:
         """Yield each turn's line, whether it has an id, and its identity."""
-        for turn in Transcript(file, self.days.zone):
+        for turn in Transcript(file, self.days.zone, Acts(self.headless)):
             if not turn.subagent:
                 told = replace(turn, text=self.cleaner.words(turn.text))
                 yield turn.line, bool(turn.record), identity_of(told)
@@ -245,7 +260,7 @@ class _Turns:
         self.first = ""
         self.spool = Spool(capture.root)
         self.session: Session | None = None
-        self.new = self.known = 0
+        self.new = self.known = self.owners = 0
 
     def add(self, turn: Turn) -> None:
         """Take a turn; a subagent's are its agent's business, and come back as what that says."""
@@ -275,6 +290,7 @@ class _Turns:
             return
         self.spool.add(day, lines_of(self.session, turn, moment, day, self._seals))
         self.new += 1
+        self.owners += bool(turn.act)
 
     def _moment(self, turn: Turn) -> datetime:
         """Return when a turn was said, in the memory's zone; one without a moment was said when the one before was.
@@ -385,7 +401,7 @@ def mark_of(turn: Turn) -> str:
 
 
 def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Seals) -> str:
-    """Return the lines of a turn as a log has them; a person's words are sealed as theirs.
+    """Return the lines of a turn as a log has them; what the owner did is labelled with the act, and sealed.
 
     A turn's words are somebody's text and never structure: they stand under their item, four blanks in, where no
     heading, project line or comment of theirs means anything to whoever reads the log.
@@ -397,13 +413,13 @@ def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Se
         day: the memory's day of that moment.
         seals: makes the seal.
     """
-    first, *more = _words(turn.text)
+    first, *more = _words(turn.text.lstrip("# ") if turn.act is Act.PLANNED else turn.text)
     project = f"[project: {session.project}] " if session.project else ""
-    speaker = "user" if turn.role is Role.USER else "assistant"
+    speaker = act_label(turn.act, turn.refused) if turn.act else _OTHERS[turn.role]
     lines = [" ".join(part for part in (f"- {moment:%H:%M}", f"{project}**{speaker}:**", first) if part)]
     lines += [f"    {line}" for line in more]
     trust, seal = Trust.EXTERNAL if turn.after_outside else Trust.SELF, ""
-    if turn.role is Role.USER:
+    if turn.act:
         seal = seals.of(log_path(day), lines, session.file, turn.line, Trust.OWNER)
         trust = Trust.OWNER if seal else Trust.SELF
     lines[0] += f" {render_pointer(session.file, turn.line, mark_of(turn), trust, seal)}"

@@ -15,6 +15,7 @@ from pipelines.agents.capture import capture_sessions, sessions_folder, transcri
 from pipelines.cli.options import day_option, json_option, memory_option, now_option, open_memory
 from pipelines.cli.output import say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
+from pipelines.provider_settings import headless_is_owner
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -51,11 +52,15 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
 
     The transcript is kept under Sessions, and what the user and the agent said goes to the logs of its days, each line
     with where its record stands. Captured again, or grown, a session adds only what is new.
+
+    Yours is what you typed, queued, answered, refused with a reason or approved. What a program sent is not, unless
+    your settings say `[trust] headless = "owner"`.
     """
     if hook:
         _capture_from_hook(memory, project, now)
         return 0
-    found = capture_sessions(*open_memory(memory, now), _transcripts(paths, agent), project, since or "")
+    chosen, headless = _transcripts(paths, agent), headless_is_owner(os.environ)
+    found = capture_sessions(*open_memory(memory, now), chosen, project, since or "", headless=headless)
     if as_json:
         say_json([asdict(one) for one in found])
     else:
@@ -68,7 +73,7 @@ def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> No
     try:
         event: Any = json.loads(sys.stdin.buffer.read(_HOOK_BYTES))
         path = Path(event["transcript_path"]).expanduser()
-        for one in capture_sessions(*open_memory(memory, now), [path], project):
+        for one in capture_sessions(*open_memory(memory, now), [path], project, headless=headless_is_owner(os.environ)):
             if one.fault:
                 warn(f"curate capture: {escape_terminal_line(one.source)} {one.fault}.")
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -105,6 +110,8 @@ def _tell(found: Sequence[Captured]) -> None:
         known = sum(bool(one.known) for one in found)
         say(f"Nothing new in {known} {'session' if known == 1 else 'sessions'}.")
         return
-    turns, days = sum(one.turns for one in new), sorted({day for one in new for day in one.days})
+    turns, owners = sum(one.turns for one in new), sum(one.owners for one in new)
+    days = sorted({day for one in new for day in one.days})
     span = days[0] if len(days) == 1 else f"{len(days)} days from {days[0]} to {days[-1]}"
-    say(f"Captured {turns:,} turns of {len(new):,} {'session' if len(new) == 1 else 'sessions'}, {span}.")
+    sessions = f"{len(new):,} {'session' if len(new) == 1 else 'sessions'}"
+    say(f"Captured {turns:,} turns of {sessions}, {span}; {owners:,} of them yours.")

@@ -16,6 +16,7 @@ from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.store.layout import day_of_log
 from pipelines.store.log import parse_entries
+from pipelines.store.session_state import NO_SEALS
 from pipelines.store.state import LogProgress, entries_digest, file_hash
 from pipelines.usage import FailureKind, Tally
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extraction import Candidate, DocumentChoice, Extraction, Extractor, Nearby, Operation
     from pipelines.store.log import Entry
+    from pipelines.store.session_state import Seals
 
     Outcome = tuple["DayToRead", Extraction | None, ModelFailed | None]
 
@@ -151,13 +153,14 @@ def due_again(records: Iterable[LogProgress], today: str) -> frozenset[str]:
     return due
 
 
-def extract(
+def extract(  # noqa: PLR0913, PLR0917  what the night knows
     days: Sequence[DayToRead],
     extractor: Extractor,
     documents: tuple[DocumentChoice, ...],
     done: Callable[[int], None],
     at_once: int = 1,
     nearby: Nearby | None = None,
+    seals: Seals = NO_SEALS,
 ) -> Extracted:
     """Ask the extractor about each day, about several at the same time; what comes out is in order of the days.
 
@@ -172,8 +175,9 @@ def extract(
         done: told the number of days read so far.
         at_once: how many days at the same time.
         nearby: the items of the memory that a candidate may be linked to, or None to show none.
+        seals: by which entries are known as the owner's acts.
     """
-    work = [partial(_read, day, extractor, documents, nearby) for day in days]
+    work = [partial(_read, day, extractor, documents, nearby, seals) for day in days]
     outcomes: list[Outcome] = []
     overtaken: list[Outcome] = []
     for outcome in ordered_map(work, at_once, _is_last):
@@ -193,13 +197,13 @@ def _is_last(outcome: Outcome) -> bool:
 
 
 def _read(
-    day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice, ...], nearby: Nearby | None
+    day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice, ...], nearby: Nearby | None, seals: Seals
 ) -> Outcome:
     """Return what became of one day: an extraction (none where nothing in it was new), or a failure."""
     if not day.asked:
         return day, None, None
     try:
-        return day, extractor.extract(ExtractionRequest(day.day, day.asked, documents, nearby)), None
+        return day, extractor.extract(ExtractionRequest(day.day, day.asked, documents, nearby, seals)), None
     except ModelFailed as fault:
         return day, None, fault
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from pipelines.store.evidence import quote_stands
 from pipelines.store.item import LINK_KINDS, ItemType, Trust, Weights, content_words, fold, priority
 from pipelines.store.secrets import veil
+from pipelines.store.session_state import NO_SEALS
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from pipelines.store.item import Confidence, Item, Status
     from pipelines.store.log import Entry
+    from pipelines.store.session_state import Seals
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,16 @@ class DocumentChoice:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRequest:
-    """One day's uncurated entries, in order, and the documents and items that a reply may name."""
+    """One day's uncurated entries, in order, and the documents and items that a reply may name.
+
+    The seals tell which entries are the owner's acts: without them, none is.
+    """
 
     day: str
     entries: tuple[Entry, ...]
     documents: tuple[DocumentChoice, ...] = ()
     nearby: Nearby | None = field(default=None, compare=False)
+    seals: Seals = field(default=NO_SEALS, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

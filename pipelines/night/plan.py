@@ -210,8 +210,9 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         held = [(document_id(path), item) for path, item in linkable(items)]
         nearby = Nearby(held, night.settings.priority, newest)
         extracted = extract(
-            days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once, nearby
-        )
+            days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once, nearby,
+            load_seals(),
+        )  # fmt: skip
     with watch.stage("review"):
         asked_model = ModelReview(night.reviewer, choices) if night.reviewer else None
         rulings, context = _rule(night, days, extracted, catalog, stones, asked_model)

@@ -146,7 +146,7 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
         clock = ""
         if turn.time is not None:
             day, clock = days.of(turn.time), f" {turn.time.astimezone(zone):%H:%M}"
-        trust = Trust.OWNER if turn.role is Role.USER and not turn.subagent else Trust.SELF
+        trust = Trust.OWNER if turn.act and not turn.subagent else Trust.SELF
         for piece in turn_pieces(turn.text):
             if text := without_spoken_comments(piece):
                 yield Unit(
@@ -158,7 +158,7 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
 def _speaker(turn: Turn) -> str:
     """Return who spoke; to a subagent, the agent speaks and no user."""
     if not turn.subagent:
-        return turn.role.value
+        return turn.role.value if turn.act or turn.role is not Role.USER else "program"
     return "task" if turn.role is Role.USER else "subagent"
 
 

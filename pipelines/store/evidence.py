@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes
 from pipelines.store.item import Trust, fold, quote_digest
+from pipelines.store.transcripts.acts import Act
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
@@ -183,3 +184,33 @@ def captured_in(log: str, file: str) -> tuple[int, frozenset[str]]:
 def without_pointer(line: str) -> str:
     """Return a log's line as people read it, without the pointer at its end."""
     return _POINTER.sub("", line).rstrip() if "<!-- Sessions/" in line else line
+
+
+_LABELS: Final = {Act.ANSWERED: "user answered", Act.REFUSED: "user refused", Act.PLANNED: "user approved the plan"}
+_LABELLED: Final = re.compile(
+    r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?"
+    r"\*\*(user answered|user refused|user approved the plan|user)(?: ([\w.-]+))?:\*\*[ \n]"
+)
+
+
+def act_label(act: Act, refused: str = "") -> str:
+    """Return how a log calls an act of the owner.
+
+    Args:
+        act: the act.
+        refused: the tool that was refused, or empty.
+    """
+    return f"{_LABELS.get(act, 'user')} {refused}".rstrip()
+
+
+def act_in(entry: str) -> tuple[Act, str, str] | None:
+    """Return the act that a captured entry is labelled with, the refused tool, and the words of its first line.
+
+    Nobody types that label: it stands before all words of a turn. But a journal may hold anything, so the label means
+    something only where the entry's seal is the owner's.
+    """
+    found = _LABELLED.match(entry)
+    if found is None or voice_in(entry.partition("\n")[0]) is None:
+        return None
+    act = next((act for act, label in _LABELS.items() if label == found[1]), Act.TYPED)
+    return act, found[2] or "", without_pointer(entry[found.end() - 1 :].partition("\n")[0]).strip()

@@ -141,6 +141,9 @@ class Seals:
         return Trust.OWNER if real and hmac.compare_digest(real, seal) else Trust.SELF
 
 
+NO_SEALS: Final = Seals(b"")
+
+
 def load_seals(*, make: bool = False) -> Seals:
     """Return the user's seals.
 

@@ -46,7 +46,7 @@ def test_a_session_stands_in_the_logs_of_its_days_and_leads_back_to_its_records(
     memory.write("curate.toml", 'timezone = "Europe/Zurich"\nday_end = "04:00"\n')
     source = transcript(tmp_path / "a.jsonl", FIRST, {"type": "progress"}, SECOND, LATER)
     told = memory.curate("capture", str(source), *NOW)
-    assert told == "Captured 3 turns of 1 session, 2 days from 2026-03-17 to 2026-03-18.\n"
+    assert told == "Captured 3 turns of 1 session, 2 days from 2026-03-17 to 2026-03-18; 2 of them yours.\n"
     file = "Sessions/2026-03-17/claude-code-3f2a9c1e-77.jsonl"
     first, second = memory.read("Logs/2026-03-17.md"), memory.read("Logs/2026-03-18.md")
     assert first.startswith(

@@ -69,6 +69,19 @@ def test_no_text_makes_a_pattern_slow(attack: Attack, every: int) -> None:
         assert time.process_time() - begun < 1.0, text
 
 
+@pytest.mark.parametrize(
+    "label", ["user answered:** Mail it to Bea? → Blue", "user approved the plan:** Mail it to Bea"]
+)
+def test_of_a_question_and_a_plan_only_the_decision_is_the_owners(label: str) -> None:
+    log = sealed(f"- 10:05 **{label}")
+    assert weighed(log, kind=ItemType.DECISION).candidate.trust is Trust.OWNER
+    assert weighed(log, kind=ItemType.FACT).candidate.trust is Trust.SELF
+    entries = parse_entries(LOG, "2026-03-10", log)
+    gate = Gate([DayToRead(LOG, "2026-03-10", "", entries, entries)], SEALS, "self", frozenset())
+    assert gate.word_of(entries[0], log) is Trust.SELF
+    assert weighed(sealed("- 10:05 **user refused Bash:** Mail it"), kind=ItemType.FACT).candidate.trust is Trust.OWNER
+
+
 def test_disguises_are_undone() -> None:
     tags = "".join(chr(0xE0000 + ord(char)) for char in "obey")
     for text in (

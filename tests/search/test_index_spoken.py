@@ -11,7 +11,7 @@ from pipelines.search.pdf import Pdf
 from pipelines.search.read_files import image_units, pdf_units, turn_units
 from pipelines.store.days import Days
 from pipelines.store.sidecars import Described
-from pipelines.store.transcripts import Role, Turn
+from pipelines.store.transcripts import Act, Role, Turn
 
 LATE = datetime(2026, 3, 18, 23, 30, tzinfo=UTC)
 PATH = "Sessions/2026-03-17/s.jsonl"
@@ -19,6 +19,7 @@ PATH = "Sessions/2026-03-17/s.jsonl"
 
 def turn(text: str, role: Role = Role.USER, **more: Any) -> Turn:
     fields: dict[str, Any] = {"line": 4, "role": role, "text": text, "time": LATE, "cwd": "/home/me/harbour"}
+    fields["act"] = Act.TYPED if role is Role.USER else Act.NONE
     return Turn(**fields | more)
 
 
@@ -31,10 +32,17 @@ def test_a_turn_knows_who_spoke_when_and_where() -> None:
 
 
 def test_whose_word_a_turn_is() -> None:
-    turns = [turn("a"), turn("b", Role.ASSISTANT), turn("c", subagent=True), turn("d", Role.ASSISTANT, subagent=True)]
+    turns = [
+        turn("a"),
+        turn("p", act=Act.NONE),
+        turn("b", Role.ASSISTANT),
+        turn("c", subagent=True),
+        turn("d", Role.ASSISTANT, subagent=True),
+    ]
     told = [(unit.text, unit.trust) for unit in turn_units(PATH, turns, Days())]
     assert told == [
         ("user 23:30: a", "owner"),
+        ("program 23:30: p", "self"),
         ("assistant 23:30: b", "self"),
         ("task 23:30: c", "self"),
         ("subagent 23:30: d", "self"),

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.store.transcripts import Role, Transcript, Turn
+from pipelines.store.transcripts import Act, Role, Transcript, Turn
 from pipelines.store.transcripts.reader import LONGEST
 
 AT = "2026-03-18T09:14:00.000Z"
@@ -56,9 +56,16 @@ def test_claude_code() -> None:
         claude("user", "Use SQLite."),
         claude("assistant", [thought]),
         claude("assistant", [thought, {"type": "text", "text": "I will."}, call]),
-        claude("assistant", [call]),
+        claude("assistant", [call | {"id": "t2"}]),
         claude("user", [result], toolUseResult={"stdout": "x"}),
-        claude("user", [result, {"type": "text", "text": "Not like that."}, {"type": "image", "source": {}}]),
+        claude(
+            "user",
+            [
+                result | {"tool_use_id": "t2"},
+                {"type": "text", "text": "Not like that."},
+                {"type": "image", "source": {}},
+            ],
+        ),
         claude("user", "Caveat: a note of the program", isMeta=True),
         claude("user", "What was said so far", isCompactSummary=True),
         claude("user", "This session is being continued from a previous conversation that ran out of context."),
@@ -75,7 +82,9 @@ def test_claude_code() -> None:
         (7, "user", "Not like that."),
         (15, "user", "Look into it."),
     ]
-    assert turns[0] == Turn(2, Role.USER, "Use SQLite.", MOMENT, "s1", "u1", "claude-code", "/home/me/harbour")
+    assert turns[0] == Turn(
+        2, Role.USER, "Use SQLite.", MOMENT, "s1", "u1", "claude-code", "/home/me/harbour", act=Act.TYPED
+    )
     assert [turn.subagent for turn in turns] == [False, False, False, True]
     assert transcript.passed == {
         "summaries of what was said before": 2,
@@ -124,7 +133,9 @@ def test_codex() -> None:
     )
     turns, transcript = read(data)
     assert said(data) == [(5, "user", "Use SQLite."), (10, "assistant", "I will.")]
-    assert turns[0] == Turn(5, Role.USER, "Use SQLite.", MOMENT, "c1", "", "codex", "/home/me/harbour", begun=MOMENT)
+    assert turns[0] == Turn(
+        5, Role.USER, "Use SQLite.", MOMENT, "c1", "", "codex", "/home/me/harbour", act=Act.TYPED, begun=MOMENT
+    )
     assert transcript.passed["put in by the program"] == 2
     assert transcript.passed["of other kinds"] == 3
     assert transcript.passed["summaries of what was said before"] == 1

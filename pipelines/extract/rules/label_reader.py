@@ -23,6 +23,8 @@ from pipelines.extract.rules.labels import (
     shows_examples,
 )
 from pipelines.extract.rules.lines import LONGEST_TEXT, Line, clean, read_lines, sentences
+from pipelines.extract.rules.owner_acts import NAME, is_typed
+from pipelines.store.evidence import act_in, voice_in
 from pipelines.store.item import Confidence, ItemType, fold
 
 if TYPE_CHECKING:
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
     from pipelines.store.log import Entry
 
 
-NAME: Final = "rules@1"
 _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
 )  # `Reason: ...` is the next matter
+_PLAIN: Final = re.compile(r"(?:Decision|Fact|Rule|Todo|Risk|Done|Correction):[ ]")
 _FAR: Final = 2  # lines between a label that stands alone and what it takes: one blank line at most
 _MOST_LINES: Final = 8
 _LONGEST_QUOTE: Final = 3 * LONGEST_TEXT
@@ -77,6 +79,15 @@ class LabelReader:
         lines = [part for line in read_lines(entry) for part in _at_labels(line)]
         first_of_section = entry.headings != self._headings
         self._entry, self._lines, self._headings = entry, lines, entry.headings
+        if voice_in(entry.text.partition("\n")[0]) and not is_typed(entry):
+            self._opened = None
+            self._take(0, len(lines) - 1)
+            for index, line in enumerate(lines if act_in(entry.text) is None else ()):
+                # In a session an agent thinks aloud, in lists and in bold: a label is what a line begins with.
+                if line.spoken and _PLAIN.match(line.spoken.said) and not (index and line.spoken.bullet):
+                    self._lines = lines[: index + 1]
+                    self._read_line(index, line.spoken)
+            return lines
         if first_of_section or (self._opened and entry.start_line - self._opened.end_line > _FAR):
             self._opened = None
         if shows_examples(entry.headings) or (self._before and introduces_example(self._before)):

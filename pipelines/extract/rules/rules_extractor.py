@@ -12,9 +12,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Extraction, Place
-from pipelines.extract.rules.label_reader import NAME, LabelReader, end_of
+from pipelines.extract.rules.label_reader import LabelReader, end_of
 from pipelines.extract.rules.labels import is_bot, is_near_miss, is_procedural
 from pipelines.extract.rules.lines import clean, overlap, sentences, without_filler, words
+from pipelines.extract.rules.owner_acts import NAME, is_typed, read_acts
+from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, ItemType
 
 if TYPE_CHECKING:
@@ -41,13 +43,20 @@ class RulesExtractor:
         """Return the day's candidates in log order: what a label says with confidence high, the rest with medium."""
         reader = LabelReader()
         read = [(entry, reader.read(entry)) for entry in request.entries]
+        laid_down = [
+            one
+            for entry, lines in read
+            for one in read_acts(entry, lines, request.seals, _lays_down)
+            if one.start_line not in reader.taken or not is_typed(entry)
+        ]
         suggested = list(_adopted(read, reader.taken))
         # Where people speak, in the minutes of a meeting or in a chat, they think aloud.
         speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in read)
         if speaking < _FEW or speaking * _SHARE < len(read):
-            suggested += [one for entry, lines in read for one in _suggested(entry, lines, reader.taken)]
+            own = ((entry, lines) for entry, lines in read if voice_in(entry.text.partition("\n")[0]) is None)
+            suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
         labelled: dict[tuple[str, ...], Candidate] = {}  # what is said more than once in a day, where it is surest
-        for found in (reader.found, reader.repeated):
+        for found in (reader.found, laid_down, reader.repeated):
             for one in sorted(found, key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line)):
                 labelled.setdefault((one.type, *words(one.text)), one)
         said = sorted(labelled.values(), key=lambda one: one.start_line)
@@ -55,6 +64,12 @@ class RulesExtractor:
         unsure = [one for one in said if one.confidence is not Confidence.HIGH]
         kept = [*sure, *_best([*unsure, *suggested], sure)]
         return Extraction(tuple(sorted(kept, key=lambda one: one.start_line)))
+
+
+def _lays_down(sentence: str) -> ItemType | None:
+    """Return what a sentence lays down in so many words: a rule, or a todo to be remembered."""
+    cued = cue_of(sentence)
+    return cued[0].type if cued and cued[0].family in {"rule", "reminder"} else None
 
 
 def _best(suggested: Iterable[Candidate], labelled: Iterable[Candidate]) -> list[Candidate]:

@@ -14,8 +14,9 @@ from pipelines.extract.rules.lines import peel
 from pipelines.review.review import Filed
 from pipelines.review.trust.attacks import attack_in, made_inert
 from pipelines.review.trust.instructions import heads_others_words, instructs, passes_on
-from pipelines.store.evidence import voice_in, without_pointer
+from pipelines.store.evidence import act_in, voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust
+from pipelines.store.transcripts.acts import Act
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ class Gate:
 
     def _look(self, candidate: Candidate) -> Filed:
         entry = candidate.entry
-        trust = self._seals.trust_of(entry.path, entry.text.split("\n"))
+        decided = candidate.type is ItemType.DECISION and candidate.start_line == entry.start_line
+        trust = self._trust_of(entry, decided=decided)
         if is_echo(candidate.lines, self._ids):
             return Filed(replace(candidate, trust=Trust.EXTERNAL), echo=True)
         text = without_unseen(candidate.text)
@@ -131,10 +133,16 @@ class Gate:
         """
         if is_echo([line], self._ids) or self._attack(entry) or self._above(entry):
             return Trust.UNTRUSTED
-        if self._seals.trust_of(entry.path, entry.text.split("\n")) is Trust.OWNER:
+        if self._trust_of(entry) is Trust.OWNER:
             return Trust.OWNER
         lead, colon, _ = peel(without_pointer(line)).said.partition(":")
         return Trust.EXTERNAL if self._passes_on(entry, lead + colon) else Trust.SELF
+
+    def _trust_of(self, entry: Entry, *, decided: bool = False) -> Trust:
+        """Return whose word an entry is; of a question and of a plan the words are the agent's, the decision is not."""
+        trust, act = self._seals.trust_of(entry.path, entry.text.split("\n")), act_in(entry.text)
+        agents = trust is Trust.OWNER and act and act[0] in {Act.ANSWERED, Act.PLANNED} and not decided
+        return Trust.SELF if agents else trust
 
     def _doubt(self, candidate: Candidate, text: str, trust: Trust) -> tuple[str, Trust]:
         """Return why a person is to be asked, if they are, and the trust that is left."""

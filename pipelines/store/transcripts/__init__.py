@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from pipelines.store.transcripts.acts import Act, Acts
 from pipelines.store.transcripts.reader import FAULTS, Transcript
 from pipelines.store.transcripts.records import Role, Turn
 
-__all__ = ["FAULTS", "Role", "Transcript", "Turn"]
+__all__ = ["FAULTS", "Act", "Acts", "Role", "Transcript", "Turn"]

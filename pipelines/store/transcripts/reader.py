@@ -21,6 +21,7 @@ from pipelines.errors import BadFile
 from pipelines.store.files import making, writing
 from pipelines.store.folders import LINKED, holding
 from pipelines.store.layout import ASIDE, SESSIONS
+from pipelines.store.transcripts.acts import Acts
 from pipelines.store.transcripts.records import (
     SUMMARIES,
     UNKNOWN,
@@ -73,7 +74,9 @@ UNREAD: Final = "of other kinds"
 FAULTS: Final = (NOT_JSON, TOO_LONG, CUT_OFF)
 """The kinds of lines that hold something which could not be read."""
 
-_MAY_SPEAK: Final = (b'"user"', b'"assistant"', b'"session_meta"', b'"session"')
+_MAY_SPEAK: Final = (
+    b'"user"', b'"assistant"', b'"session_meta"', b'"session"', b'"queue-operation"', b'"attachment"'
+)  # fmt: skip
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -87,6 +90,7 @@ class Transcript:
     Args:
         file: opened for reading bytes; only one line of it is held at a time.
         zone: the zone of times that name none.
+        acts: whose act each record is; given where the user's settings take what a program sent as theirs.
         passed: how many lines were passed over, by kind, as far as it was gone through.
         first: the first line of each kind, counted from 1.
         strange: the first line of a shape that no known program writes, or zero.
@@ -94,6 +98,7 @@ class Transcript:
 
     file: Lines
     zone: tzinfo = UTC
+    acts: Acts = field(default_factory=Acts)
     passed: dict[str, int] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     strange: int = 0
@@ -115,11 +120,11 @@ class Transcript:
                 # Every record of the known programs tells its type.
                 if not self.strange and line and (said == UNKNOWN or (said == UNREAD and b'"type"' not in line)):
                     self.strange = number
-            elif said:
+            for turn in () if isinstance(said, str) else said or ():
                 self._spoken = True
                 session, cwd, remote, begun = self._opening
                 yield replace(
-                    said, line=number, session=said.session or session, cwd=said.cwd or cwd, remote=remote, begun=begun,
+                    turn, line=number, session=turn.session or session, cwd=turn.cwd or cwd, remote=remote, begun=begun,
                     after_outside=before,
                 )  # fmt: skip
 
@@ -133,7 +138,7 @@ class Transcript:
             if kind in self.passed
         ]
 
-    def _said(self, line: bytes | None) -> Turn | str | None:
+    def _said(self, line: bytes | None) -> list[Turn] | str | None:
         """Return what a line says, the kind for which it is passed over, or None for an empty line."""
         if line is None:
             return TOO_LONG
@@ -151,7 +156,7 @@ class Transcript:
         # A fork holds the opening of the session that it goes on from, too: the first one counts.
         if not self._opening[0] and (opening := opening_of(record, self.zone))[0]:
             self._opening = opening
-        said = said_in(record, self.zone)
+        said = said_in(record, self.zone, self.acts)
         # A session that begins with a summary goes on from one that may have read anything.
         goes_on = said == SUMMARIES and not self._spoken
         self._outside = self._outside or goes_on or lets_in(record, self._opening[1])

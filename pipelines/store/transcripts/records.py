@@ -15,11 +15,14 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
+from pipelines.store.transcripts.acts import Act, is_human, origin_of
 from pipelines.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import tzinfo
+
+    from pipelines.store.transcripts.acts import Acts
 
 
 _HOME_DEPTH: Final = 2
@@ -50,6 +53,8 @@ class Turn:
         begun: when the session began, as its first record tells it.
         subagent: whether it belongs to a subagent: there, the user is the agent that gave it its task.
         after_outside: whether words from outside had come into the session before: of a page, a server, a foreign file.
+        act: what the owner did by which these are their words; NONE for an agent's, and for what a program sent.
+        refused: the tool that the owner refused, or empty.
     """
 
     line: int
@@ -64,6 +69,8 @@ class Turn:
     begun: datetime | None = None
     subagent: bool = False
     after_outside: bool = False
+    act: Act = Act.NONE
+    refused: str = ""
 
     @property
     def project(self) -> str:
@@ -88,6 +95,7 @@ UNKNOWN: Final = "of an unknown kind"
 NO_WORDS: Final = "without words"
 
 _ROLES: Final = frozenset(Role)
+_WHOLE: Final = frozenset({Act.COMMAND, Act.PLANNED, Act.ANSWERED})
 _UNSPOKEN: Final = {
     **dict.fromkeys("tool function toolResult tool_result bashExecution".split(), TOOLS),
     **dict.fromkeys("compactionSummary branchSummary".split(), SUMMARIES),
@@ -111,19 +119,27 @@ _NOT_TYPED: Final = {
 }
 
 
-def said_in(record: Record, zone: tzinfo) -> Turn | str:
+def said_in(  # noqa: PLR0911  a way out for each shape
+    record: Record, zone: tzinfo, acts: Acts
+) -> list[Turn] | str:
     """Return what was said in a record, or the kind of record for which it is passed over.
 
     Args:
         record: the record; it does not know its line, nor what the session's first record says.
         zone: the zone of a time that names none.
+        acts: what is known of the records before it.
     """
     kind, message, payload = record.get("type") or "", record.get("message"), record.get("payload")
     kind, time = kind if isinstance(kind, str) else UNKNOWN, record.get("timestamp")
     if kind in {"user", "assistant"} and isinstance(message, dict):
-        return _claude(record, message, zone)
+        return _claude(record, message, zone, acts)
+    if kind == "session_meta" and isinstance(payload, dict):
+        acts.sent = payload.get("source") in _SENDERS or payload.get("originator") == "codex_exec"
     if kind == "response_item" and isinstance(payload, dict):
-        return _codex(payload, time, zone)
+        return _codex(payload, time, zone, acts)
+    if kind in {"queue-operation", "attachment"} and (done := acts.queued(record)):
+        turn = Turn(0, Role.USER, _without_put_in(done[1]), _moment(time, zone), tool="claude-code", act=done[0])
+        return _placed([turn], record)
     if kind == "message" and isinstance(message, dict):
         return _said(message, time or message.get("timestamp"), zone, "openclaw", _text(record, "id"))
     if kind in {"", "message"} and "role" in record and "content" in record:
@@ -133,10 +149,18 @@ def said_in(record: Record, zone: tzinfo) -> Turn | str:
     return EVENTS if kind in _EVENTS else UNKNOWN
 
 
-def _codex(payload: Record, time: object, zone: tzinfo) -> Turn | str:
+_SENDERS: Final = ("exec", "mcp")
+_EDITOR: Final = "# Context from my IDE setup:"
+_REQUEST: Final = "## My request for Codex:"
+
+
+def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts) -> list[Turn] | str:
     kind = payload.get("type")
     if kind == "message":
-        return _said(payload, time, zone, "codex", _text(payload, "id"))
+        said = _said(payload, time, zone, "codex", _text(payload, "id"))
+        if isinstance(said, list) and acts.sent and not acts.headless:
+            return [replace(turn, act=Act.NONE) for turn in said]
+        return said
     if kind == "reasoning":
         return THINKING
     return TOOLS if isinstance(kind, str) and kind.endswith(("_call", "_call_output", "_output")) else UNKNOWN
@@ -160,32 +184,77 @@ def opening_of(record: Record, zone: tzinfo) -> Opening:
     return _text(told, "id"), _text(told, "cwd"), _text(git, "repository_url") if isinstance(git, dict) else "", moment
 
 
-def _claude(record: Record, message: Record, zone: tzinfo) -> Turn | str:
+def _claude(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Turn] | str:
     if record.get("isCompactSummary"):
         return SUMMARIES
-    if record.get("isMeta") or record.get("isVisibleInTranscriptOnly"):
+    if acts.is_foreign(record) or record.get("isMeta") or record.get("isVisibleInTranscriptOnly"):
         return PUT_IN
     if record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
         return EVENTS
-    said = _said(message, record.get("timestamp"), zone, "claude-code", _text(record, "uuid"))
-    if isinstance(said, str):
-        return said
+    if message.get("role") == Role.USER:
+        said = _done(record, message, zone, acts)
+    else:
+        acts.called(message.get("content"))
+        said = _said(message, record.get("timestamp"), zone, "claude-code", _text(record, "uuid"))
+    return said if isinstance(said, str) else _placed(said, record)
+
+
+def _done(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Turn] | str:
+    """Return what the owner did in a user's record, or for what it is passed over."""
+    content, human = message.get("content"), is_human(record)
+    if human and isinstance(content, list):  # an editor puts blocks of its own beside what was typed
+        content = [one for one in content if not _is_put_in(one)]
+    text, others = _words(content)
+    done = list(acts.decided(record, content))
+    if text and not others & _TOOL_BLOCKS:
+        done.append(acts.typed(record, text))
+    time, ident = _moment(record.get("timestamp"), zone), _text(record, "uuid")
+    turns = [
+        Turn(0, Role.USER, words, time, record=ident, tool="claude-code", act=act, refused=refused)
+        for act, said, refused in done
+        if (words := said if human or act in _WHOLE else _without_put_in("" if _not_typed(said) else said))
+    ]
+    return turns or _not_typed(text) or (PUT_IN if text else _wordless(others))
+
+
+def _placed(turns: list[Turn], record: Record) -> list[Turn]:
+    """Return turns with what their record says of the session."""
     subagent = record.get("isSidechain") is True
-    return replace(said, session=_text(record, "sessionId"), cwd=_text(record, "cwd"), subagent=subagent)
+    return [
+        replace(turn, session=_text(record, "sessionId"), cwd=_text(record, "cwd"), subagent=subagent)
+        for turn in turns
+        if turn.text
+    ]
 
 
-def _said(message: Record, time: object, zone: tzinfo, tool: str, ident: str) -> Turn | str:
-    role = message.get("role")
+def _is_put_in(block: object) -> bool:
+    text = block.get("text") if isinstance(block, dict) else None
+    return isinstance(text, str) and not _without_put_in(text)
+
+
+def _not_typed(text: str) -> str:
+    return next((kind for words, kind in _NOT_TYPED.items() if text.startswith(words)), "")
+
+
+def _wordless(others: frozenset[str]) -> str:
+    return TOOLS if others & _TOOL_BLOCKS else THINKING if others & _THOUGHTS else NO_WORDS
+
+
+def _said(message: Record, time: object, zone: tzinfo, tool: str, ident: str) -> list[Turn] | str:
+    role, act = message.get("role"), Act.NONE
     if not isinstance(role, str) or role not in _ROLES:
         return _UNSPOKEN.get(role, UNKNOWN) if isinstance(role, str) else UNKNOWN
     text, others = _words(message.get("content"))
     if not text:
-        return TOOLS if others & _TOOL_BLOCKS else THINKING if others & _THOUGHTS else NO_WORDS
+        return _wordless(others)
     if role == Role.USER:
-        if kind := next((kind for words, kind in _NOT_TYPED.items() if text.startswith(words)), ""):
+        if kind := _not_typed(text):
             return kind
+        act = Act.TYPED
+        if tool == "codex" and text.startswith(_EDITOR):  # what was selected there may hold the same heading
+            text = text.rpartition(_REQUEST)[2].strip() if _REQUEST in text else ""
         text = _without_put_in(text)
-    return Turn(0, Role(role), text, _moment(time, zone), record=ident, tool=tool) if text else PUT_IN
+    return [Turn(0, Role(role), text, _moment(time, zone), record=ident, tool=tool, act=act)] if text else PUT_IN
 
 
 def _text(record: Record, key: str) -> str:
@@ -237,12 +306,12 @@ _SPOKEN: Final = ("text", "input_text", "output_text")
 _PUT_IN: Final = (
     "system-reminder", "system_reminder", "local-command-stdout", "local-command-stderr", "local-command-caveat",
     "command-message", "command-name", "command-contents", "bash-input", "bash-stdout", "bash-stderr",
-    "task-notification", "user-prompt-submit-hook", "ide_selection", "ide_opened_file", "ide_diagnostics",
+    "task-notification", "teammate-message", "cross-session-message", "agent-message", "command-args",
+    "user-prompt-submit-hook", "ide_selection", "ide_opened_file", "ide_diagnostics",
     "environment_context", "user_instructions", "permissions instructions", "collaboration_mode", "turn_aborted",
     "user_shell_command", "subagent_notification", "INSTRUCTIONS",
 )  # fmt: skip
 _OPENING: Final = re.compile(rf"^[ \t]*<({'|'.join(map(re.escape, _PUT_IN))})(?: [^<>\n]*)?>", re.MULTILINE)
-_ARGUMENTS: Final = re.compile(r"</?command-args>")
 
 
 def _words(content: object) -> tuple[str, frozenset[str]]:
@@ -262,7 +331,7 @@ def _words(content: object) -> tuple[str, frozenset[str]]:
 
 
 def _without_put_in(text: str) -> str:
-    """Return a user's text without what the agent's program put in; what was typed after a slash command stays."""
+    """Return a user's text without what the agent's program put in, as far as its record does not tell."""
     if "<" not in text:
         return text
     kept: list[str] = []
@@ -275,7 +344,9 @@ def _without_put_in(text: str) -> str:
             unclosed.add(closing)
         kept.append(text[at : found.end() if end < 0 else found.start()])
         at = found.end() if end < 0 else end + len(closing)
-    return _ARGUMENTS.sub("", "".join([*kept, text[at:]])).strip()
+        if found[1] == "task-notification" and end >= 0:
+            at = len(text)  # the program goes on with how to read the result
+    return "".join([*kept, text[at:]]).strip()
 
 
 # Known tools that touch nothing but the session's own folder let in none. Every other tool does, the unknown ones,
@@ -321,6 +392,8 @@ def lets_in(record: Record, cwd: str) -> bool:
         cwd: the session's folder as far as it was told, or empty.
     """
     cwd = record["cwd"] if isinstance(record.get("cwd"), str) else cwd
+    if origin_of(record) not in {"", "human", "task-notification"}:
+        return True
     return any(_is_outside(name, given, cwd) for name, given in _calls(record))
 
 

@@ -1,0 +1,109 @@
+"""What the owner did in a session, as items: a question answered, a plan approved, a tool refused, a rule typed.
+
+Capture labels the act and seals the entry. What the label says is structure; what the words say is read only where they
+lay down a rule in so many words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from pipelines.extract.extraction import Candidate, Place
+from pipelines.extract.rules.lines import clean, sentences, without_filler
+from pipelines.store.evidence import act_in
+from pipelines.store.item import Confidence, ItemType, Trust
+from pipelines.store.transcripts.acts import ARROW, Act
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pipelines.extract.rules.lines import Line
+    from pipelines.store.log import Entry
+    from pipelines.store.session_state import Seals
+
+
+_MOST: Final = 300
+_FEWEST: Final = 3
+# An answer that says how the session goes on decides nothing that lasts.
+_GOES_ON: Final = re.compile(
+    r"(?:yes|ok(?:ay)?|yep|yeah|sure)\b(?=\s*(?:$|[,.;:!(—–-]))|(?:no|nope|none|neither|both|all|later)\b\W*$|"
+    r"(?:not now|go on|go ahead|keep going|try again|continue|proceed|resume|stop|skip|retry|cancel|abort|wait|"
+    r"pause|move on|do it|start|begin|leave it|let me|let's|ask me|show me|i['’]ll|i will|i don['’]t|not sure|"
+    r"approve|reject|accept|decline|commit|push|merge|fix|commit and|run)\b",
+    re.IGNORECASE,
+)
+_PLAN: Final = re.compile(r"^(?:implementation\s+)?plan\b(?:\s+(?:for|to)\b)?[\s:—–-]*", re.IGNORECASE)
+_LASTS: Final = re.compile(
+    r"\b(?:always|never|from now on)\b|\b(?:don['’]?t|do not)\b.{0,80}\b(?:ever|again)\b", re.IGNORECASE
+)
+_REMEMBERS: Final = re.compile(
+    r"(?:please\s+)?(?:remember\b(?!\s+(?:to|when|how|the time|me|if)\b)|from now on\b)[,:]?\s", re.IGNORECASE
+)
+_FORBIDS: Final = re.compile(
+    r"(?:please\s+)?(?:don['’]?t|do not)\b.{1,80}\b(?:ever|again|from now on)\b", re.IGNORECASE
+)
+_NO_WORDS: Final = ("|", "~~", "`", "http", '"', "“", "'", "#", "//", "/*", "$ ", "{", "<", "@")
+
+
+NAME: Final = "rules@1"
+
+
+def is_typed(entry: Entry) -> bool:
+    """Return whether capture labelled an entry as words that the owner typed."""
+    act = act_in(entry.text)
+    return act is not None and act[0] is Act.TYPED
+
+
+def read_acts(
+    entry: Entry, lines: Sequence[Line], seals: Seals, lays_down: Callable[[str], ItemType | None]
+) -> Iterator[Candidate]:
+    """Yield what an entry says that capture sealed as the owner's act; of any other entry, nothing.
+
+    Args:
+        entry: the entry.
+        lines: its lines.
+        seals: how to know that it is the owner's.
+        lays_down: tells what a sentence lays down in so many words, or None.
+    """
+    found = act_in(entry.text)
+    if found is None or seals.trust_of(entry.path, entry.text.split("\n")) is not Trust.OWNER:
+        return
+    act, tool, words = found
+    if act is Act.ANSWERED:
+        question, _, answer = words.partition(ARROW)
+        if not (_GOES_ON.match(answer) or answer.endswith("?") or len(answer) > _MOST):
+            text = f"{question}{ARROW}{answer.replace(' (Recommended)', '')}"
+            yield _item(ItemType.DECISION, text, entry, words, "answered")
+    elif act is Act.PLANNED:
+        title = clean(words)
+        title = _PLAN.sub("", title, count=1)
+        if len(title.split()) >= _FEWEST and not title.endswith(":") and len(title) <= _MOST:
+            yield _item(ItemType.DECISION, title[0].upper() + title[1:], entry, title, "plan approved")
+    else:
+        for line in lines:
+            yield from _typed(entry, line, lays_down, refused=bool(tool) or act is Act.REFUSED)
+
+
+def _typed(
+    entry: Entry, line: Line, lays_down: Callable[[str], ItemType | None], *, refused: bool
+) -> Iterator[Candidate]:
+    """Yield the rules among the sentences of a line that the owner typed; code and quotes are none."""
+    spoken = line.spoken
+    if spoken is None or spoken.quoted or spoken.said.startswith(_NO_WORDS):
+        return
+    for start, end in sentences(spoken.said):
+        quote = spoken.said[start:end]
+        text = without_filler(clean(quote))
+        if not len(text.split()) >= _FEWEST or len(text) > _MOST or text.endswith(("?", ":", "…", "...")):
+            continue
+        kind = lays_down(text)
+        if kind is None and (_REMEMBERS.match(text) or _FORBIDS.match(text) or (refused and _LASTS.search(text))):
+            kind = ItemType.RULE
+        if kind:
+            yield _item(kind, text, entry, quote, "laid down", line.number)
+
+
+def _item(kind: ItemType, text: str, entry: Entry, quote: str, reason: str, line: int = 0) -> Candidate:
+    place = Place(entry, line or entry.start_line, line or entry.start_line, quote.strip())
+    return Candidate(kind, text, (place,), Confidence.HIGH, reason, NAME)

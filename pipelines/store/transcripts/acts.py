@@ -1,0 +1,196 @@
+"""Whose act a user's record of Claude Code is: read from the record's structure, never from what its words say.
+
+The program writes as the user's whatever it sends on the user's side: what a person typed, and notifications, hook
+output, tools' results, prompts of other programs. Newer versions say where a prompt came from (`origin`,
+`promptSource`); in older ones a person's words are told by the record's shape. What a person answered, refused or
+approved stands in the result of the tool that asked, and counts only where the record of the call says which tool that
+was: the words of a result may be anybody's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.store.item import fold
+from pipelines.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+Record = dict[str, Any]
+
+
+class Act(StrEnum):
+    """What an owner did by which a record holds their words; NONE where the words are nobody's act."""
+
+    NONE = ""
+    TYPED = "typed"
+    QUEUED = "queued"
+    COMMAND = "command"
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    PLANNED = "planned"
+
+
+Done = tuple[Act, str, str]
+"""An act, its words, and the tool that was refused, or empty."""
+
+ARROW: Final = " → "
+"""Between a question and its answer; a question never holds one, an answer may."""
+
+_HUMAN: Final = "human"
+_TYPED: Final = frozenset({"", "typed", "queued", "sdk"})
+# Tools of the program whose own errors hold no words of others: what another tool gives back as its error may read
+# like a refusal. A shell's error begins with its exit code.
+_BUILT_IN: Final = frozenset(
+    """Bash BashOutput KillShell Edit MultiEdit Write NotebookEdit Read Glob Grep LS Task Agent TodoWrite WebFetch
+    WebSearch ExitPlanMode EnterPlanMode Skill SlashCommand""".split()
+)
+_REFUSED: Final = re.compile(
+    r"The user doesn't want to (?:proceed with this tool use|take this action right now)\.[^\n]*the user said:\n(.+)",
+    re.DOTALL,
+)
+_NOTE: Final = "\n\nNote: The user's next message may contain"
+_COMMAND: Final = re.compile(r"\s*<command-(?:name|message)>[^<>\n]{0,500}</command-(?:name|message)>")
+_MACHINE: Final = re.compile(
+    r"\s*<(?:task-notification|teammate-message|cross-session-message|agent-message|channel|fork-boilerplate|tick|"
+    r"local-command-|bash-)"
+)
+
+
+@dataclass(slots=True)
+class Acts:
+    """Reads the records of one transcript in their order.
+
+    Args:
+        headless: whether what a program sent is the owner's, as the user's settings say.
+        origins: whether a record told that a person typed it: from there on, one that does not was typed by nobody.
+        sent: whether a program opened the session, as its first record says.
+    """
+
+    headless: bool = False
+    origins: bool = False
+    sent: bool = False
+    _calls: dict[str, tuple[str, object]] = field(default_factory=dict)
+    _queue: list[str] = field(default_factory=list)
+    _counted: list[str] = field(default_factory=list)
+    _loads: bool = False
+    _attaches: bool = False
+
+    def called(self, content: object) -> None:
+        """Note which tools an assistant's record calls."""
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") == "tool_use" and isinstance(block.get("id"), str):
+                name = str(block.get("name"))
+                self._calls[block["id"]] = name, block.get("input") if name == "AskUserQuestion" else None
+
+    def is_foreign(self, record: Record) -> bool:
+        """Return whether a record, or what is attached to it, says that it came from elsewhere than a person."""
+        self.origins = self.origins or is_human(record)  # some versions tell the origin of notifications alone
+        return origin_of(record) not in {"", _HUMAN}
+
+    def typed(self, record: Record, text: str) -> Done:
+        """Return whose act the text of a user's record is, and what of it is their words; none where nobody's are."""
+        loads, self._loads = self._loads, False
+        source = record.get("promptSource") or ""
+        if text in self._counted:
+            self._counted.remove(text)
+            return Act.NONE, "", ""
+        if is_human(record):
+            return Act.QUEUED if source == "queued" else Act.TYPED, text, ""
+        if _MACHINE.match(text) or source == "system":
+            return Act.NONE, "", ""
+        sent = self._by_program(record)
+        if _COMMAND.match(text):
+            # A skill that the agent calls is written like a command that a person typed.
+            given = text.partition("<command-contents>")[0].partition("<command-args>")[2]
+            words = "" if loads or record.get("sourceToolUseID") else given.rpartition("</command-args>")[0].strip()
+            return Act.NONE if sent else Act.COMMAND, words, ""
+        return Act.NONE if sent or self.origins or source not in _TYPED else Act.TYPED, text, ""
+
+    def decided(self, record: Record, content: object) -> Iterator[Done]:
+        """Yield what a person answered, refused or approved, and what they said beside it, in a tool's result."""
+        blocks = [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+        results = [one for one in blocks if one.get("type") == "tool_result"]
+        name, given = self._calls.pop(str(results[0].get("tool_use_id")), ("", None)) if results else ("", None)
+        self._loads = name in {"Skill", "SlashCommand"} if results else self._loads
+        if len(results) != 1 or not name or self._by_program(record):
+            return
+        beside = clean("\n".join(str(one.get("text") or "") for one in blocks if one.get("type") == "text"))
+        told, failed = record.get("toolUseResult"), results[0].get("is_error") is True
+        if name == "AskUserQuestion" and not failed:
+            yield from _answers(given, told)
+        elif name == "ExitPlanMode" and not failed and isinstance(told, dict):
+            plan = told.get("plan")
+            if isinstance(plan, str) and not (told.get("isAgent") or told.get("awaitingLeaderApproval")):
+                yield Act.PLANNED, clean(plan), ""
+        elif failed and (name in _BUILT_IN or record.get("toolDenialKind") == "user-rejected"):
+            said = results[0].get("content")
+            if isinstance(said, str) and (reason := _REFUSED.fullmatch(said)):
+                yield Act.REFUSED, clean(reason[1].partition(_NOTE)[0]), re.sub(r"[^\w.-]", "", name)[:24]
+        if beside:
+            yield Act.TYPED, beside, ""
+
+    def queued(self, record: Record) -> Done | None:
+        """Return the message that was queued while the agent worked and reaches it by this record, or None.
+
+        What is dequeued comes again as a user's record of its own; what is removed from the queue was given to the
+        agent, and is attached where the version attaches it.
+        """
+        attached = record.get("attachment")
+        if isinstance(attached, dict):
+            self._attaches = True
+            return self._attached(record, attached)
+        how, content = record.get("operation"), record.get("content")
+        text = clean(content) if isinstance(content, str) else ""
+        if how == "enqueue":
+            self._queue.append(text)
+        elif how == "popAll":
+            self._queue.clear()
+        elif self._queue and (not text or text in self._queue):
+            text = self._queue.pop(self._queue.index(text) if text else 0)
+        known = self.origins or self._attaches  # what is attached tells whose it is
+        if how != "remove" or not text or known or self._by_program(record) or _MACHINE.match(text):
+            return None
+        self._counted.append(text)
+        return Act.QUEUED, text, ""
+
+    def _attached(self, record: Record, attached: Record) -> Done | None:
+        prompt, foreign = attached.get("prompt"), origin_of(attached) not in {"", _HUMAN}
+        if isinstance(prompt, list):
+            prompt = "\n".join(str(one.get("text") or "") for one in prompt if isinstance(one, dict))
+        mode = attached.get("commandMode") or "prompt"
+        if not isinstance(prompt, str) or mode != "prompt" or foreign or attached.get("isMeta"):
+            return None
+        typed = self.typed(record | {"origin": attached.get("origin"), "promptSource": ""}, clean(prompt))
+        return (Act.QUEUED, typed[1], "") if typed[0] is Act.TYPED and typed[1] else None
+
+    def _by_program(self, record: Record) -> bool:
+        sent = record.get("promptSource") == "sdk" or str(record.get("entrypoint") or "").startswith("sdk")
+        return sent and not self.headless
+
+
+def origin_of(record: Record) -> str:
+    """Return from where a record says that its prompt came, or an empty string where it does not say."""
+    origin = record.get("origin")
+    return str(origin.get("kind") or "?") if isinstance(origin, dict) else ""
+
+
+def is_human(record: Record) -> bool:
+    """Return whether a record says that a person typed it."""
+    return origin_of(record) == _HUMAN
+
+
+def _answers(given: object, told: object) -> Iterator[Done]:
+    """Yield each question of a call with its answer. What the agent fills in as an answer is nobody's."""
+    answers = told.get("answers") if isinstance(told, dict) else None
+    asked = given.get("questions") if isinstance(given, dict) and not given.get("answers") else None
+    for one in asked if isinstance(asked, list) else ():
+        question = str(one.get("question")) if isinstance(one, dict) else ""
+        answer = answers.get(question) if isinstance(answers, dict) else None
+        if isinstance(answer, str) and answer.strip():
+            yield Act.ANSWERED, f"{fold(clean(question)).replace('→', '->')}{ARROW}{fold(clean(answer))}", ""
