@@ -139,19 +139,16 @@ def answer(
     best = ((-score, places[unit][:2], unit) for unit, score in scores.items() if score >= bar)
     order = [unit for *_, unit in sorted(best)[:limit]]
     scored = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
-    hits = read_hits(connection, scored)
-    layout = layout_of(root)
+    return [_as_called(hit, layout_of(root)) for hit in read_hits(connection, scored)]
+
+
+def _as_called(hit: Hit, layout: Layout) -> Hit:
+    """Return a hit whose files have their names on the disk."""
     if not layout.in_place:
-        return hits
-    return [
-        replace(hit, path=layout.real(hit.path), own_path=hit.path, source=_real_source(hit.source, layout))
-        for hit in hits
-    ]
-
-
-def _real_source(source: str, layout: Layout) -> str:
-    path, colon, line = source.rpartition(":")
-    return f"{layout.real(path)}:{line}" if colon and line.isdigit() else source
+        return hit
+    path, colon, line = hit.source.rpartition(":")
+    source = f"{layout.real(path)}:{line}" if colon and line.isdigit() else hit.source
+    return replace(hit, path=layout.real(hit.path), own_path=hit.path, source=source)
 
 
 def _factors(
