@@ -169,12 +169,9 @@ class Tools:
         before: Day = "",
     ) -> str:
         """Return what a search finds: each hit with its place, its day and whose word it is."""
-        from pipelines.search.rank import record_uses  # noqa: PLC0415  the other tools need no index
-
-        memory, types = Memory(self._root), (type,) if type else ()
-        answer = memory.search(query, limit=limit, types=types, project=project, since=since, before=before)
-        record_uses(memory.root, [hit.known_as for hit in answer.hits])
-        return _answer_text(answer)
+        types = (type,) if type else ()
+        found = Memory(self._root).search(query, limit=limit, types=types, project=project, since=since, before=before)
+        return _answer_text(found)
 
     @_for_a_model
     def memory_read(

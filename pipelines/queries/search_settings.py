@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import CurateError, IndexUnusable, read_toml
 from pipelines.search.matrix import read_stamp
 from pipelines.search.query import Asked, search
-from pipelines.search.rank import Ranking, uses_of
+from pipelines.search.rank import Ranking
 from pipelines.search.vectors import has_vectors
 from pipelines.store.layout import SETTINGS
 
@@ -113,8 +113,7 @@ def asker(root: Path, filters: Filters, *, explain: bool = False, mode: Mode | N
     """
     ranking = ranking_of(root)
     ranking = replace(ranking, mode=mode or ranking.mode)
-    uses, priorities = partial(uses_of, root), partial(priorities_of, root)
-    asked = Asked(ranking, filters, uses=uses, priorities=priorities, explain=explain)
+    asked = Asked(ranking, filters, priorities=partial(priorities_of, root), explain=explain)
     if ranking.mode == "keyword" or not has_vectors(root):
         return Asker(asked, None, None, [])
     stamp = read_stamp(root)
