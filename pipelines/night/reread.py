@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import OperationKind
-from pipelines.store.item import content_words, folded, quote_digest
+from pipelines.store.evidence import starts_of
+from pipelines.store.item import content_words, folded
 from pipelines.store.state import Reason, wording_hash
 
 if TYPE_CHECKING:
@@ -94,12 +95,8 @@ def _on_same_lines(candidate: Candidate, items: Iterable[Item]) -> list[Item]:
     lines = entry.text.split("\n")
     for item in items:
         for evidence in (one for one in item.evidence if one.path == entry.path):
-            height = evidence.end_line - evidence.start_line + 1
-            for at in range(len(lines) - height + 1):
-                first, last = entry.start_line + at, entry.start_line + at + height - 1
-                if first <= place.end_line and place.start_line <= last:
-                    digest = quote_digest("\n".join(lines[at : at + height]))
-                    found += [item] if digest[: len(evidence.digest)] == evidence.digest else []
+            starts = (entry.start_line + at for at in starts_of(evidence, lines))
+            found += [item for at in starts if at <= place.end_line and place.start_line < at + evidence.height]
     return found
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import CurateError, TooMuchFromGit, UnknownRun
 from pipelines.store.days import moment_of
 from pipelines.store.document import Document
+from pipelines.store.evidence import starts_of
 from pipelines.store.git import Git, blob_id
-from pipelines.store.item import parse_item, quote_digest, without_comment
+from pipelines.store.item import parse_item, without_comment
 from pipelines.store.layout import kind_of
 
 if TYPE_CHECKING:
@@ -247,13 +248,10 @@ def changed_lines(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, st
 
 def _quoted(git: Git, place: Evidence) -> list[str]:
     """Return the words of the lines of a log on which an item rested, from the newest version that holds them."""
-    height = place.end_line - place.start_line + 1
     for commit in git.versions(place.path):
         lines = (git.show(commit, place.path) or b"").decode(errors="replace").replace("\r\n", "\n").split("\n")
-        for start in range(len(lines) - height + 1):
-            rows = lines[start : start + height]
-            if quote_digest("\n".join(rows))[: len(place.digest)] == place.digest:
-                return [bare for row in rows if (bare := _words(row))]
+        for start in starts_of(place, lines):
+            return [bare for row in lines[start : start + place.height] if (bare := _words(row))]
     return []
 
 
