@@ -25,7 +25,7 @@ from pipelines.night.reconcile import understand_edits
 from pipelines.night.report import RunReport
 from pipelines.night.reread import buried_by, reread_in, without_known, without_recounts
 from pipelines.review.existing_items import Known
-from pipelines.review.item_links import find_ties, linkable
+from pipelines.review.item_links import linkable, with_named_links
 from pipelines.review.llm_review import ModelReview
 from pipelines.review.meaning import SameMeaning, Vectors
 from pipelines.review.outcomes import claimed
@@ -222,8 +222,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
             rulings, waiting, context.known, lambda one: quotes.found(one).quote or "", night.verifier, today
         )
     with watch.stage("promote"):
-        ties = find_ties([one.candidate for one in checked.rulings if one.candidate and one.makes_item], items)
-        promoted = promote(checked.rulings, catalog.documents, ties, checked.items)
+        promoted = promote(with_named_links(checked.rulings, items), catalog.documents, checked.items)
         documents, claims, archives = _ask(night, snapshot, promoted, quotes, captured.logs)
     with watch.stage("prune"):
         pruned = tidied(documents, snapshot, night.settings)
