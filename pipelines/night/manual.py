@@ -25,7 +25,7 @@ from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import BY_HAND, run_id
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, folded, new_id
-from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import TOMBSTONES, document_id
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import without_held
@@ -102,7 +102,7 @@ class Held:
                 extractor=by,
             )
             author = self.git.identity() or settings.author
-            apply_changes(snapshot.root, self.git, changes, Signature(message, *author, self.when))
+            apply_changes(snapshot.root, self.git, changes, message, Author(*author, self.when))
             reindex(snapshot.root)
         return after, bool(changes)
 

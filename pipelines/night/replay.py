@@ -23,7 +23,7 @@ from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.progress import Watch
-from pipelines.night.run_night import run_signature
+from pipelines.night.run_night import signed
 from pipelines.review.meaning import Vectors, kept_in
 from pipelines.settings import load_settings
 from pipelines.store.change_set import Change
@@ -133,7 +133,7 @@ def _curate(night: Night, git: Git, run: Run) -> str | None:
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None
-    return apply_changes(night.root, git, plan.changes, run_signature(night, replace(plan.report, run=run.id))).commit
+    return apply_changes(night.root, git, plan.changes, *signed(night, replace(plan.report, run=run.id))).commit
 
 
 def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:

@@ -16,7 +16,7 @@ from pipelines.night.report import save_failure, save_report
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import run_id
-from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.journal import apply_changes, recover
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import still_held
 from pipelines.store.template import make_missing_folders
@@ -128,7 +128,7 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> RunReport:
             return report
         try:
             with watch.stage("commit"):
-                applied = apply_changes(night.root, git, plan.changes, run_signature(night, report))
+                applied = apply_changes(night.root, git, plan.changes, *signed(night, report))
         except ChangedUnderRun:
             if attempt == ATTEMPTS:
                 raise
@@ -178,7 +178,7 @@ def _commit_edits(night: Night, git: Git, run: str, found: Edits | None = None) 
     return commit_edits(night.root, git, message, Author(*night.settings.author, night.now), found)
 
 
-def run_signature(night: Night, report: RunReport) -> Signature:
+def signed(night: Night, report: RunReport) -> tuple[str, Author]:
     """Return how a run's commit is signed: a summary, where items were added, and the trailers."""
     message = render(
         "commit.txt",
@@ -189,4 +189,4 @@ def run_signature(night: Night, report: RunReport) -> Signature:
         changed=report.changed,
         extractor=report.extractor,
     )
-    return Signature(message, *night.settings.author, night.now)
+    return message, Author(*night.settings.author, night.now)
