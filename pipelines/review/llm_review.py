@@ -12,7 +12,7 @@ from pipelines.extract.llm.model_reviewer import MOST_POSED, Posed
 from pipelines.review.compare import keywords
 from pipelines.review.existing_items import BELIEFS, speaks_for
 from pipelines.review.review import REMOVING
-from pipelines.store.item import OUTCOMES, Confidence, Trust
+from pipelines.store.item import OUTCOMES, Confidence, Status, Trust
 from pipelines.store.secrets.redact import is_private
 from pipelines.usage import Tally
 
@@ -102,8 +102,8 @@ def _posed(one: Filed, above: Sequence[Filed], known: Known, names: Mapping[str,
     words = keywords(one.candidate.text)
     alike = [other for other in above if len(words & keywords(other.candidate.text)) >= _ALIKE]
     near = [belief for belief in known.near(one.candidate, one.place) if not is_private(belief.item.text)]
-    rows = [_held_row(belief.item, names.get(belief.document, belief.document)) for belief in near]
-    rows += [_candidate_row(other.candidate, names.get(other.place, other.place)) for other in alike]
+    rows = [_row(belief.item, belief.item.status, belief.item.since, belief.document, names) for belief in near]
+    rows += [_row(other.candidate, Status.LIVE, other.candidate.day, other.place, names) for other in alike]
     return Posed(one.candidate, names.get(one.place, _short(one.place)), tuple(rows))
 
 
@@ -112,14 +112,9 @@ def _short(path: str) -> str:
     return path.removesuffix(".md").rpartition("/")[2]
 
 
-def _held_row(item: Item, document: str) -> dict[str, str]:
-    row = {"id": item.id, "type": item.type.value, "text": shown_text(item.text), "status": item.status.value}
-    return {**row, "document": _short(document), "since": item.since, "trust": item.trust.value}
-
-
-def _candidate_row(one: Candidate, document: str) -> dict[str, str]:
-    row = {"id": one.id, "type": one.type.value, "text": shown_text(one.text), "status": "live"}
-    return {**row, "document": _short(document), "since": one.day, "trust": one.trust.value}
+def _row(one: Item | Candidate, status: Status, since: str, place: str, names: Mapping[str, str]) -> dict[str, str]:
+    row = {"id": one.id, "type": one.type.value, "text": shown_text(one.text), "status": status.value}
+    return {**row, "document": _short(names.get(place, place)), "since": since, "trust": one.trust.value}
 
 
 def operation_fault(operation: Operation, one: Filed, known: Known) -> str:

@@ -162,7 +162,7 @@ def _stage(root: Path, changes: Sequence[Change]) -> None:
 
 def _write_manifest(root: Path, journal: _Journal) -> None:
     rows = [{"path": c.path, "before": _sha(c.before), "after": _sha(c.after)} for c in journal.changes]
-    body = {
+    body: dict[str, object] = {
         "message": journal.message,
         "author": journal.author[:2],
         "when": journal.author.when.isoformat(),
