@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.projects import kept, named_in
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import HISTORY, block_of, commented, edited
+from pipelines.store.document import HISTORY, block_of, commented, edited, numbered
 from pipelines.store.git_history import baseline_at
 from pipelines.store.item import STRUCK, Confidence, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
@@ -156,10 +156,8 @@ def _keepers(
 ) -> dict[str, tuple[str, int]]:
     """Return id → (path, line) of the one place that keeps it: of copies, the one where it stood, else the first."""
     places: dict[str, list[tuple[str, Placed]]] = {}
-    for path, document in sorted(documents.items()):
-        for placed in document.items:
-            if placed.item.id:
-                places.setdefault(placed.item.id, []).append((path, placed))
+    for document, placed in numbered(documents[path] for path in sorted(documents)):
+        places.setdefault(placed.item.id, []).append((document.path, placed))
 
     def unlike(ident: str, place: tuple[str, Placed]) -> tuple[bool, bool]:
         path, item = before.get(ident, ("", None))

@@ -19,6 +19,7 @@ from pipelines.errors import BadFile, BadGold, ModelFailed
 from pipelines.extract.extract_days import is_grounded
 from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.rules.lines import overlap, same_key, words
+from pipelines.store.files import read_text
 from pipelines.store.item import Confidence, ItemType
 from pipelines.store.layout import LOGS, log_day
 from pipelines.store.log import parse_entries
@@ -125,7 +126,7 @@ def read_gold_days(folder: Path) -> list[GoldDay]:
     logs.pop("", None)
     if not logs:
         raise BadFile(folder, f"holds no log ({LOGS}/YYYY-MM-DD.md)", "Name a folder with logs and a gold.jsonl.")
-    texts = {day: _read(path) for day, path in logs.items()}
+    texts = {day: read_text(path) for day, path in logs.items()}
     gold = _read_gold(folder / _GOLD, texts)
     return [
         GoldDay(day, parse_entries(f"{LOGS}/{day}.md", day, text), list(gold.get(day, {}).values()))
@@ -133,19 +134,12 @@ def read_gold_days(folder: Path) -> list[GoldDay]:
     ]
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(path, f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
-
-
 def _read_gold(path: Path, texts: Mapping[str, str]) -> dict[str, dict[tuple[str, str], Gold]]:
     """Return day → type and folded words → the first item that says them."""
     found: dict[str, dict[tuple[str, str], Gold]] = {}
     faults: list[str] = []
     lines = {day: [f" {same_key(line)} " for line in text.split("\n")] for day, text in texts.items()}
-    for number, line in enumerate(_read(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         if not line.strip():
             continue
         try:

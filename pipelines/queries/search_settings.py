@@ -14,6 +14,7 @@ from pipelines.search.matrix import read_stamp
 from pipelines.search.query import Asked, search
 from pipelines.search.rank import Ranking
 from pipelines.search.vectors import has_vectors
+from pipelines.store.document import numbered
 from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ def priorities_of(root: Path) -> dict[str, float]:
 
     weights, documents = load_settings(root).priority, read_snapshot(root).documents
     newest = newest_day(documents.values())
-    items = [placed.item for document in documents.values() for placed in document.items]
-    return {item.id: priority(item, newest, weights) for item in items if item.id}
+    items = (placed.item for _, placed in numbered(documents.values()))
+    return {item.id: priority(item, newest, weights) for item in items}
 
 
 @dataclass(slots=True)

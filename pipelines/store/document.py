@@ -27,7 +27,7 @@ from pipelines.store.markdown import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from pipelines.store.item import Item
     from pipelines.store.markdown import FrontMatter, Heading
@@ -146,6 +146,11 @@ class Document:
     def size(self) -> int:
         """Its size in bytes."""
         return len(self.text.encode())
+
+
+def numbered(documents: Iterable[Document]) -> Iterator[tuple[Document, Placed]]:
+    """Yield every item that has an id, with its document."""
+    return ((document, placed) for document in documents for placed in document.items if placed.item.id)
 
 
 def section_of(item: Item) -> str:
