@@ -9,7 +9,7 @@ import os
 import tempfile
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,7 +169,7 @@ def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
         now,
         str(run.reported("again") or ""),
         embedder=local,
-        vectors=Vectors(local, kept_in(root), most=None) if given.get("nearest") else Vectors(),
+        vectors=Vectors(local, partial(kept_in, root), most=None) if given.get("nearest") else Vectors(),
         rules_from=str(given.get("rules_from") or "self"),
     )
     models = [_Silent(name, int(given.get("input_tokens") or 1)) for name in _words(given.get("models"))]

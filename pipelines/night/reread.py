@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import OperationKind
 from pipelines.store.evidence import starts_of
 from pipelines.store.item import content_words, folded
 from pipelines.store.state import Reason, wording_hash
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Candidate
-    from pipelines.review.review import Ruling
     from pipelines.store.item import Item
     from pipelines.store.state import Tombstone
 
@@ -33,23 +31,14 @@ def reread_in(days: Iterable[DayToRead], again: str) -> Callable[[Candidate], bo
     return lambda one: one.entry.day == again or (one.entry.path, one.entry.key) in known
 
 
-def buried_by(
-    stones: frozenset[Tombstone], again: str, is_reread: Callable[[Candidate], bool]
-) -> Callable[[Candidate], bool]:
+def is_buried(stones: frozenset[Tombstone], again: str, is_reread: Callable[[Candidate], bool], one: Candidate) -> bool:
     """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside.
 
     What was forgotten stays so: the words may still stand in a log that is a person's own file.
     What a model words anew in lines that the rules had read is known by its quote, too: the rules keep the log's words.
     """
-    hashes = frozenset(stone.hash for stone in stones)
-    forgotten = frozenset(stone.hash for stone in stones if stone.reason is Reason.FORGOTTEN)
-
-    def is_buried(one: Candidate) -> bool:
-        texts = (one.text, *one.quotes) if is_reread(one) else (one.text,)
-        closed = hashes if one.entry.day != again else forgotten
-        return any(wording_hash(one.type, text) in closed for text in texts)
-
-    return is_buried
+    said = {wording_hash(one.type, text) for text in (one.text, *(one.quotes if is_reread(one) else ()))}
+    return any(stone.hash in said and (one.entry.day != again or stone.reason is Reason.FORGOTTEN) for stone in stones)
 
 
 def without_known(
@@ -67,7 +56,8 @@ def without_known(
     """
     existing = [item for _, item in items]
     near = {at: _on_same_lines(one, existing) for at, one in enumerate(candidates) if is_reread(one)}
-    said = {at: same for at, found in near.items() if (same := _agreeing(candidates[at], found))}
+    agreeing = {at: [item for item in found if _agrees(candidates[at], item)] for at, found in near.items()}
+    said = {at: found[0] for at, found in agreeing.items() if found}
     spoken_for = {item.id for item in said.values()}
     for at, found in near.items():
         left = (item for item in found if item.type is candidates[at].type and item.id not in spoken_for)
@@ -75,17 +65,6 @@ def without_known(
             said[at] = item
             spoken_for.add(item.id)
     return [one for at, one in enumerate(candidates) if at not in said]
-
-
-def without_recounts(rulings: Iterable[Ruling], is_reread: Callable[[Candidate], bool]) -> list[Ruling]:
-    """Return the rulings without those by which an item would count a line twice that was read before."""
-    return [
-        one for one in rulings if not (one.kind is OperationKind.CONFIRM and one.candidate and is_reread(one.candidate))
-    ]
-
-
-def _agreeing(candidate: Candidate, items: Iterable[Item]) -> Item | None:
-    return next((item for item in items if _agrees(candidate, item)), None)
 
 
 def _on_same_lines(candidate: Candidate, items: Iterable[Item]) -> list[Item]:

@@ -170,7 +170,7 @@ def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str
     head = git.head()
     if head is None:
         return
-    for path, document in baseline_at(git, head, snapshot.documents).changed.items():
+    for path, document in baseline_at(git, head, snapshot.documents)[0].items():
         for placed in document.items:
             yield head, path, document.lines[placed.line]
     for commit, path, sign, line in changed_lines(git, "%H", "-m"):
