@@ -40,7 +40,7 @@ from pipelines.store.evidence import Quotes
 from pipelines.store.git_history import run_id
 from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
 from pipelines.store.log import parse_entries
-from pipelines.store.review_queue import folded_count
+from pipelines.store.review_queue import MOST_SHOWN, read_queue
 from pipelines.store.secrets import find_secrets, format_found, load_redactor, veil
 from pipelines.store.secrets.scan import without_held
 from pipelines.store.session_state import load_seals
@@ -281,7 +281,9 @@ def _ask(
     """
     today, sources = night.today, Sources(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
     documents = asked(promoted.documents, promoted.questions, sources, today)
-    documents, claims = claimed(documents, promoted.claims, sources, today)
+    claims: tuple[str, ...] = ()
+    if promoted.claims:
+        documents, claims = claimed(documents, promoted.claims, sources, today)
     documents, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
     return documents, claims, archives
 
@@ -386,7 +388,7 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
     if claims := len(decided.claims):
         count = "1 item" if claims == 1 else f"{claims} items"
         notes.append(f"Lines of the log say of {count} what a person decides; {review} asks.")
-    if folded := folded_count(decided.pruned.documents.get(REVIEW)):
+    if (folded := len(read_queue(decided.pruned.documents.get(REVIEW))) - MOST_SHOWN) > 0:
         count = "1 more question waits" if folded == 1 else f"{folded} more questions wait"
         notes.append(f"{count} folded in {review}, behind the first ones.")
     if archives := [snapshot.shown(path) for path in decided.archives]:

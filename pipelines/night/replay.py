@@ -133,7 +133,7 @@ def _curate(night: Night, git: Git, run: Run) -> str | None:
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None
-    return apply_changes(night.root, git, plan.changes, *signed(night, replace(plan.report, run=run.id))).commit
+    return apply_changes(night.root, git, plan.changes, *signed(night, replace(plan.report, run=run.id)))[0]
 
 
 def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:

@@ -157,13 +157,13 @@ def take_back(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
             if not plan.changes:
                 return plan, ""
             try:
-                applied = apply_changes(wish.root, git, plan.changes, *_signed(wish, plan, git.head()))
+                commit, _ = apply_changes(wish.root, git, plan.changes, *_signed(wish, plan, git.head()))
             except ChangedUnderRun:
                 if attempt == ATTEMPTS:
                     raise
             else:
                 reindex(wish.root)
-                return plan, applied.commit or ""
+                return plan, commit or ""
     raise AssertionError  # the loop returns or raises
 
 

@@ -213,9 +213,9 @@ class Known:
         if not self._tables and self._vectors.model:
             tables = self._vectors.rows([_meant(one.item) for one in self._all], held=True), self._vectors.rows([])
             self._tables = [table for table in tables if table is not None]
-        said = sentence_of(candidate.type, candidate.text, candidate.day)
-        question = self._vectors.rows([said]) if self._tables and self._all else None
-        if question is None:
+        if not (self._tables and self._all):
+            return []
+        if (question := self._vectors.rows([sentence_of(candidate.type, candidate.text, candidate.day)])) is None:
             return []
         import numpy as np  # noqa: PLC0415  as above
 

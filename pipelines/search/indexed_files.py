@@ -236,7 +236,7 @@ def compare(root: Path, found: Mapping[str, Stamp], known: Mapping[str, Recorded
     for path, stamp in found.items():
         if (old := known.get(path)) is None:
             added.append(path)
-        elif is_covered(stamp, *old[:2]):
+        elif stamp == old[0] and max(stamp.mtime_ns, stamp.ctime_ns) + SETTLED_NS < old[1]:  # surely what was read
             unchanged.append(path)
         elif (now := fingerprint(root, path, stamp.beside)) and now == old[2]:
             unchanged.append(path)
@@ -245,11 +245,6 @@ def compare(root: Path, found: Mapping[str, Stamp], known: Mapping[str, Recorded
             changed.append(path)
     removed = sorted(known.keys() - found.keys())
     return Changes(added, changed, removed, unchanged, touched, [*added, *changed, *removed])
-
-
-def is_covered(stamp: Stamp, recorded_stamp: Stamp, checked_ns: int) -> bool:
-    """Return whether the file with a stamp is surely the one that was read when another was taken of it."""
-    return stamp == recorded_stamp and max(stamp.mtime_ns, stamp.ctime_ns) + SETTLED_NS < checked_ns
 
 
 def fingerprint(root: Path, path: str, beside: str) -> str | None:

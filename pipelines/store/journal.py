@@ -42,12 +42,8 @@ _FOLDER: Final = f"{PRIVATE}/{_NAME}"
 _MANIFEST: Final = "manifest.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What became of a change set: the commit, and the files in which somebody's edit was merged."""
-
-    commit: str | None
-    merged: tuple[str, ...]
+Applied = tuple[str | None, tuple[str, ...]]
+"""What became of a change set: the commit, and the files in which somebody's edit was merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +237,7 @@ def _complete(root: Path, git: Git, journal: _Journal, folder: Folder) -> Applie
     with log_lock(root):
         merged += settle(root, folder, changes)
     _drop(root)
-    return Applied(commit, tuple(dict.fromkeys(merged)))
+    return commit, tuple(dict.fromkeys(merged))
 
 
 def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:

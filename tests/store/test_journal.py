@@ -59,8 +59,8 @@ def assert_applied(git: Git) -> None:
 
 
 def test_a_change_set_is_written_and_committed(git: Git) -> None:
-    applied = apply_changes(git.root, git, real_changes(git), *SIGNED)
-    assert applied.commit == git.head()
+    commit, _ = apply_changes(git.root, git, real_changes(git), *SIGNED)
+    assert commit == git.head()
     assert_applied(git)
 
 
@@ -133,7 +133,7 @@ def test_an_edit_between_the_kill_and_the_next_start_stands(git: Git, monkeypatc
     (git.root / BASE.path).write_text("# A\n\nmine, and more\n")
     applied = recover(git.root, git)
     assert applied is not None
-    assert applied.merged == (BASE.path,)
+    assert applied[1] == (BASE.path,)
     text = (git.root / BASE.path).read_text()
     assert "mine, and more" in text
     assert "use one" in text
