@@ -114,14 +114,14 @@ class Known:
         self._all.append(one)
 
     @cached_property
-    def _same(self) -> dict[str, list[Belief]]:
+    def _same(self) -> defaultdict[str, list[Belief]]:
         found = defaultdict[str, list[Belief]](list)
         for one in self._all:
             found[folded(one.item.text)].append(one)
         return found
 
     @cached_property
-    def _words(self) -> dict[str, list[int]]:
+    def _words(self) -> defaultdict[str, list[int]]:
         found = defaultdict[str, list[int]](list)
         for at, one in enumerate(self._all):
             for word in keywords(one.item.text):
