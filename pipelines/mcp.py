@@ -115,12 +115,9 @@ class Tools:
         from pipelines.queries.search_settings import spare_threads
 
         spare_threads()
-        from pipelines.search.rank import record_uses
-
-        memory, types = self._memory, (type,) if type else ()
-        answer = memory.search(query, limit=limit, types=types, project=project, since=since, before=before)
-        record_uses(memory.root, [hit.known_as for hit in answer.hits])
-        return _answer_text(answer)
+        types = (type,) if type else ()
+        found = self._memory.search(query, limit=limit, types=types, project=project, since=since, before=before)
+        return _answer_text(found)
 
     def memory_read(self, name: str, start_line: int | None = None, end_line: int | None = None) -> str:
         """Return lines of one file, each with its number."""

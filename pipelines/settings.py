@@ -96,7 +96,6 @@ class Search(_Strict):
 
     mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
     vector_weight: Share = 0.5
-    access: Share = 0.0
     priority: Share = 0.0
 
 

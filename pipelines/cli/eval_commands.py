@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pipelines.queries.eval_month import Lived
     from pipelines.queries.evaluate import Score
     from pipelines.settings import Settings
+    from pipelines.usage import Tally
 
 _NIGHTS = ("one-by-one", "5", "1")
 _json = json_option("Print it as one JSON object.")
@@ -129,16 +130,23 @@ def _tell_scores(scores: Sequence[tuple[str, Score]]) -> None:
         say(*(f"  {failure}" for failure in score.failures))
 
 
+def _paid(paid: Tally) -> str:
+    from pipelines.queries.evaluate import paid_json  # noqa: PLC0415  as above
+
+    calls, sent, received, usd = paid_json(paid).values()
+    cost = "cost not known (the price table lacks the model)" if usd is None else f"{usd:.4f} USD"
+    return f"{calls:,} calls, {sent:,} tokens sent, {received:,} received, {cost}"
+
+
 def _summary(score: Score) -> str:
     levels = [f"{level} {one.right:,} of {one.kept:,} right" for level, one in score.confidence.items() if one.kept]
-    cost = "cost not known (the price table lacks the model)" if score.usd is None else f"{score.usd:.4f} USD"
     parts = (
         f"{score.days:,} days{f', {score.failed:,} of them failed' if score.failed else ''}",
         f"{score.fallback:,} days read by the rules, because no model could" if score.fallback else "",
         f"by confidence: {', '.join(levels)}" if levels else "",
         f"{score.ungrounded:,} without grounds dropped",
         f"{score.unjudged:,} of types that the gold does not hold" if score.unjudged else "",
-        f"{score.calls:,} calls, {score.input_tokens:,} tokens sent, {score.output_tokens:,} received, {cost}",
+        _paid(score.paid),
         f"{score.seconds:.1f} s",
     )
     return "; ".join(filter(None, parts))
@@ -229,9 +237,7 @@ def _tell_month(lived: dict[str, Lived], *, verbose: bool) -> None:
     )
     say()
     for name, one in lived.items():
-        cost = "cost not known" if one.usd is None else f"{one.usd:.4f} USD"
-        sent, received = one.tokens
-        say(f"{name}: {one.calls:,} calls, {sent:,} tokens sent, {received:,} received, {cost}")
+        say(f"{name}: {_paid(one.paid)}")
         say(*(f"  {failure}" for failure in one.failures))
         if verbose:
             say(*(f"  {row.title}: {wrong}" for row in one.rows for wrong in row.wrong))

@@ -18,6 +18,7 @@ from pipelines.night.manual import Deed, change_by_hand
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
 from pipelines.queries.item_graph import Beliefs
 from pipelines.store.change_set import moved, placed_item, with_pin
+from pipelines.store.document import numbered
 from pipelines.store.evidence import Quotes
 from pipelines.store.git import Git
 from pipelines.store.git_history import ids_in_history, wordings
@@ -196,7 +197,7 @@ def _tell_rewriting(root: Path, prefix: str) -> None:
     """
     git = Git(root)
     git.check()
-    present = {p.item.id for document in read_documents(root).values() for p in document.items}
+    present = {placed.item.id for _, placed in numbered(read_documents(root).values())}
     past = ids_in_history(git, prefix.strip().casefold()) if git.head() else frozenset()
     ident = named_item(prefix, present | past)
     words = wordings(git, ident) if git.head() else ()

@@ -10,6 +10,7 @@ import click
 
 from pipelines.cli.output import on_terminal
 from pipelines.errors import UsageFault
+from pipelines.store.document import numbered
 from pipelines.store.layout import LOGS, NOTES, Kind
 from pipelines.store.secrets import veil
 from pipelines.store.secrets.redact import log_without_private
@@ -31,7 +32,7 @@ def item_named(documents: Mapping[str, Document], prefix: str) -> str:
     Raises:
         UnknownItem: there is none, or more than one.
     """
-    return named_item(prefix, [p.item.id for document in documents.values() for p in document.items])
+    return named_item(prefix, [placed.item.id for _, placed in numbered(documents.values())])
 
 
 def open_document(

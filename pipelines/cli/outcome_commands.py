@@ -6,7 +6,7 @@ sentence in one's place, and `reopen` takes any of that back. Each is one commit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 import click
 
@@ -57,17 +57,25 @@ _WAYS: Final = {
 }
 
 
+class _Given(TypedDict):
+    """What each verb is given: the items as they are named, how to print, and the memory."""
+
+    items: tuple[str, ...]
+    as_json: bool
+    opened: OpenMemory
+
+
 @click.command()
 @_IDS
 @_JSON
 @with_memory
-def curate_done(*, items: tuple[str, ...], as_json: bool, opened: OpenMemory) -> None:
+def curate_done(**given: Unpack[_Given]) -> None:
     """Say that todos are done.
 
     ID is the beginning of an item's id, or a few words of one open todo: `curate done call Anders`. Where the words
     mean none, or more than one, the nearest todos are shown and nothing is done.
     """
-    _close("done", items, _Ending(Sought(_open(_TODOS), "open todo"), lambda _: Status.DONE), opened, as_json=as_json)
+    _close("done", _TODOS, "open todo", lambda _: Status.DONE, **given)
 
 
 @click.command()
@@ -75,27 +83,29 @@ def curate_done(*, items: tuple[str, ...], as_json: bool, opened: OpenMemory) ->
 @click.option("--occurred", is_flag=True, help="The risk came true.")
 @_JSON
 @with_memory
-def curate_resolve(*, items: tuple[str, ...], occurred: bool, as_json: bool, opened: OpenMemory) -> None:
+def curate_resolve(*, occurred: bool, **given: Unpack[_Given]) -> None:
     """Say that risks are over: they cannot come true any more, or did.
 
     ID is the beginning of an item's id, or a few words of one open risk.
     """
     how = Status.OCCURRED if occurred else Status.RESOLVED
-    _close("resolve", items, _Ending(Sought(_open(_RISKS), "open risk"), lambda _: how), opened, as_json=as_json)
+    _close("resolve", _RISKS, "open risk", lambda _: how, **given)
 
 
 @click.command()
 @_IDS
 @_JSON
 @with_memory
-def curate_drop(*, items: tuple[str, ...], as_json: bool, opened: OpenMemory) -> None:
+def curate_drop(**given: Unpack[_Given]) -> None:
     """Drop todos that will not be done, and risks that need no watching any more (they count as resolved).
 
     ID is the beginning of an item's id, or a few words of one open todo or risk.
     """
-    sought = Sought(_open(_TODOS | _RISKS), "open todo or risk")
-    ending = _Ending(sought, lambda kind: Status.RESOLVED if kind is ItemType.RISK else Status.DROPPED)
-    _close("drop", items, ending, opened, as_json=as_json)
+
+    def how(kind: ItemType) -> Status:
+        return Status.RESOLVED if kind is ItemType.RISK else Status.DROPPED
+
+    _close("drop", _TODOS | _RISKS, "open todo or risk", how, **given)
 
 
 @click.command()
@@ -103,29 +113,27 @@ def curate_drop(*, items: tuple[str, ...], as_json: bool, opened: OpenMemory) ->
 @click.option("--answered", is_flag=True, help="It was a question, and is answered.")
 @_JSON
 @with_memory
-def curate_end(*, items: tuple[str, ...], answered: bool, as_json: bool, opened: OpenMemory) -> None:
+def curate_end(*, answered: bool, **given: Unpack[_Given]) -> None:
     """Say that decisions, facts or rules held until today, and nothing takes their place.
 
     ID is the beginning of an item's id, or a few words of one that holds. Where something else holds now, use
     `curate correct`; where it was a mistake from the beginning, `curate retract`.
     """
     how = Status.ANSWERED if answered else Status.ENDED
-    sought = Sought(_open(_BELIEFS), "decision, fact or rule that holds")
-    _close("end", items, _Ending(sought, lambda _: how), opened, as_json=as_json)
+    _close("end", _BELIEFS, "decision, fact or rule that holds", lambda _: how, **given)
 
 
 @click.command()
 @_IDS
 @_JSON
 @with_memory
-def curate_retract(*, items: tuple[str, ...], as_json: bool, opened: OpenMemory) -> None:
+def curate_retract(**given: Unpack[_Given]) -> None:
     """Say that items were mistakes and never held, on no day.
 
     ID is the beginning of an item's id, or a few words of one that is live or open. `--as-of` shows such an item for no
     day; `curate history` still tells of it. `curate forget` takes its words out of the memory altogether.
     """
-    ending = _Ending(Sought(_open(frozenset(ItemType)), "live or open item"), lambda _: Status.NEVER_HELD)
-    _close("retract", items, ending, opened, as_json=as_json)
+    _close("retract", frozenset(ItemType), "live or open item", lambda _: Status.NEVER_HELD, **given)
 
 
 @click.command()
@@ -150,14 +158,14 @@ def curate_correct(*, item: str, sentence: str, never_held: bool, as_json: bool,
     def change(held: Held, found: list[str]) -> Changed:
         return correct_item(held.documents, found[0], clean.text, _owner(held), never_held=never_held)
 
-    _carry_out("correct", (item,), sought, change, opened, as_json=as_json)
+    _carry_out("correct", sought, change, (item,), opened, as_json=as_json)
 
 
 @click.command()
 @_IDS
 @_JSON
 @with_memory
-def curate_reopen(*, items: tuple[str, ...], as_json: bool, opened: OpenMemory) -> None:
+def curate_reopen(**given: Unpack[_Given]) -> None:
     """Take the end of items back: a todo or a risk is open again, anything else holds again.
 
     ID is the beginning of an item's id, or a few words of one that has ended. What took its place stays, too.
@@ -167,14 +175,7 @@ def curate_reopen(*, items: tuple[str, ...], as_json: bool, opened: OpenMemory) 
     def change(held: Held, found: list[str]) -> Changed:
         return reopen_items(held.documents, found, _owner(held))
 
-    _carry_out("reopen", items, sought, change, opened, as_json=as_json)
-
-
-class _Ending:
-    """How a verb ends items: what it can be about, and how an item of a type ends."""
-
-    def __init__(self, sought: Sought, how_of: Callable[[ItemType], Status]) -> None:
-        self.sought, self.how_of = sought, how_of
+    _carry_out("reopen", sought, change, **given)
 
 
 def _open(kinds: frozenset[ItemType]) -> Callable[[Item], bool]:
@@ -185,21 +186,23 @@ def _owner(held: Held) -> Voice:
     return Voice(held.today, shown=held.snapshot.shown)
 
 
-def _close(verb: str, items: tuple[str, ...], ending: _Ending, opened: OpenMemory, *, as_json: bool) -> None:
+def _close(
+    verb: str, kinds: frozenset[ItemType], what: str, how_of: Callable[[ItemType], Status], **given: Unpack[_Given]
+) -> None:
     def change(held: Held, found: list[str]) -> Changed:
         for ident in found:
             item = placed_item(held.documents, ident)[1].item
-            check_ending(item, ending.how_of(item.type), _WAYS[item.type])
-        return close_items(held.documents, found, ending.how_of, _owner(held))
+            check_ending(item, how_of(item.type), _WAYS[item.type])
+        return close_items(held.documents, found, how_of, _owner(held))
 
-    _carry_out(verb, items, ending.sought, change, opened, as_json=as_json)
+    _carry_out(verb, Sought(_open(kinds), what), change, **given)
 
 
 def _carry_out(
     verb: str,
-    names: tuple[str, ...],
     sought: Sought,
     change: Callable[[Held, list[str]], Changed],
+    items: tuple[str, ...],
     opened: OpenMemory,
     *,
     as_json: bool,
@@ -207,7 +210,7 @@ def _carry_out(
     """Look the items up, change them in one commit, and tell what became of each."""
     with change_by_hand(*opened, f"curate {verb}") as held:
         shown = held.snapshot.shown
-        found = named_items(held.documents, names, sought, shown)
+        found = named_items(held.documents, items, sought, shown)
         documents, outcomes = change(held, found)
         after: Mapping[str, Document] = held.documents
         added = [one.new for one in outcomes if one.is_new]

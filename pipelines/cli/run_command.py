@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import asdict, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -108,7 +108,7 @@ def night_of(root: Path, settings: Settings, when: datetime, again: str, user: U
         when,
         again,
         embedder=local,
-        vectors=Vectors(local, kept_in(root)),
+        vectors=Vectors(local, partial(kept_in, root)),
         rules_from=user.rules_from,
     )
     if isinstance(extractor, ModelExtractor):

@@ -93,11 +93,6 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
 
             if filters.as_of < (first := first_day(searched)):
                 warn(f"The first day that the memory tells of is {first}.")
-        if searched == root:
-            from pipelines.search.rank import record_uses  # noqa: PLC0415  as above
-
-            sys.stdout.flush()  # what is counted as used is counted after the answer, so that nobody waits for it
-            record_uses(root, [hit.known_as for hit in hits])
 
 
 @contextlib.contextmanager

@@ -102,14 +102,6 @@ def _stems(text: str) -> set[str]:
 # ---------------------------------------- conditions and hedges
 
 
-class _Guard(NamedTuple):
-    """Words that limit a statement, what says the same, and whether they limit only their part between commas."""
-
-    words: re.Pattern[str]
-    same: re.Pattern[str]
-    near: bool = False
-
-
 _SUBJECT: Final = (
     r"(?:the|an?|we|you|they|i|he|she|it|all|any|both|there|this|that|these|our|my|your|their|(?-i:[A-Z])\w*)\b"
 )
@@ -123,67 +115,6 @@ _BUT: Final = r"(?:all|any\w*|every\w*|none|nothing|nobody|nowhere|no \w+) but"
 _LEFT_OUT: Final = (
     r"except\w*|exclud\w+|(?:apart|aside) from|other than|besides|barring|minus|outside|save for|exempt\w*"
 )
-_EXCEPT: Final = _Guard(
-    re.compile(rf"\b(?:except(?:ing|ions?)?|excluding|{_BUT}|apart from|aside from|other than|save for)\b", _FLAGS),
-    re.compile(rf"\b(?:{_LEFT_OUT}|{_BUT}|but not|unless|without|only|otherwise)\b", _FLAGS),
-)
-_OTHERWISE: Final = _Guard(
-    re.compile(r"(?:^|[.,;!?–—-]\s|\b(?:and|but|or)\s)otherwise\b|\bor else\b", _FLAGS),
-    re.compile(rf"\b(?:{_IF}|or|must|need\w*|has to|have to)\b", _FLAGS),
-)
-# A guard with the group `free` limits nothing: `even if`, `not only`, `I know when`.
-_GUARDS: Final = (
-    _EXCEPT,
-    _OTHERWISE,
-    _Guard(
-        re.compile(
-            r"(?P<free>\b(?:as|even|what|only)\s)?\bif\b(?!\s(?:any|so|only|at all|you (?:can|could|like|please))\b)"
-            rf"|\b(?:in case|provided (?:that|{_SUBJECT})|(?:as|so) long as|as soon as|whenever|assuming|on condition"
-            rf"|subject to|once (?!an?\b){_SUBJECT})\b|(?P<known>\b(?:{_KNOWN})\s)?\bwhen {_SUBJECT}",
-            _FLAGS,
-        ),
-        re.compile(rf"\b(?:{_IF})\b|(?:^|[.,;:]\s)should\b", _FLAGS),
-    ),
-    _Guard(re.compile(r"\bunless\b", _FLAGS), re.compile(rf"\b(?:{_IF}|{_BUT}|{_LEFT_OUT}|or)\b", _FLAGS)),
-    _Guard(
-        re.compile(r"(?P<free>\b(?:not|if|n['’]t)\s)?\b(?:only(?!\s(?:if|when|once)\b)|solely|exclusively)\b", _FLAGS),
-        re.compile(
-            rf"\b(?:only|just|sole(?:ly)?|exclusive(?:ly)?|alone|merely|else|{_LEFT_OUT}|{_BUT}|unless|until|before|"
-            r"without|limit\w*|restrict\w*|reserved|confined|at most|(?:no|not) more than|max(?:imum)?|single)\b",
-            _FLAGS,
-        ),
-        near=True,
-    ),
-    _Guard(
-        re.compile(r"\b(?:until|till)\b", _FLAGS),
-        re.compile(
-            r"\b(?:until|till|up to|through|to|before|not after|pending|end(?:s|ed|ing)?|expir\w+|(?:as|so) long as|"
-            r"while|wait\w*|hold|only|after|once|when|unless|start\w*|from)\b",
-            _FLAGS,
-        ),
-    ),
-    _Guard(
-        re.compile(
-            r"\b(?:might|maybe|perhaps|possibly)\b"
-            r"|\b(?-i:may)\b(?=\s(?!(?:and|or|to|until|through|at|in|on|for|the|we|i|it|is|was|if)\b)[a-z])",
-            _FLAGS,
-        ),
-        re.compile(
-            r"\b(?:might|may|maybe|perhaps|possib\w+|can|could|potential\w*|risk\w*|chance|uncertain\w*|unsure|"
-            r"not sure|unclear|unconfirmed|undecided|tentative\w*|consider\w*|think\w*|option\w*|(?:dis)?allow\w*|"
-            r"permi\w+|whether|free to|let|danger|threat\w*|fear\w*|suspect\w*|worr\w+|cannot|must not|mustn['’]t|"
-            r"forbid\w*|prohibit\w*|banned)\b|^(?:do not|don['’]t|never)\b",
-            _FLAGS,
-        ),
-        near=True,
-    ),
-)
-_PAST: Final = re.compile(
-    r"\b(?:was|were|did|had|went|got|came|took|made|said|told|saw|left|felt)\b"
-    r"|(?<!\bis )(?<!\bare )(?<!\bbe )\b\w{2,20}[^\We]ed\b",
-    _FLAGS,
-)
-_LIMITED: Final = re.compile(r"\b(?:nobody|no one|none|nothing|no \w+|only)\b", _FLAGS)
 # A fragment limits what stands before it, also after a full stop; what is bound does after a comma or a dash.
 _FRAGMENT: Final = r"(?:unless|except|otherwise|or else|only|until|if not)\b[^,.;!?]{0,200}(?:[.;!?]|$)"
 _BOUND: Final = (
@@ -200,20 +131,88 @@ _STATEMENTS: Final = re.compile(
     _FLAGS,
 )
 _PARTS: Final = re.compile(rf"{_CLAUSES.pattern}|,\s|\sand\s|[()]", _FLAGS)
+# Words that limit a statement, what says the same, and how far they reach. With the group `free` or `known` they limit
+# nothing: `even if`, `not only`, `I know when`.
+_GUARDS: Final = (
+    (
+        re.compile(rf"\b(?:except(?:ing|ions?)?|excluding|{_BUT}|apart from|aside from|other than|save for)\b", _FLAGS),
+        re.compile(rf"\b(?:{_LEFT_OUT}|{_BUT}|but not|unless|without|only|otherwise)\b", _FLAGS),
+        _CLAUSES,
+    ),
+    (
+        re.compile(r"(?:^|[.,;!?–—-]\s|\b(?:and|but|or)\s)otherwise\b|\bor else\b", _FLAGS),
+        re.compile(rf"\b(?:{_IF}|or|must|need\w*|has to|have to)\b", _FLAGS),
+        _CLAUSES,
+    ),
+    (
+        re.compile(
+            r"(?P<free>\b(?:as|even|what|only)\s)?\bif\b(?!\s(?:any|so|only|at all|you (?:can|could|like|please))\b)"
+            rf"|\b(?:in case|provided (?:that|{_SUBJECT})|(?:as|so) long as|as soon as|whenever|assuming|on condition"
+            rf"|subject to|once (?!an?\b){_SUBJECT})\b|(?P<known>\b(?:{_KNOWN})\s)?\bwhen {_SUBJECT}",
+            _FLAGS,
+        ),
+        re.compile(rf"\b(?:{_IF})\b|(?:^|[.,;:]\s)should\b", _FLAGS),
+        _CLAUSES,
+    ),
+    (re.compile(r"\bunless\b", _FLAGS), re.compile(rf"\b(?:{_IF}|{_BUT}|{_LEFT_OUT}|or)\b", _FLAGS), _CLAUSES),
+    (
+        re.compile(r"(?P<free>\b(?:not|if|n['’]t)\s)?\b(?:only(?!\s(?:if|when|once)\b)|solely|exclusively)\b", _FLAGS),
+        re.compile(
+            rf"\b(?:only|just|sole(?:ly)?|exclusive(?:ly)?|alone|merely|else|{_LEFT_OUT}|{_BUT}|unless|until|before|"
+            r"without|limit\w*|restrict\w*|reserved|confined|at most|(?:no|not) more than|max(?:imum)?|single)\b",
+            _FLAGS,
+        ),
+        _PARTS,
+    ),
+    (
+        re.compile(r"\b(?:until|till)\b", _FLAGS),
+        re.compile(
+            r"\b(?:until|till|up to|through|to|before|not after|pending|end(?:s|ed|ing)?|expir\w+|(?:as|so) long as|"
+            r"while|wait\w*|hold|only|after|once|when|unless|start\w*|from)\b",
+            _FLAGS,
+        ),
+        _CLAUSES,
+    ),
+    (
+        re.compile(
+            r"\b(?:might|maybe|perhaps|possibly)\b"
+            r"|\b(?-i:may)\b(?=\s(?!(?:and|or|to|until|through|at|in|on|for|the|we|i|it|is|was|if)\b)[a-z])",
+            _FLAGS,
+        ),
+        re.compile(
+            r"\b(?:might|may|maybe|perhaps|possib\w+|can|could|potential\w*|risk\w*|chance|uncertain\w*|unsure|"
+            r"not sure|unclear|unconfirmed|undecided|tentative\w*|consider\w*|think\w*|option\w*|(?:dis)?allow\w*|"
+            r"permi\w+|only|nobody|no one|nothing|"
+            r"whether|free to|let|danger|threat\w*|fear\w*|suspect\w*|worr\w+|cannot|must not|mustn['’]t|"
+            r"forbid\w*|prohibit\w*|banned)\b|^(?:do not|don['’]t|never)\b",
+            _FLAGS,
+        ),
+        _PARTS,
+    ),
+)
+_PAST: Final = re.compile(
+    r"\b(?:was|were|did|had|went|got|came|took|made|said|told|saw|left|felt)\b"
+    r"|(?<!\bis )(?<!\bare )(?<!\bbe )\b\w{2,20}[^\We]ed\b",
+    _FLAGS,
+)
 
 
 def dropped_conditions(text: str, quotes: Sequence[Quoted]) -> list[str]:
     """Return the guard words that limit what `text` renders of its quotes, and that it has in no form."""
-    stems = _stems(text)
-    guards = [guard for guard in _GUARDS if not guard.words.search(text)]
-    found: dict[str, None] = {}
-    for one in quotes:
-        for parted in (_CLAUSES, _PARTS) if guards and not one.answered else ():
-            for clause in _rendered(one.quote, one.lines, stems, parted):
-                for guard in guards:
-                    if guard.near == (parted is _PARTS) and (word := _dropped(guard, clause, text, stems)):
-                        found[word] = None
-    return list(found)
+    stems, dropped = _stems(text), dict[str, None]()
+    for words, same, reach in (guard for guard in _GUARDS if not guard[0].search(text)):
+        stating = (one for one in quotes if not one.answered and words.search(one.lines))
+        for clause in (part for one in stating for part in _rendered(one.quote, one.lines, stems, reach)):
+            for found in words.finditer(clause):
+                word = found[0].strip(" .,;!?–—-").casefold()
+                # `When I was there` sets no condition.
+                free = any(found.groupdict().values()) or (word.startswith(("when ", "once ")) and _PAST.search(clause))
+                rest = f"{clause[: found.start()]} . {clause[found.end() :]}"
+                # What says the same and stands in the clause anyway, such as the `to` of `up to`, keeps no guard.
+                kept, anyway = ({other[0].casefold() for other in same.finditer(side)} for side in (text, rest))
+                if not free and kept <= anyway:
+                    dropped[word] = None
+    return list(dropped)
 
 
 def _rendered(quote: str, lines: str, stems: set[str], parted: re.Pattern[str]) -> Iterator[str]:
@@ -231,28 +230,3 @@ def _rendered(quote: str, lines: str, stems: set[str], parted: re.Pattern[str]) 
         own = words - nearest
         if len(words & stems) == most or (own and 2 * len(own & stems) >= len(own)):
             yield clause
-
-
-def _dropped(guard: _Guard, clause: str, text: str, stems: set[str]) -> str:
-    """Return the guard of a clause that stands in the text in no form, or an empty string."""
-    for found in guard.words.finditer(clause):
-        before, after = clause[: found.start()], clause[found.end() :]
-        rest, word = f"{before} . {after}", found[0].strip(" .,;!?–—-").casefold()
-        kept = {one[0].casefold() for one in guard.same.finditer(text)}
-        kept -= {one[0].casefold() for one in guard.same.finditer(rest)}
-        denied = guard is _EXCEPT and _NEGATION.search(text) and not _NEGATION.search(rest)
-        # Of `A, otherwise B` only B stands under the condition.
-        told = _stems(after) - _stems(before) if guard is _OTHERWISE else set()
-        if not (kept or denied or (told and not told & stems) or _is_free(word, found, before, clause)):
-            return word
-    return ""
-
-
-def _is_free(word: str, found: re.Match[str], before: str, clause: str) -> bool:
-    """Whether what looks like a guard limits nothing: `even if`, `not only`, `when I was`, `nobody may`."""
-    parts = found.groupdict()
-    if parts.get("free") or parts.get("known"):
-        return True
-    if word.startswith(("when ", "once ")):
-        return _PAST.search(clause) is not None or clause.rstrip().endswith("?")
-    return word == "may" and _LIMITED.search(before) is not None

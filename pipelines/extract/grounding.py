@@ -58,7 +58,7 @@ def ungrounded(text: str, places: Sequence[Place], context: Sequence[str] = ()) 
     dateless = without_dates(text)
     found = [("a date", words) for words in unproven_dates(text, evidence.dates, evidence.day)]
     found += [("a number", words) for words in unproven_figures(dateless, evidence.figures, evidence.dates.years)]
-    found += [("a name", words) for words in _unproven_names(dateless, evidence.around)]
+    found += [("a name", words) for words in unproven_names(dateless, evidence.around)]
     if side := unproven_negation(text, evidence.quotes, evidence.beside):
         found.append(("a negation", side))
     found += [("a condition", f"the lines say {word!r}") for word in dropped_conditions(text, evidence.quotes)]
@@ -174,7 +174,7 @@ _SMALL: Final = STOP_WORDS - {"may", "will"} | frozenset(
 _STEMS: Final = frozenset(_ENDING.sub("", word) for word in _COMMON)
 
 
-def _unproven_names(text: str, around: str) -> list[str]:
+def unproven_names(text: str, around: str) -> list[str]:
     """Return the names in an item's text that stand nowhere in `around`: its entry, the headings above, its project."""
     known, whole = _known(around), _folded(around)
     return list(dict.fromkeys(name for name in _names(text, known) if not _is_known(name, known, whole)))

@@ -26,7 +26,7 @@ from pipelines.night.manual import Deed, change_by_hand
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import ENDINGS, REOPEN, named_in_title, with_outcome, with_reopened
-from pipelines.store.document import Block, commented, edited
+from pipelines.store.document import Block, commented, edited, numbered
 from pipelines.store.item import OUTCOMES, Confidence, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
 from pipelines.store.review_queue import read_queue, released, with_remarks, without_answered
@@ -178,11 +178,8 @@ class Answered:
 
     def placed(self, ident: str) -> tuple[str, Placed] | None:
         """Return where an item stands, Review.md left out; None where it stands nowhere."""
-        for path, document in self.documents.items():
-            for placed in document.items:
-                if placed.item.id == ident and path != REVIEW:
-                    return path, placed
-        return None
+        there = ((one.path, placed) for one, placed in numbered(self.documents.values()) if one.path != REVIEW)
+        return next((found for found in there if found[1].item.id == ident), None)
 
     def opponent(self, item: Item) -> Item | None:
         """Return what a waiting item contradicts, or what stands in its place by now; None where that is closed."""
@@ -324,7 +321,7 @@ def named_question(documents: Mapping[str, Document], prefix: str) -> Question:
 
 def _question(documents: Mapping[str, Document], entry: QueueEntry, items: tuple[Item, ...]) -> Question:
     rival = dict(items[0].extra).get(AGAINST, "") if len(items) == 1 else ""
-    elsewhere = (p.item for path, one in documents.items() if path != REVIEW for p in one.items)
+    elsewhere = (placed.item for one, placed in numbered(documents.values()) if one.path != REVIEW)
     against = next((item for item in elsewhere if rival and item.id == rival), None)
     return Question(entry, items, items[0].id if len(items) == 1 else entry.id, against)
 

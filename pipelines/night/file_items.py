@@ -6,7 +6,6 @@ What takes the place of an item stands in its document, and the older one moves 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import OperationKind
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.extract.extraction import Candidate, Place
-    from pipelines.review.item_links import Tie
     from pipelines.review.review import Ruling
 
 
@@ -102,19 +100,13 @@ class Promoted:
         else:
             self.changed[item.id] = item
 
-    def link(self, ties: Iterable[Tie]) -> None:
-        """Link the new items: to what their words tell, and to what a model named."""
-        for tie in ties:
-            mine = self.item(self.meant.get(tie.source.id, ""))
-            if mine and mine.id not in self.places and self.item(tie.target):
-                self.put(with_link(mine, tie.kind, tie.target))
+    def link(self) -> None:
+        """Link the new items to what their words tell, and to what a model named."""
         for ident, links in self.links.items():
-            named = [(kind, self.meant.get(target, target)) for kind, target in links]
-            if mine := self.item(ident):
-                self.put(reduce(lambda one, link: with_link(one, *link), filter(self._is_held, named), mine))
-
-    def _is_held(self, link: tuple[str, str]) -> bool:
-        return self.item(link[1]) is not None
+            for kind, target in links:
+                mine, named = self.item(ident), self.meant.get(target, target)
+                if mine and self.item(named):
+                    self.put(with_link(mine, kind, named))
 
     def _create(self, candidate: Candidate, path: str) -> Item:
         item = Item(
@@ -175,9 +167,7 @@ def _outcome(ruling: Ruling, item: Item) -> Status:
     return ruling.operation.how or OUTCOMES[item.type][0]
 
 
-def promote(
-    rulings: Iterable[Ruling], documents: Mapping[str, Document], ties: Iterable[Tie] = (), settled: Iterable[Item] = ()
-) -> Promoted:
+def promote(rulings: Iterable[Ruling], documents: Mapping[str, Document], settled: Iterable[Item] = ()) -> Promoted:
     """Carry out the rulings in the documents, each once; a project that is named and not there is made.
 
     What a person is asked about is in no document: it is a question, or a claim.
@@ -185,7 +175,6 @@ def promote(
     Args:
         rulings: in the order in which they were given.
         documents: every document by path.
-        ties: links of the candidates that their words tell.
         settled: items as a second reader left them that they had waited for.
     """
     places = items_by_id(documents)
@@ -194,7 +183,7 @@ def promote(
         work.put(item)
     for ruling in rulings:
         work.take(ruling)
-    work.link(ties)
+    work.link()
     changed = {i: (work.places[i][0], item) for i, item in work.changed.items() if item != work.places[i][1]}
     _write(work, changed)
     work.made = [path for path in work.documents if path not in documents]

@@ -19,11 +19,11 @@ from pipelines.review.outcomes import named_in_title
 from pipelines.store.atomic_replace import mask
 from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, commented, edited
-from pipelines.store.evidence import Quotes
+from pipelines.store.evidence import Quotes, starts_of
 from pipelines.store.files import list_files, open_regular, read_bytes, writing
 from pipelines.store.folders import holding
 from pipelines.store.git_history import FORGOTTEN
-from pipelines.store.item import folded, quote_digest
+from pipelines.store.item import folded
 from pipelines.store.layout import LOGS, NOTES, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, log_day
 from pipelines.store.lock import private
 from pipelines.store.log import parse_entries
@@ -211,10 +211,8 @@ def _blotted(path: str, data: bytes, item: Item, words: Words) -> tuple[bytes, l
     plain = [row.removesuffix("\r") for row in rows]
     out: set[int] = set()
     for place in (one for one in item.evidence if one.path == path):
-        height = place.end_line - place.start_line + 1
-        for start in range(len(plain) - height + 1):
-            if quote_digest("\n".join(plain[start : start + height]))[: len(place.digest)] == place.digest:
-                out |= set(range(start, start + height))
+        for start in starts_of(place, plain):
+            out |= set(range(start, start + place.height))
     for entry in parse_entries(path, "", "\n".join(rows)) if _says(" ".join(plain), words) else ():
         out |= _said_in(entry, plain, words)
     out = {number for number in out if plain[number].strip()}

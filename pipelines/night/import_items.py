@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     Home = tuple[str, str, str]
     """The title, kind and status of a document."""
+    Export = tuple[Mapping[str, Home], tuple["Incoming", ...]]
+    """What a file holds: its documents, path → home, and its items in order."""
 
 
 _ORDER: Final = (*SECTIONS.values(), HISTORY)
@@ -79,7 +81,7 @@ def imported(documents: Mapping[str, Document], export: Export) -> Imported:
         documents: every document by path.
         export: the items, and the documents that may have to be made.
     """
-    after, there, homes, incoming = dict(documents), items_by_id(documents), export.homes, export.items
+    after, there, (homes, incoming) = dict(documents), items_by_id(documents), export
     plain = {(path, p.item.type, p.item.text) for path, one in documents.items() for p in one.items}
     known: list[Incoming] = []
     fresh: dict[str, list[Incoming]] = {}
@@ -146,14 +148,6 @@ MOST_RECORDS: Final = 500_000
 _LONGEST_SHOWN: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """What a file of records holds: path → documents, and items in the order in which they stood."""
-
-    homes: Mapping[str, Home]
-    items: tuple[Incoming, ...]
-
-
 def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
     """Return what a file holds.
 
@@ -188,7 +182,7 @@ def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
     if faults:
         why = f"cannot be imported, and nothing was:{_listed(faults)}\n"
         raise BadFile(name, why, "Mend the file and import it again")
-    return Export(homes, tuple(items))
+    return homes, tuple(items)
 
 
 def _records(lines: Iterable[bytes | None], faults: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -260,7 +254,7 @@ def import_items(root: Path, settings: Settings, when: datetime, export: Export,
     export = _placed(root, export)
     with change_by_hand(root, settings, when, "curate import") as held:
         there = items_by_id(held.documents)
-        if not replace and (clash := _clashing(there, export.items)):
+        if not replace and (clash := _clashing(there, export[1])):
             shown = _listed([f"line {one.line}: {one.item.id}" for one in clash])
             raise UsageFault(
                 f"These ids stand already and say something else, so nothing was imported:{shown}",
@@ -269,8 +263,8 @@ def import_items(root: Path, settings: Settings, when: datetime, export: Export,
         after = imported(held.documents, export)
         if after.added or after.replaced or after.made:
             # Ids that an item of the export names and that stand nowhere: the memory it came from had lost them.
-            known = {*there, *buried_ids(held.snapshot), *(one.item.id for one in export.items)}
-            absent = sorted({ident for one in export.items for ident in one.item.linked} - known)
+            known = {*there, *buried_ids(held.snapshot), *(one.item.id for one in export[1])}
+            absent = sorted({ident for one in export[1] for ident in one.item.linked} - known)
             summary = f"Import {len(after.added)} {'item' if len(after.added) == 1 else 'items'}"
             added = [ident for ident in after.added if ident]
             held.write(Deed(after.documents, summary, added=added, changed=len(after.replaced), absent=absent))
@@ -291,8 +285,9 @@ def _placed(root: Path, export: Export) -> Export:
         bare = path.removeprefix(f"{NOTES}/")
         return bare if bare.partition("/")[0] in FOLDERS else f"Resources/{bare}"
 
-    homes = {here(path): home for path, home in export.homes.items()}
-    return Export(homes, tuple(replaced(one, path=here(one.path)) for one in export.items))
+    homes, items = export
+    placed = tuple(replaced(one, path=here(one.path)) for one in items)
+    return {here(path): home for path, home in homes.items()}, placed
 
 
 def _listed(faults: Sequence[str]) -> str:

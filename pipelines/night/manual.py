@@ -20,12 +20,12 @@ from pipelines.night.reindex import reindex
 from pipelines.review.compare import conflict, same_statement
 from pipelines.review.existing_items import repeats_there, speaks_for
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id, placed_item
-from pipelines.store.document import Block, commented, edited
+from pipelines.store.document import Block, commented, edited, numbered
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import BY_HAND, run_id
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, folded, new_id
-from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import TOMBSTONES, document_id
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import without_held
@@ -102,7 +102,7 @@ class Held:
                 extractor=by,
             )
             author = self.git.identity() or settings.author
-            apply_changes(snapshot.root, self.git, changes, Signature(message, *author, self.when))
+            apply_changes(snapshot.root, self.git, changes, message, Author(*author, self.when))
             reindex(snapshot.root)
         return after, bool(changes)
 
@@ -210,8 +210,9 @@ def file_own_item(kind: ItemType, text: str, path: str, held: Held, *, anyway: b
         anyway: file it beside whatever says nearly the same, or otherwise; never beside the same words.
     """
     home = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, held.snapshot.unreadable()))
-    held_items = [(p.item, place) for place, one in held.documents.items() for p in one.items if p.item.active]
-    items = [(item, place) for item, place in held_items if item.type is kind and item.id]
+    items = [
+        (p.item, one.path) for one, p in numbered(held.documents.values()) if p.item.active and p.item.type is kind
+    ]
     same = [pair for pair in items if folded(pair[0].text) == folded(text)]
     if not (same or anyway):
         same = [pair for pair in items if repeats_there(pair[1], path) and same_statement(text, pair[0].text)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import UsageFault
 from pipelines.review.compare import keywords
 from pipelines.review.match_forms import likeness
+from pipelines.store.document import numbered
 from pipelines.store.item import folded
 from pipelines.store.secrets import veil
 from pipelines.store.template import named_item
@@ -61,7 +62,7 @@ def named_items(
         UnknownItem: no item, or more than one, has an id that begins so.
         UsageFault: words mean none, or more than one; the nearest are offered.
     """
-    held = [(path, one.item) for path, document in documents.items() for one in document.items if one.item.id]
+    held = [(document.path, placed.item) for document, placed in numbered(documents.values())]
     fitting = [pair for pair in held if sought.fits(pair[1])]
     groups = [item.id for _, item in fitting], [item.id for _, item in held]
 

@@ -25,7 +25,7 @@ from pipelines.review.outcomes import (
 )
 from pipelines.review.questions import Question, Sources, asked
 from pipelines.store.change_set import items_by_id, placed_item
-from pipelines.store.document import Block, edited
+from pipelines.store.document import Block, edited, numbered
 from pipelines.store.item import OUTCOMES, Confidence, Item, Status, Trust, folded, new_id
 from pipelines.store.layout import REVIEW, document_id
 
@@ -191,8 +191,8 @@ def correct_item(
 
 
 def _said_already(documents: Mapping[str, Document], old: Item, text: str) -> Item | None:
-    items = (p.item for path, document in documents.items() if path != REVIEW for p in document.items)
-    found = (one for one in items if one.id and one.active and one.type is old.type and one.id != old.id)
+    items = (placed.item for document, placed in numbered(documents.values()) if document.path != REVIEW)
+    found = (one for one in items if one.active and one.type is old.type and one.id != old.id)
     return next((one for one in found if folded(one.text) == folded(text)), None)
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, TooMuchFromGit
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract
-from pipelines.extract.extraction import Nearby
+from pipelines.extract.extraction import Nearby, OperationKind
 from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers
 from pipelines.night.briefing import tidied
@@ -23,9 +24,9 @@ from pipelines.night.fold_logs import capture, clean_logs
 from pipelines.night.projects import propose_archives
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.report import RunReport
-from pipelines.night.reread import buried_by, reread_in, without_known, without_recounts
+from pipelines.night.reread import is_buried, reread_in, without_known
 from pipelines.review.existing_items import Known
-from pipelines.review.item_links import find_ties, linkable
+from pipelines.review.item_links import linkable, with_named_links
 from pipelines.review.llm_review import ModelReview
 from pipelines.review.meaning import SameMeaning, Vectors
 from pipelines.review.outcomes import claimed
@@ -39,7 +40,7 @@ from pipelines.store.evidence import Quotes
 from pipelines.store.git_history import run_id
 from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
 from pipelines.store.log import parse_entries
-from pipelines.store.review_queue import folded_count
+from pipelines.store.review_queue import MOST_SHOWN, read_queue
 from pipelines.store.secrets import find_secrets, format_found, load_redactor, veil
 from pipelines.store.secrets.scan import without_held
 from pipelines.store.session_state import load_seals
@@ -204,7 +205,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     with watch.stage("extract"):
         if night.again:
             progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
-        days = days_to_read(captured.logs, progress, today, _read_before(git), rereads=night.rereads)
+        days = days_to_read(captured.logs, progress, today, partial(_read_before, git), rereads=night.rereads)
         choices = document_choices(catalog)
         newest = max((day for _, one in items for day in (one.since, one.confirmed)), default="")
         held = [(document_id(path), item) for path, item in linkable(items)]
@@ -223,8 +224,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
             rulings, waiting, context.known, lambda one: quotes.found(one).quote or "", night.verifier, today
         )
     with watch.stage("promote"):
-        ties = find_ties([one.candidate for one in checked.rulings if one.candidate and one.makes_item], items)
-        promoted = promote(checked.rulings, catalog.documents, ties, checked.items)
+        promoted = promote(with_named_links(checked.rulings, items), catalog.documents, checked.items)
         documents, claims, archives = _ask(night, snapshot, promoted, quotes, captured.logs)
     with watch.stage("prune"):
         pruned = tidied(documents, snapshot, night.settings)
@@ -254,7 +254,7 @@ def _rule(
     gate = Gate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
     is_reread = reread_in(days, night.again)
     context = ReviewContext(
-        Known(items, night.vectors), buried_by(stones, night.again, is_reread),
+        Known(items, night.vectors), partial(is_buried, stones, night.again, is_reread),
         lambda one: file_candidate(one, catalog), gate.word_of, SameMeaning(night.embedder, night.vectors), asked_model,
     )  # fmt: skip
     proposed = without_known(one_project_each(extracted.candidates), items, is_reread)
@@ -264,7 +264,11 @@ def _rule(
         for one in looked
     ]
     forms = [form for day in extracted.read for form in read_forms(day.fresh)]
-    return without_recounts(review(filed, extracted.operations, forms, context), is_reread), context
+    rulings = review(filed, extracted.operations, forms, context)
+    # What is read once more says nothing once more.
+    return [
+        one for one in rulings if not (one.kind is OperationKind.CONFIRM and one.candidate and is_reread(one.candidate))
+    ], context
 
 
 def _ask(
@@ -278,26 +282,24 @@ def _ask(
     """
     today, sources = night.today, Sources(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
     documents = asked(promoted.documents, promoted.questions, sources, today)
-    documents, claims = claimed(documents, promoted.claims, sources, today)
+    claims: tuple[str, ...] = ()
+    if promoted.claims:
+        documents, claims = claimed(documents, promoted.claims, sources, today)
     documents, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
     return documents, claims, archives
 
 
-def _read_before(git: Git) -> Callable[[str, str], frozenset[str] | None]:
-    """Return how to find what a closed day's digest stands for: the version of the log in git that gives it."""
-
-    def find(path: str, digest: str) -> frozenset[str] | None:
-        for commit in git.versions(path):
-            try:
-                data = git.show(commit, path)
-            except TooMuchFromGit:
-                continue  # no log was ever read that is so large
-            keys = [entry.key for entry in parse_entries(path, "", (data or b"").decode(errors="replace"))]
-            if entries_digest(keys) == digest:
-                return frozenset(keys)
-        return None
-
-    return find
+def _read_before(git: Git, path: str, digest: str) -> frozenset[str] | None:
+    """Return the entries of the version of a log that has a digest, or None where git holds none."""
+    for commit in git.versions(path):
+        try:
+            data = git.show(commit, path)
+        except TooMuchFromGit:
+            continue  # no log was ever read that is so large
+        keys = [entry.key for entry in parse_entries(path, "", (data or b"").decode(errors="replace"))]
+        if entries_digest(keys) == digest:
+            return frozenset(keys)
+    return None
 
 
 def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> RunReport:
@@ -388,7 +390,7 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
     if claims := len(decided.claims):
         count = "1 item" if claims == 1 else f"{claims} items"
         notes.append(f"Lines of the log say of {count} what a person decides; {review} asks.")
-    if folded := folded_count(decided.pruned.documents.get(REVIEW)):
+    if (folded := len(read_queue(decided.pruned.documents.get(REVIEW))) - MOST_SHOWN) > 0:
         count = "1 more question waits" if folded == 1 else f"{folded} more questions wait"
         notes.append(f"{count} folded in {review}, behind the first ones.")
     if archives := [snapshot.shown(path) for path in decided.archives]:

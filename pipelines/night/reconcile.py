@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.projects import kept, named_in
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import HISTORY, block_of, commented, edited
+from pipelines.store.document import HISTORY, block_of, commented, edited, numbered
 from pipelines.store.git_history import baseline_at
 from pipelines.store.item import STRUCK, Confidence, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
@@ -80,11 +80,12 @@ def reconcile(
         today: the memory's day.
         shown: what people call the file at a path.
     """
-    before = items_by_id(baseline.changed)
+    changed, same = baseline
+    before = items_by_id(changed)
     after = dict(documents)
     edited, numbered = [], []
     taken = {*before, *items_by_id(documents)}
-    keepers = _keepers(documents, before, baseline.same)
+    keepers = _keepers(documents, before, same)
     for path, document in sorted(documents.items()):
         new: dict[int, Item] = {}
         for placed in document.items:
@@ -108,7 +109,7 @@ def reconcile(
         if new:
             after[path] = commented(document, new)
     gone = {ident: where for ident, where in before.items() if ident not in keepers}
-    asked = _too_many(gone, baseline.changed) if gone else frozenset[str]()
+    asked = _too_many(gone, changed) if gone else frozenset[str]()
     stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
     for path in sorted({gone[ident][0] for ident in asked}):
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
@@ -117,8 +118,7 @@ def reconcile(
     after = _put_in_place(after, before)
     # Who deletes the question whether a project goes to the archive says no.
     was, now = (
-        {entry.title for entry in read_queue(side.get(REVIEW)) if entry.kind == "archive"}
-        for side in (baseline.changed, after)
+        {entry.title for entry in read_queue(side.get(REVIEW)) if entry.kind == "archive"} for side in (changed, after)
     )
     for path in sorted({path for title in was - now if (path := named_in(title, after))}):
         after[path] = kept(after[path], today)
@@ -156,10 +156,8 @@ def _keepers(
 ) -> dict[str, tuple[str, int]]:
     """Return id → (path, line) of the one place that keeps it: of copies, the one where it stood, else the first."""
     places: dict[str, list[tuple[str, Placed]]] = {}
-    for path, document in sorted(documents.items()):
-        for placed in document.items:
-            if placed.item.id:
-                places.setdefault(placed.item.id, []).append((path, placed))
+    for document, placed in numbered(documents[path] for path in sorted(documents)):
+        places.setdefault(placed.item.id, []).append((document.path, placed))
 
     def unlike(ident: str, place: tuple[str, Placed]) -> tuple[bool, bool]:
         path, item = before.get(ident, ("", None))

@@ -9,7 +9,7 @@ import os
 import tempfile
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.progress import Watch
-from pipelines.night.run_night import run_signature
+from pipelines.night.run_night import signed
 from pipelines.review.meaning import Vectors, kept_in
 from pipelines.settings import load_settings
 from pipelines.store.change_set import Change
@@ -133,7 +133,7 @@ def _curate(night: Night, git: Git, run: Run) -> str | None:
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None
-    return apply_changes(night.root, git, plan.changes, run_signature(night, replace(plan.report, run=run.id))).commit
+    return apply_changes(night.root, git, plan.changes, *signed(night, replace(plan.report, run=run.id)))[0]
 
 
 def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:
@@ -169,7 +169,7 @@ def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
         now,
         str(run.reported("again") or ""),
         embedder=local,
-        vectors=Vectors(local, kept_in(root), most=None) if given.get("nearest") else Vectors(),
+        vectors=Vectors(local, partial(kept_in, root), most=None) if given.get("nearest") else Vectors(),
         rules_from=str(given.get("rules_from") or "self"),
     )
     models = [_Silent(name, int(given.get("input_tokens") or 1)) for name in _words(given.get("models"))]

@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
-from pipelines.store.files import making, read_bytes, write_synced, writing
+from pipelines.store.files import making, write_synced, writing
 from pipelines.store.folders import holding
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
 from pipelines.store.secrets import veil
+from pipelines.store.state import read_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -221,14 +222,14 @@ def read_reports(root: Path) -> dict[str, dict[str, object]]:
     """
     found = {}
     for name in _names(root):
-        if (report := _read(root, name)) is not None:
+        if report := read_record(root, f"runs/{name}"):
             found[str(report.get("run") or name.removesuffix(".json"))] = report
     return found
 
 
 def last_report(root: Path) -> dict[str, object] | None:
     """Return the newest report that can be read, or None before the first run."""
-    return next((report for name in reversed(_names(root)) if (report := _read(root, name)) is not None), None)
+    return next((report for name in reversed(_names(root)) if (report := read_record(root, f"runs/{name}"))), None)
 
 
 def left_pending(report: Mapping[str, object]) -> str:
@@ -253,11 +254,3 @@ def _names(root: Path) -> list[str]:
             return [name for name in folder.names() if name.endswith(".json")]
     except (BadFile, FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _read(root: Path, name: str) -> dict[str, object] | None:
-    try:
-        found = json.loads(read_bytes(root, f"{_RUNS}/{name}") or b"")
-    except (BadFile, ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import OperationKind
-from pipelines.store.item import content_words, folded, quote_digest
+from pipelines.store.evidence import starts_of
+from pipelines.store.item import content_words, folded
 from pipelines.store.state import Reason, wording_hash
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Candidate
-    from pipelines.review.review import Ruling
     from pipelines.store.item import Item
     from pipelines.store.state import Tombstone
 
@@ -32,23 +31,14 @@ def reread_in(days: Iterable[DayToRead], again: str) -> Callable[[Candidate], bo
     return lambda one: one.entry.day == again or (one.entry.path, one.entry.key) in known
 
 
-def buried_by(
-    stones: frozenset[Tombstone], again: str, is_reread: Callable[[Candidate], bool]
-) -> Callable[[Candidate], bool]:
+def is_buried(stones: frozenset[Tombstone], again: str, is_reread: Callable[[Candidate], bool], one: Candidate) -> bool:
     """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside.
 
     What was forgotten stays so: the words may still stand in a log that is a person's own file.
     What a model words anew in lines that the rules had read is known by its quote, too: the rules keep the log's words.
     """
-    hashes = frozenset(stone.hash for stone in stones)
-    forgotten = frozenset(stone.hash for stone in stones if stone.reason is Reason.FORGOTTEN)
-
-    def is_buried(one: Candidate) -> bool:
-        texts = (one.text, *one.quotes) if is_reread(one) else (one.text,)
-        closed = hashes if one.entry.day != again else forgotten
-        return any(wording_hash(one.type, text) in closed for text in texts)
-
-    return is_buried
+    said = {wording_hash(one.type, text) for text in (one.text, *(one.quotes if is_reread(one) else ()))}
+    return any(stone.hash in said and (one.entry.day != again or stone.reason is Reason.FORGOTTEN) for stone in stones)
 
 
 def without_known(
@@ -66,7 +56,8 @@ def without_known(
     """
     existing = [item for _, item in items]
     near = {at: _on_same_lines(one, existing) for at, one in enumerate(candidates) if is_reread(one)}
-    said = {at: same for at, found in near.items() if (same := _agreeing(candidates[at], found))}
+    agreeing = {at: [item for item in found if _agrees(candidates[at], item)] for at, found in near.items()}
+    said = {at: found[0] for at, found in agreeing.items() if found}
     spoken_for = {item.id for item in said.values()}
     for at, found in near.items():
         left = (item for item in found if item.type is candidates[at].type and item.id not in spoken_for)
@@ -76,17 +67,6 @@ def without_known(
     return [one for at, one in enumerate(candidates) if at not in said]
 
 
-def without_recounts(rulings: Iterable[Ruling], is_reread: Callable[[Candidate], bool]) -> list[Ruling]:
-    """Return the rulings without those by which an item would count a line twice that was read before."""
-    return [
-        one for one in rulings if not (one.kind is OperationKind.CONFIRM and one.candidate and is_reread(one.candidate))
-    ]
-
-
-def _agreeing(candidate: Candidate, items: Iterable[Item]) -> Item | None:
-    return next((item for item in items if _agrees(candidate, item)), None)
-
-
 def _on_same_lines(candidate: Candidate, items: Iterable[Item]) -> list[Item]:
     """Return the items that rest on a line on which a candidate rests; evidence is found by its hash in the entry."""
     place, found = candidate.places[0], []
@@ -94,12 +74,8 @@ def _on_same_lines(candidate: Candidate, items: Iterable[Item]) -> list[Item]:
     lines = entry.text.split("\n")
     for item in items:
         for evidence in (one for one in item.evidence if one.path == entry.path):
-            height = evidence.end_line - evidence.start_line + 1
-            for at in range(len(lines) - height + 1):
-                first, last = entry.start_line + at, entry.start_line + at + height - 1
-                if first <= place.end_line and place.start_line <= last:
-                    digest = quote_digest("\n".join(lines[at : at + height]))
-                    found += [item] if digest[: len(evidence.digest)] == evidence.digest else []
+            starts = (entry.start_line + at for at in starts_of(evidence, lines))
+            found += [item for at in starts if at <= place.end_line and place.start_line < at + evidence.height]
     return found
 
 

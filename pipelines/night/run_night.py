@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ChangedUnderRun, ModelFailed
@@ -16,7 +17,7 @@ from pipelines.night.report import save_failure, save_report
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import run_id
-from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.journal import apply_changes, recover
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import still_held
 from pipelines.store.template import make_missing_folders
@@ -24,13 +25,14 @@ from pipelines.templating import render
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pipelines.extract.claims import Verifier
     from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
     from pipelines.extract.llm.fallback import Chain
     from pipelines.night.plan import Night
     from pipelines.night.progress import Watch
     from pipelines.night.report import RunReport
-    from pipelines.store.edits import Edits
 
 
 ATTEMPTS: Final = 3
@@ -73,8 +75,12 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
 def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:
     make_missing_folders(night.root)
     found = find_edits(night.root, git)
-    edits = _commit_edits(night, git, run, found)
-    report = _write(replace(night, extractor=Remembering(night.extractor.name, night.extractor)), git, run, watch)
+    # What people changed is committed apart from what the run writes, so that an undo can tell the two apart.
+    message = f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
+    commit = partial(commit_edits, night.root, git, message, Author(*night.settings.author, night.now))
+    edits = commit(found)
+    reading = replace(night, extractor=Remembering(night.extractor.name, night.extractor))
+    report = _write(reading, git, run, watch, commit)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
     if found[1]:
@@ -115,7 +121,7 @@ def _verifying(verifier: Verifier | None, chain: Chain) -> dict[str, object]:
     return {"verifier": [model.name for model in models], "verifier_input_tokens": tokens}
 
 
-def _write(night: Night, git: Git, run: str, watch: Watch) -> RunReport:
+def _write(night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable[[], object]) -> RunReport:
     """Plan and apply; where somebody changed a file meanwhile, plan anew on what is there now.
 
     A day is asked about once, however often the run plans anew; what each plan paid for is in the report.
@@ -131,16 +137,16 @@ def _write(night: Night, git: Git, run: str, watch: Watch) -> RunReport:
             return report
         try:
             with watch.stage("commit"):
-                applied = apply_changes(night.root, git, plan.changes, run_signature(night, report))
+                commit, changed = apply_changes(night.root, git, plan.changes, *signed(night, report))
         except ChangedUnderRun:
             if attempt == ATTEMPTS:
                 raise
-            _commit_edits(night, git, run)
+            commit_anew()
         else:
-            merged = tuple(map(git.layout.real, applied.merged))
+            merged = tuple(map(git.layout.real, changed))
             notes = (f"{path} was changed while the run wrote it; both are in it." for path in merged)
             warnings = (*report.warnings, *notes)
-            return replace(report, merged=merged, warnings=warnings, commit=applied.commit)
+            return replace(report, merged=merged, warnings=warnings, commit=commit)
     raise AssertionError  # the loop returns or raises
 
 
@@ -175,13 +181,7 @@ class Remembering:
         return answer
 
 
-def _commit_edits(night: Night, git: Git, run: str, found: Edits | None = None) -> str | None:
-    """Commit what people changed, apart from what the run will write, so that an undo can tell the two apart."""
-    message = f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
-    return commit_edits(night.root, git, message, Author(*night.settings.author, night.now), found)
-
-
-def run_signature(night: Night, report: RunReport) -> Signature:
+def signed(night: Night, report: RunReport) -> tuple[str, Author]:
     """Return how a run's commit is signed: a summary, where items were added, and the trailers."""
     message = render(
         "commit.txt",
@@ -192,4 +192,4 @@ def run_signature(night: Night, report: RunReport) -> Signature:
         changed=report.changed,
         extractor=report.extractor,
     )
-    return Signature(message, *night.settings.author, night.now)
+    return message, Author(*night.settings.author, night.now)

@@ -14,7 +14,7 @@ from pipelines.store.change_set import Change, check_documents
 from pipelines.store.files import read_bytes
 from pipelines.store.git import Author
 from pipelines.store.git_remote import Refused, Remote, address_of
-from pipelines.store.journal import Signature, apply_changes
+from pipelines.store.journal import apply_changes
 from pipelines.store.layout import SETTINGS
 from pipelines.store.merge import merge
 from pipelines.store.state import read_record, write_record
@@ -155,7 +155,7 @@ def take_in(git: Git, settings: Settings, there: str, now: datetime) -> tuple[st
         GitFault: the commit has no beginning in common with ours, or changes what is none of the memory's files.
         CurateError: the journal refuses; nothing was written.
     """
-    head = git.head() or ""
+    head, author = git.head() or "", Author(*settings.author, now)
     try:
         base = git.run("merge-base", head, there).decode().strip()
     except GitFault:
@@ -168,7 +168,7 @@ def take_in(git: Git, settings: Settings, there: str, now: datetime) -> tuple[st
     _check_theirs(git, trees[0], trees[2])
     was, here, other = contents(git, trees)
     if base == head:
-        _apply(git, here, other, there, Signature("Follow another machine\n", *settings.author, now))
+        _apply(git, here, other, there, "Follow another machine\n", author)
         return ()
     theirs = with_edits_understood(git, base, there, other, day_of(now, settings))
     joined = join(was, here, theirs)
@@ -180,8 +180,8 @@ def take_in(git: Git, settings: Settings, there: str, now: datetime) -> tuple[st
     after = {path: data for path, data in after.items() if path in other or path not in was or path in joined.files}
     after |= {path: document.text.encode() for path, document in documents.items()}
     message = f"Join what another machine did\n\nJoins: {there}\n"
-    made = _commit(git, (head, there), after, message, Author(*settings.author, now))
-    _apply(git, here, after, made, Signature(message, *settings.author, now))
+    made = _commit(git, (head, there), after, message, author)
+    _apply(git, here, after, made, message, author)
     return joined.clashed
 
 
@@ -195,7 +195,9 @@ def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], mess
     return git.store_commit(parents, entries, message, author)
 
 
-def _apply(git: Git, here: Mapping[str, bytes], after: Mapping[str, bytes], onto: str, signature: Signature) -> None:
+def _apply(
+    git: Git, here: Mapping[str, bytes], after: Mapping[str, bytes], onto: str, message: str, author: Author
+) -> None:
     changes = []
     for path in sorted({*here, *after}):
         was, new = here.get(path), after.get(path)
@@ -203,7 +205,7 @@ def _apply(git: Git, here: Mapping[str, bytes], after: Mapping[str, bytes], onto
             continue
         current = read_bytes(git.root, path)
         changes.append(Change(path, current, merge(path, was, new, current)))
-    apply_changes(git.root, git, changes, signature, onto)
+    apply_changes(git.root, git, changes, message, author, onto)
 
 
 # ---------------------------------------- the files of a commit

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.briefing import without_pointers
 from pipelines.night.reconcile import reconcile
-from pipelines.store.document import Block, Document, block_of, edited
+from pipelines.store.document import Block, Document, block_of, edited, numbered
 from pipelines.store.git_history import baseline_at
 from pipelines.store.item import Status, folded, render_item
 from pipelines.store.layout import BRIEFING, LOGS, STATE, TOMBSTONES, kind_of
@@ -125,10 +125,8 @@ def _readable(files: Files) -> dict[str, Document]:
 def _places(documents: Mapping[str, Document]) -> dict[str, Place]:
     """Return id → document and lines of the item, the first place where there are several."""
     found: dict[str, Place] = {}
-    for path in sorted(documents):
-        for placed in documents[path].items:
-            if placed.item.id:
-                found.setdefault(placed.item.id, (path, block_of(documents[path], placed)))
+    for document, placed in numbered(documents[path] for path in sorted(documents)):
+        found.setdefault(placed.item.id, (document.path, block_of(document, placed)))
     return found
 
 

@@ -25,7 +25,7 @@ from pipelines.store.git_history import (
     run_id,
     undone_by,
 )
-from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import BRIEFING, REVIEW, TOMBSTONES
 from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_snapshot
@@ -157,13 +157,13 @@ def take_back(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
             if not plan.changes:
                 return plan, ""
             try:
-                applied = apply_changes(wish.root, git, plan.changes, _signature(wish, plan, git.head()))
+                commit, _ = apply_changes(wish.root, git, plan.changes, *_signed(wish, plan, git.head()))
             except ChangedUnderRun:
                 if attempt == ATTEMPTS:
                     raise
             else:
                 reindex(wish.root)
-                return plan, applied.commit or ""
+                return plan, commit or ""
     raise AssertionError  # the loop returns or raises
 
 
@@ -245,7 +245,7 @@ def _changes(
     return (*document_changes(snapshot.documents, after), *state)
 
 
-def _signature(wish: Wish, plan: UndoPlan, head: str | None) -> Signature:
+def _signed(wish: Wish, plan: UndoPlan, head: str | None) -> tuple[str, Author]:
     undone = plan.undone
     message = render(
         "undo.txt",
@@ -257,7 +257,7 @@ def _signature(wish: Wish, plan: UndoPlan, head: str | None) -> Signature:
         changed=len(undone.removed) + len(undone.returned),
         extractor=BY_HAND if plan.run.by_hand else "",
     )
-    return Signature(message, *wish.settings.author, wish.now)
+    return message, Author(*wish.settings.author, wish.now)
 
 
 # ---------------------------------------- undo of what a person did by a verb

@@ -10,7 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.store.item import Status
-from pipelines.templating import render_page
+from pipelines.templating import render
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -50,8 +50,9 @@ def page_of(audit: Audit) -> str:
     ]
     weak = {one.place for _, found in groups for one, _ in found}
     weak |= {side.place for one, other, _ in audit.disputes for side in (one, other)}
-    return render_page(
+    return render(
         "audit.html",
+        escaped=True,
         audit=audit,
         gone={one.place for one in audit.past},
         groups=groups,

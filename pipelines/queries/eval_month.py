@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.extract.rules.lines import overlap, same_key, words
+from pipelines.queries.evaluate import paid_json
 from pipelines.store.evidence import Quotes
 from pipelines.store.item import CLOSED, STRUCK, Status, fold
 from pipelines.store.layout import GENERAL, REVIEW, day_of_log
 from pipelines.store.snapshot import read_documents
+from pipelines.usage import Tally as Paid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
     from pipelines.store.document import Document
     from pipelines.store.item import Item
-    from pipelines.usage import Tally
 
     MakeNight = Callable[[Path, Settings, datetime], Night]
 
@@ -84,34 +85,21 @@ class Lived:
     Args:
         rows: the scoreboard.
         runs: how many nights it took.
-        calls: how many calls of models.
-        tokens: what was sent and what was received.
-        usd: what they cost; None where a price is not known.
+        paid: the calls of models, their tokens, and what they cost.
         failures: why days stayed unread, each sentence once.
     """
 
     rows: tuple[Row, ...] = ()
     runs: int = 0
-    calls: int = 0
-    tokens: tuple[int, int] = (0, 0)
-    usd: float | None = 0.0
+    paid: Paid = field(default_factory=Paid)
     failures: list[str] = field(default_factory=list)
-
-    def paid(self, tally: Tally) -> None:
-        """Add what a run came to."""
-        self.calls += tally.calls
-        self.tokens = (self.tokens[0] + tally.usage.input_tokens, self.tokens[1] + tally.usage.output_tokens)
-        self.usd = None if self.usd is None or tally.usd is None else self.usd + tally.usd
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
         return {
             "rows": {row.key: {"count": row.count, "of": row.of, "wrong": [*row.wrong]} for row in self.rows},
             "runs": self.runs,
-            "calls": self.calls,
-            "input_tokens": self.tokens[0],
-            "output_tokens": self.tokens[1],
-            "usd": None if self.usd is None else round(self.usd, 6),
+            **paid_json(self.paid),
             "failures": self.failures,
         }
 
@@ -142,7 +130,7 @@ def live(month: Month, way: str, root: Path, make_night: MakeNight, advance: Cal
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(month.logs[path], "utf-8", newline="")
         report = curate_night(make_night(root, settings, moment(f"{day}T{_HOUR}", settings)), Watch())
-        lived.paid(report.tally)
+        lived.paid.add(report.tally)
         told = [report.failure, report.over_budget, *(report.warnings if report.pending else ())]
         lived.failures += [one for one in dict.fromkeys(told) if one and one not in lived.failures]
         advance(number, len(runs))

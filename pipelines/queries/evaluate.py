@@ -19,17 +19,18 @@ from pipelines.errors import BadFile, BadGold, ModelFailed
 from pipelines.extract.extract_days import is_grounded
 from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.rules.lines import overlap, same_key, words
+from pipelines.store.files import read_text
 from pipelines.store.item import Confidence, ItemType
 from pipelines.store.layout import LOGS, log_day
 from pipelines.store.log import parse_entries
+from pipelines.usage import Tally as Paid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pipelines.extract.extraction import Candidate, Extractor
     from pipelines.store.log import Entry
-    from pipelines.usage import Spent
 
 
 _OVERLAP: Final = 0.6
@@ -37,7 +38,7 @@ _OVERLAP_ON_ITS_LINES: Final = 0.2
 _GOLD: Final = "gold.jsonl"
 _SHAPE: Final = '{"date": "2026-01-02", "type": "Decision", "text": "..."}'
 _COUNTED: Final = (
-    "unjudged", "days", "failed", "fallback", "failures", "ungrounded", "calls", "input_tokens", "output_tokens",
+    "unjudged", "days", "failed", "fallback", "failures", "ungrounded",
 )  # fmt: skip
 _PATIENCE: Final = 3
 """Days in a row that may fail before the rest is not asked any more: a wrong key fails every day."""
@@ -125,7 +126,7 @@ def read_gold_days(folder: Path) -> list[GoldDay]:
     logs.pop("", None)
     if not logs:
         raise BadFile(folder, f"holds no log ({LOGS}/YYYY-MM-DD.md)", "Name a folder with logs and a gold.jsonl.")
-    texts = {day: _read(path) for day, path in logs.items()}
+    texts = {day: read_text(path) for day, path in logs.items()}
     gold = _read_gold(folder / _GOLD, texts)
     return [
         GoldDay(day, parse_entries(f"{LOGS}/{day}.md", day, text), list(gold.get(day, {}).values()))
@@ -133,19 +134,12 @@ def read_gold_days(folder: Path) -> list[GoldDay]:
     ]
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(path, f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
-
-
 def _read_gold(path: Path, texts: Mapping[str, str]) -> dict[str, dict[tuple[str, str], Gold]]:
     """Return day → type and folded words → the first item that says them."""
     found: dict[str, dict[tuple[str, str], Gold]] = {}
     faults: list[str] = []
     lines = {day: [f" {same_key(line)} " for line in text.split("\n")] for day, text in texts.items()}
-    for number, line in enumerate(_read(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         if not line.strip():
             continue
         try:
@@ -216,10 +210,7 @@ class Score:
         failed: days that no usable answer came for; what they hold counts as not found.
         fallback: days that the rules read because no model could.
         ungrounded: candidates dropped because the log does not say what they say, by the extractor or by us.
-        calls: calls of models.
-        input_tokens: tokens sent.
-        output_tokens: tokens received.
-        usd: what that costs by the price table; None where the price of a model is not known.
+        paid: the calls of models, their tokens, and what they cost.
         seconds: how long it took.
         failures: why days failed, each sentence once.
     """
@@ -232,10 +223,7 @@ class Score:
     failed: int = 0
     fallback: int = 0
     ungrounded: int = 0
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    usd: float | None = 0.0
+    paid: Paid = field(default_factory=Paid)
     seconds: float = 0.0
     failures: list[str] = field(default_factory=list)
 
@@ -254,7 +242,7 @@ class Score:
                 str(level): {"kept": one.kept, "right": one.right} for level, one in self.confidence.items()
             },
             **{name: getattr(self, name) for name in _COUNTED},
-            "usd": None if self.usd is None else round(self.usd, 6),
+            **paid_json(self.paid),
             "seconds": round(self.seconds, 3),
         }
 
@@ -282,7 +270,7 @@ def evaluate(days: Sequence[GoldDay], extractor: Extractor, done: Callable[[int]
                 raise
             score.failed += 1
             score.failures += [fault.sentence] if fault.sentence not in score.failures else []
-            _pay(score, fault.tally.spent if fault.tally else ())
+            score.paid.add(fault.tally or Paid())
             _count(score, day, ())
         else:
             in_a_row = 0
@@ -291,19 +279,18 @@ def evaluate(days: Sequence[GoldDay], extractor: Extractor, done: Callable[[int]
             if answer:
                 score.ungrounded += len(answer.candidates) - len(grounded) + answer.dropped
                 score.fallback += answer.fallback
-                _pay(score, answer.tally.by_model)
+                score.paid.add(answer.tally)
         score.days += 1
         done(number)
     score.seconds = time.perf_counter() - begun
     return score
 
 
-def _pay(score: Score, spent: Iterable[Spent]) -> None:
-    for one in spent:
-        score.calls += one.calls
-        score.input_tokens += one.usage.input_tokens
-        score.output_tokens += one.usage.output_tokens
-        score.usd = None if one.usd is None or score.usd is None else score.usd + one.usd
+def paid_json(paid: Paid) -> dict[str, Any]:
+    """Return what calls came to as `json` can write it; what they cost is null where a model's price is not known."""
+    usage, is_known = paid.usage, all(one.usd is not None for one in paid.spent)
+    tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    return {"calls": paid.calls, **tokens, "usd": paid.usd if is_known else None}
 
 
 def _count(score: Score, day: GoldDay, candidates: Sequence[Candidate]) -> None:

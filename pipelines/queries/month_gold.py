@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from pipelines.errors import BadFile, BadGold, faults_of
 from pipelines.extract.rules.lines import same_key
+from pipelines.store.files import read_text
 from pipelines.store.item import ACTIVE, OUTCOMES, Confidence, ItemType, Status
 from pipelines.store.layout import LOGS, PARTIAL, log_day
 
@@ -156,7 +157,7 @@ def read_month(folder: Path) -> Month:
         raise BadFile(folder, f"holds no log ({LOGS}/YYYY-MM-DD.md)", _SHAPE)
     path = folder / GOLD
     try:
-        raw = json.loads(_read(path))
+        raw = json.loads(read_text(path, _SHAPE))
     except (ValueError, RecursionError) as error:
         raise BadFile(path, f"is no JSON ({error})", _SHAPE) from None
     if not isinstance(raw, dict):
@@ -165,19 +166,10 @@ def read_month(folder: Path) -> Month:
         gold = Gold.model_validate(raw)
     except ValidationError as error:
         raise BadGold(path, faults_of(error, raw)) from None
-    month = Month(gold=gold, logs={name: _read(file) for name, file in logs.items()})
+    month = Month(gold=gold, logs={name: read_text(file, _SHAPE) for name, file in logs.items()})
     if faults := [*_faults_of_beliefs(month), *_faults_of_events(month), *_faults_of_arrivals(month)]:
         raise BadGold(path, faults)
     return month
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_bytes().decode()
-    except OSError as error:
-        raise BadFile(path, f"cannot be read ({error.strerror})", _SHAPE) from None
-    except UnicodeDecodeError:
-        raise BadFile(path, "is not UTF-8", _SHAPE) from None
 
 
 def _day_of(path: str) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, BadGold
 from pipelines.review.compare import conflict, same_statement
+from pipelines.store.files import read_text
 from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
@@ -135,14 +136,8 @@ def read_pairs(path: Path) -> list[Pair]:
         BadFile: it cannot be read, or holds none.
         BadGold: it has faults; all of them are named with their lines.
     """
-    try:
-        lines = path.read_bytes().decode().splitlines()
-    except OSError as error:
-        raise BadFile(path, f"cannot be read ({error.strerror})", "Name a file of pairs.") from None
-    except UnicodeDecodeError:
-        raise BadFile(path, "is not UTF-8", "Name a file of pairs.") from None
     pairs, faults = [], []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(path, "Name a file of pairs.").splitlines(), 1):
         if not line.strip():
             continue
         try:

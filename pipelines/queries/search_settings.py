@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import CurateError, IndexUnusable, read_toml
 from pipelines.search.matrix import read_stamp
 from pipelines.search.query import Asked, search
-from pipelines.search.rank import Ranking, uses_of
+from pipelines.search.rank import Ranking
 from pipelines.search.vectors import has_vectors
+from pipelines.store.document import numbered
 from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ def priorities_of(root: Path) -> dict[str, float]:
 
     weights, documents = load_settings(root).priority, read_snapshot(root).documents
     newest = newest_day(documents.values())
-    items = [placed.item for document in documents.values() for placed in document.items]
-    return {item.id: priority(item, newest, weights) for item in items if item.id}
+    items = (placed.item for _, placed in numbered(documents.values()))
+    return {item.id: priority(item, newest, weights) for item in items}
 
 
 @dataclass(slots=True)
@@ -113,8 +114,7 @@ def asker(root: Path, filters: Filters, *, explain: bool = False, mode: Mode | N
     """
     ranking = ranking_of(root)
     ranking = replace(ranking, mode=mode or ranking.mode)
-    uses, priorities = partial(uses_of, root), partial(priorities_of, root)
-    asked = Asked(ranking, filters, uses=uses, priorities=priorities, explain=explain)
+    asked = Asked(ranking, filters, priorities=partial(priorities_of, root), explain=explain)
     if ranking.mode == "keyword" or not has_vectors(root):
         return Asker(asked, None, None, [])
     stamp = read_stamp(root)

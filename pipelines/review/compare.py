@@ -19,6 +19,7 @@ from pipelines.extract.grounded_values import (
     unproven_figures,
     without_dates,
 )
+from pipelines.extract.grounding import unproven_names
 from pipelines.store.evidence import fold_markdown
 from pipelines.store.item import STOP_WORDS, folded
 
@@ -219,13 +220,8 @@ def adds_nothing(new: str, held: str) -> bool:
     one is about: `1,000 requests, not 100` is said again by `1,000 requests`.
     """
     tokens, others = _read(new), _read(held)
-    there, beginnings = {one.key for one in others}, {one.word[:4] for one in others}
-    for at, one in enumerate(tokens):
-        if one.kind in {"name", "identifier", "sign"} and one.key not in there:
-            return False
-        if _begins_as_name(at, tokens) and one.word[:4] not in beginnings:
-            return False
-    if not _tells_values(held, new) or ({one.word for one in tokens} & _CONDITIONS) - {one.word for one in others}:
+    said = {one.word for one in tokens if one.kind == "sign" or one.word in _CONDITIONS}
+    if unproven_names(new, held) or not _tells_values(held, new) or said - {one.word for one in others}:
         return False
     shared = {one.clause for one in others if _tells(one) and one.key in keywords(new)}
     denied = sum(one.word in _NEGATIONS and one.clause in shared for one in others)
@@ -242,15 +238,6 @@ def _tells_values(told: str, asked: str) -> bool:
     if unproven_dates(asked, dates, _NO_DAY):
         return False
     return not unproven_figures(without_dates(asked), figures, dates.years)
-
-
-def _begins_as_name(at: int, tokens: Sequence[_Token]) -> bool:
-    """Whether the first word of a sentence is a name: a capital, and what follows a subject behind it."""
-    one = tokens[at]
-    if at or len(tokens) < _FEWEST or one.kind or tokens[1].kind or not one.raw[0].isupper() or one.word in STOP_WORDS:
-        return False
-    verb = tokens[1].word
-    return one.raw.endswith("'s") or verb in _AUXILIARIES or (verb != stem(verb) and verb.endswith(("s", "ed")))
 
 
 # ---------------------------------------- a conflict, about which a person is asked

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
@@ -18,7 +19,7 @@ from pipelines.store.item import ItemType, Status, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -86,10 +87,8 @@ class Known:
     def __init__(self, items: Iterable[tuple[str, Item]], vectors: Vectors | None = None) -> None:
         self._vectors = vectors or Vectors()
         self._all = [Belief(item, path, item.learnt) for path, item in items]
-        self._same: dict[str, list[Belief]] | None = None
-        self._words: dict[str, list[int]] | None = None
+        self._ids = {one.item.id: one for one in self._all if one.item.id}
         self._tables: list[NDArray[np.float32]] = []
-        self._ids: dict[str, Belief] | None = None
         self._there = defaultdict[str, list[int]](list)
         for at, one in enumerate(self._all):
             self._there[one.document].append(at)
@@ -102,23 +101,35 @@ class Known:
         if one.stands and one.item.active:
             self._held[one.document] += 1
             self._born[one.document, one.learnt] += 1
-        if self._words is not None:
-            self._enter(len(self._all), one)
+        if "_words" in self.__dict__:
+            for word in keywords(one.item.text):
+                self._words[word].append(len(self._all))
         if self._tables and (row := self._vectors.rows([_meant(one.item)])) is not None:
             import numpy as np  # noqa: PLC0415  a night with nothing to judge needs none
 
             self._tables[1] = np.concatenate([self._tables[1], row])
-        if self._same is not None:
-            self._same.setdefault(folded(one.item.text), []).append(one)
-        if self._ids is not None:
-            self._ids[one.item.id] = one
+        self._same[folded(one.item.text)].append(one)
+        self._ids[one.item.id] = one
         self._there[one.document].append(len(self._all))
         self._all.append(one)
 
+    @cached_property
+    def _same(self) -> defaultdict[str, list[Belief]]:
+        found = defaultdict[str, list[Belief]](list)
+        for one in self._all:
+            found[folded(one.item.text)].append(one)
+        return found
+
+    @cached_property
+    def _words(self) -> defaultdict[str, list[int]]:
+        found = defaultdict[str, list[int]](list)
+        for at, one in enumerate(self._all):
+            for word in keywords(one.item.text):
+                found[word].append(at)
+        return found
+
     def get(self, ident: str) -> Belief | None:
         """Return what was first called by an id, or None."""
-        if self._ids is None:
-            self._ids = {one.item.id: one for one in self._all if one.item.id}
         return self._ids.get(ident)
 
     def find(self, ident: str) -> Belief | None:
@@ -156,10 +167,6 @@ class Known:
 
     def same(self, kind: ItemType, text: str, document: str) -> Belief | None:
         """Return the item that says the same words in a place that counts, what is closed last; or None."""
-        if self._same is None:
-            self._same = {}
-            for one in self._all:
-                self._same.setdefault(folded(one.item.text), []).append(one)
         said = (one for one in self._same.get(folded(text), ()) if one.item.type is kind)
         found = [
             one
@@ -180,12 +187,14 @@ class Known:
         there = [(at, self._all[at]) for at in reversed(self._there[document])]
         here = [at for at, one in there if one.document == document and one.stands and one.item.active]
         pending = [at for at in here if is_pending(self._all[at].item)]
-        postings = [self._apart(places) for places in self._postings(candidate.text)]
+        postings = [self._apart(self._words.get(word, ())) for word in sorted(keywords(candidate.text))]
         meant = self._apart(self._by_meaning(candidate))
-        near = {
-            current: _joined(_by_words([places[current] for places in postings]), meant[current][:MEANT])
-            for current in (True, False)
-        }
+        near = {}
+        for current in (True, False):
+            sharing = (places[current] for places in postings if len(places[current]) <= _COMMON)
+            words = _ranked((at, 1 / (1 + len(places))) for places in sharing for at in places)[:NEAREST]
+            orders = words, meant[current][:MEANT]  # what both have comes first, by the sum of reciprocal ranks
+            near[current] = _ranked((at, 1 / (_RANK + rank)) for order in orders for rank, at in enumerate(order))
         # Where words find few, the newest of the document are near enough: what replaces it may say it all otherwise.
         newest = here[: max(0, CURRENT_SHOWN - len(near[True]))]
         found = dict.fromkeys([*near[True][:CURRENT_SHOWN], *newest, *pending[:MOST_OPEN], *near[False][:CLOSED_SHOWN]])
@@ -199,21 +208,14 @@ class Known:
                 apart[one.current].append(at)
         return apart
 
-    def _postings(self, text: str) -> list[Sequence[int]]:
-        if self._words is None:
-            self._words = {}
-            for at, one in enumerate(self._all):
-                self._enter(at, one)
-        return [self._words.get(word, ()) for word in sorted(keywords(text))]
-
     def _by_meaning(self, candidate: Candidate) -> list[int]:
         """Return the items nearest in meaning, nearest first, as far as they are near at all."""
         if not self._tables and self._vectors.model:
             tables = self._vectors.rows([_meant(one.item) for one in self._all], held=True), self._vectors.rows([])
             self._tables = [table for table in tables if table is not None]
-        said = sentence_of(candidate.type, candidate.text, candidate.day)
-        question = self._vectors.rows([said]) if self._tables and self._all else None
-        if question is None:
+        if not (self._tables and self._all):
+            return []
+        if (question := self._vectors.rows([sentence_of(candidate.type, candidate.text, candidate.day)])) is None:
             return []
         import numpy as np  # noqa: PLC0415  as above
 
@@ -223,28 +225,12 @@ class Known:
         found: list[int] = near[np.argsort(-cosines[near], kind="stable")].tolist()
         return found
 
-    def _enter(self, at: int, one: Belief) -> None:
-        words = self._words if self._words is not None else {}
-        for word in keywords(one.item.text):
-            words.setdefault(word, []).append(at)
 
-
-def _by_words(postings: Iterable[Sequence[int]]) -> list[int]:
-    """Return the places that share the most telling words, the nearest first."""
-    scores: dict[int, float] = {}
-    for places in postings:
-        if len(places) <= _COMMON:
-            for at in places:
-                scores[at] = scores.get(at, 0.0) + 1 / (1 + len(places))
-    return sorted(scores, key=lambda at: (-round(scores[at], 9), at))[:NEAREST]
-
-
-def _joined(words: Sequence[int], meant: Sequence[int]) -> list[int]:
-    """Return the places of two orders in one, by the sum of their reciprocal ranks; what both have comes first."""
-    scores: dict[int, float] = {}
-    for order in (words, meant):
-        for rank, at in enumerate(order):
-            scores[at] = scores.get(at, 0.0) + 1 / (_RANK + rank)
+def _ranked(shares: Iterable[tuple[int, float]]) -> list[int]:
+    """Return the places to which shares are given, those with the greatest sum first."""
+    scores = defaultdict[int, float](float)
+    for at, share in shares:
+        scores[at] += share
     return sorted(scores, key=lambda at: (-round(scores[at], 9), at))
 
 

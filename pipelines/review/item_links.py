@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS
@@ -19,7 +19,7 @@ from pipelines.store.secrets.redact import is_private
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.extract.extraction import Candidate
+    from pipelines.review.review import Ruling
     from pipelines.store.document import Document
     from pipelines.store.item import Evidence, Item
 
@@ -28,15 +28,6 @@ _NAMED: Final = re.compile(rf"(?<![\w/#~=-]){ID_PATTERN}(?![\w/])")
 _DIGITS: Final = 8
 """An id is named by so many of its digits at least; fewer may be a word."""
 _BEFORE: Final = re.compile(r"\b(?:because(?: of)?|due to|on the ground of|as decided in)[\s(\[\"'`“]*$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Tie:
-    """A link of a candidate to an item: the candidate, the kind of link, and the item's id."""
-
-    source: Candidate
-    kind: str
-    target: str
 
 
 def linkable(items: Iterable[tuple[str, Item]]) -> list[tuple[str, Item]]:
@@ -52,26 +43,31 @@ def linkable(items: Iterable[tuple[str, Item]]) -> list[tuple[str, Item]]:
     ]
 
 
-def find_ties(candidates: Sequence[Candidate], items: Iterable[tuple[str, Item]]) -> tuple[Tie, ...]:
-    """Return the links to ids that the lines of a candidate name, or its entry where it is the only one of that.
+def with_named_links(rulings: Sequence[Ruling], items: Iterable[tuple[str, Item]]) -> list[Ruling]:
+    """Return the rulings with links to the ids that the lines of a new item name, or its entry where that has no other.
 
     The link is `because` where that is the word before the id, else `related`.
 
     Args:
-        candidates: those of the night, as they are to be promoted.
+        rulings: those of the night, as they are to be carried out.
         items: document path and item, of every item of the memory.
     """
     ids = frozenset(item.id for _, item in items if item.id)
-    alone = Counter((one.entry.path, one.entry.key) for one in candidates)
-    ties = []
-    for one in candidates:
-        text = one.entry.text if alone[one.entry.path, one.entry.key] == 1 else "\n".join(one.lines)
-        mine: dict[Tie, None] = {}
-        for found in _NAMED.finditer(text):
-            if len(found[0]) > _DIGITS and (ident := _meant(found[0], ids)):
-                mine[Tie(one, "because" if _BEFORE.search(text, 0, found.start()) else "related", ident)] = None
-        ties += list(mine)[: max(0, MOST_LINKS - len(one.links))]
-    return tuple(ties)
+    alone = Counter((one.entry.path, one.entry.key) for each in rulings if (one := each.candidate) and each.makes_item)
+    linked = []
+    for ruling in rulings:
+        one = ruling.candidate if ruling.makes_item else None
+        if one:
+            text = one.entry.text if alone[one.entry.path, one.entry.key] == 1 else "\n".join(one.lines)
+            mine: dict[tuple[str, str], None] = {}
+            for found in _NAMED.finditer(text):
+                if len(found[0]) > _DIGITS and (ident := _meant(found[0], ids)):
+                    mine["because" if _BEFORE.search(text, 0, found.start()) else "related", ident] = None
+            links = (*list(mine)[: max(0, MOST_LINKS - len(one.links))], *one.links)
+            linked.append(replace(ruling, candidate=replace(one, links=links)))
+        else:
+            linked.append(ruling)
+    return linked
 
 
 def _meant(named: str, ids: frozenset[str]) -> str:

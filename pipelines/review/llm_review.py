@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import OperationKind, shown_text
@@ -12,7 +11,7 @@ from pipelines.extract.llm.model_reviewer import MOST_POSED, Posed
 from pipelines.review.compare import keywords
 from pipelines.review.existing_items import BELIEFS, speaks_for
 from pipelines.review.review import REMOVING
-from pipelines.store.item import OUTCOMES, Confidence, Trust
+from pipelines.store.item import OUTCOMES, Confidence, Status, Trust
 from pipelines.store.secrets.redact import is_private
 from pipelines.usage import Tally
 
@@ -32,25 +31,22 @@ _AFTER_ALL_DAYS: Final = "review"
 """Where its calls come in the order of the night: behind every day's reading."""
 
 
-@dataclass
 class ModelReview:
     """Asks models about candidates, and keeps what that came to.
 
     Args:
         reviewer: who is asked.
         documents: the closed list of documents.
-        counts: how many candidates a model was asked about (`asked`) and ruled on (`by_model`), how many answers broke
-            a rule twice (`broken`), and how many links were left out (`unlinked`).
-        tally: what the calls came to.
-        failures: why candidates could not be asked about, a sentence each.
     """
 
-    reviewer: Reviewer
-    documents: tuple[DocumentChoice, ...]
-    counts: Counter[str] = field(default_factory=Counter)
-    tally: Tally = field(default_factory=Tally)
-    failures: dict[str, None] = field(default_factory=dict)
-    _calls: int = 0
+    def __init__(self, reviewer: Reviewer, documents: tuple[DocumentChoice, ...]) -> None:
+        self._reviewer, self._documents, self._calls = reviewer, documents, 0
+        self._failures: dict[str, None] = {}
+        self.counts = Counter[str]()
+        """How many candidates a model was asked about (`asked`) and ruled on (`by_model`), how many answers broke a
+        rule twice (`broken`), and how many links were left out (`unlinked`)."""
+        self.tally = Tally()
+        """What the calls came to."""
 
     def __call__(self, unsure: Sequence[Filed], known: Known) -> dict[str, tuple[Operation, ...]]:
         """Return the operations on a day's candidates by their ids, empty for a plain `add`.
@@ -58,7 +54,7 @@ class ModelReview:
         Those about which no usable answer came are missing: the rules judge them.
         """
         answers: dict[str, tuple[Operation, ...]] = {}
-        names = {f"{one.document}.md": one.id for one in self.documents}
+        names = {f"{one.document}.md": one.id for one in self._documents}
         for at in range(0, len(unsure), MOST_POSED):
             part = unsure[at : at + MOST_POSED]
             posed = [_posed(one, part[:place], known, names) for place, one in enumerate(part)]
@@ -71,26 +67,26 @@ class ModelReview:
         self, posed: Sequence[Posed], filed: Mapping[str, Filed], known: Known
     ) -> Mapping[str, tuple[Operation, ...]]:
         def check(one: Posed, operation: Operation) -> str:
-            if operation.document and not any(operation.document in {d.id, d.document} for d in self.documents):
+            if operation.document and not any(operation.document in {d.id, d.document} for d in self._documents):
                 return "`document` must be an id of the list, or an empty string."
             return operation_fault(operation, filed[one.candidate.id], known)
 
         self._calls += 1
-        reviewed = self.reviewer.review(posed, self.documents, check, (_AFTER_ALL_DAYS, self._calls))
+        reviewed = self._reviewer.review(posed, self._documents, check, (_AFTER_ALL_DAYS, self._calls))
         self.tally.add(reviewed.tally)
         self.counts += Counter(
             asked=len(posed), by_model=len(reviewed.operations), broken=reviewed.broken, unlinked=reviewed.unlinked
         )
         if reviewed.failure:
-            self.failures[reviewed.failure] = None
+            self._failures[reviewed.failure] = None
         return reviewed.operations
 
     @property
     def notes(self) -> list[str]:
         """What a person should know, a sentence each, without a word of the log."""
         notes = []
-        if self.failures:
-            notes.append(f"The rules reviewed what a model could not be asked about. {' '.join(self.failures)}")
+        if self._failures:
+            notes.append(f"The rules reviewed what a model could not be asked about. {' '.join(self._failures)}")
         if broken := self.counts["broken"]:
             count = f"{broken} {'candidate' if broken == 1 else 'candidates'}"
             notes.append(f"The rules reviewed {count}: the model's answers broke a rule twice.")
@@ -102,8 +98,8 @@ def _posed(one: Filed, above: Sequence[Filed], known: Known, names: Mapping[str,
     words = keywords(one.candidate.text)
     alike = [other for other in above if len(words & keywords(other.candidate.text)) >= _ALIKE]
     near = [belief for belief in known.near(one.candidate, one.place) if not is_private(belief.item.text)]
-    rows = [_held_row(belief.item, names.get(belief.document, belief.document)) for belief in near]
-    rows += [_candidate_row(other.candidate, names.get(other.place, other.place)) for other in alike]
+    rows = [_row(belief.item, belief.item.status, belief.item.since, belief.document, names) for belief in near]
+    rows += [_row(other.candidate, Status.LIVE, other.candidate.day, other.place, names) for other in alike]
     return Posed(one.candidate, names.get(one.place, _short(one.place)), tuple(rows))
 
 
@@ -112,14 +108,9 @@ def _short(path: str) -> str:
     return path.removesuffix(".md").rpartition("/")[2]
 
 
-def _held_row(item: Item, document: str) -> dict[str, str]:
-    row = {"id": item.id, "type": item.type.value, "text": shown_text(item.text), "status": item.status.value}
-    return {**row, "document": _short(document), "since": item.since, "trust": item.trust.value}
-
-
-def _candidate_row(one: Candidate, document: str) -> dict[str, str]:
-    row = {"id": one.id, "type": one.type.value, "text": shown_text(one.text), "status": "live"}
-    return {**row, "document": _short(document), "since": one.day, "trust": one.trust.value}
+def _row(one: Item | Candidate, status: Status, since: str, place: str, names: Mapping[str, str]) -> dict[str, str]:
+    row = {"id": one.id, "type": one.type.value, "text": shown_text(one.text), "status": status.value}
+    return {**row, "document": _short(names.get(place, place)), "since": since, "trust": one.trust.value}
 
 
 def operation_fault(operation: Operation, one: Filed, known: Known) -> str:

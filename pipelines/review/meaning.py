@@ -43,23 +43,19 @@ def sentence_of(label: str, text: str, day: str) -> str:
     return embedded_text(f"{label}: {text}", "", (), day, status="live")
 
 
-def kept_in(root: Path) -> Kept:
-    """Return how to look up vectors in the cache of a memory; where that is gone or damaged, none are found."""
+def kept_in(root: Path, embedder: Embedder, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+    """Return the vectors of sentences from the cache of a memory; where that is gone or damaged, none are found."""
+    if not has_vectors(root):
+        return {}
+    import numpy as np  # noqa: PLC0415  a night with nothing to judge needs none
 
-    def find(embedder: Embedder, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        if not has_vectors(root):
-            return {}
-        import numpy as np  # noqa: PLC0415  a night with nothing to judge needs none
-
-        keys = {text: key(text) for text in texts}
-        try:
-            with vector_store(root) as store:
-                found = fetch(store, Model(embedder.name, embedder.dimension), list(keys.values()))
-        except (CurateError, sqlite3.Error, OSError):
-            return {}
-        return {text: np.frombuffer(found[one], "<f4") for text, one in keys.items() if one in found}
-
-    return find
+    keys = {text: key(text) for text in texts}
+    try:
+        with vector_store(root) as store:
+            found = fetch(store, Model(embedder.name, embedder.dimension), list(keys.values()))
+    except (CurateError, sqlite3.Error, OSError):
+        return {}
+    return {text: np.frombuffer(found[one], "<f4") for text, one in keys.items() if one in found}
 
 
 @dataclass

@@ -316,7 +316,11 @@ def carry_out(ruling: Ruling, known: Known) -> None:
     targets = [belief for ident in ruling.operation.ids if (belief := known.find(ident))]
     mine: Belief | None = None
     if candidate and (ruling.makes_item or (kind is OperationKind.CONFIRM and targets)):
-        mine = Belief(_as_item(ruling, candidate), ruling.document, candidate.entry.day, is_new=True)
+        item = Item(
+            candidate.type, candidate.text, candidate.id, Status.WAITING if ruling.asks else born_status(candidate),
+            candidate.day, trust=candidate.trust, page_section=candidate.page_section, due=candidate.due,
+        )  # fmt: skip
+        mine = Belief(item, ruling.document, candidate.entry.day, is_new=True)
         if kind is OperationKind.CONFIRM:
             mine.stands_in = targets[0]
         elif targets and not ruling.asks:
@@ -338,14 +342,6 @@ def carry_out(ruling: Ruling, known: Known) -> None:
 def born_status(candidate: Candidate) -> Status:
     """Return how an item stands when it is made of a candidate."""
     return candidate.closed or (Status.OPEN if candidate.type is ItemType.TODO else Status.LIVE)
-
-
-def _as_item(ruling: Ruling, candidate: Candidate) -> Item:
-    status = Status.WAITING if ruling.asks else born_status(candidate)
-    return Item(
-        candidate.type, candidate.text, candidate.id, status, candidate.day, trust=candidate.trust,
-        page_section=candidate.page_section, due=candidate.due,
-    )  # fmt: skip
 
 
 _ADD: Final = OperationKind.ADD

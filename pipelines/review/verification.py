@@ -6,7 +6,7 @@ unverified: a later night asks again.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -84,37 +84,38 @@ def verified(
     """
     if verifier is None:
         return Checked(rulings)
-    claims: list[Claim] = []
-    about: list[tuple[Ruling | Item, bool]] = []
+    asked: list[tuple[Ruling | Item, bool, Claim]] = []
     for ruling in rulings:
-        if claim := _item_claim(ruling):
-            claims.append(claim)
-            about.append((ruling, False))
-        for claim in _operation_claims(ruling, known):
-            claims.append(claim)
-            about.append((ruling, True))
+        own = _item_claim(ruling)
+        asked += [(ruling, False, own)] if own else []
+        asked += [(ruling, True, claim) for claim in _operation_claims(ruling, known)]
     for item in unverified:
-        claims.append(Claim("item", item.text, tuple(filter(None, map(quote, item.evidence)))))
-        about.append((item, False))
-    if not claims:
+        asked.append((item, False, Claim("item", item.text, tuple(filter(None, map(quote, item.evidence))))))
+    if not asked:
         return Checked(rulings)
-    found = verify_twice(verifier, claims)
-    verdicts = list(zip(about, found.verdicts, strict=True))
-    counts = Counter(claims=len(claims))
-    counts.update(str(verdict or "unverified") for _, verdict in verdicts if verdict is not Verdict.SUPPORTED)
-    saying = {id(one): verdict for (one, removes), verdict in verdicts if not removes}
-    removing: dict[int, list[Verdict | None]] = {}
-    for (one, removes), verdict in verdicts:
-        if removes:
-            removing.setdefault(id(one), []).append(verdict)
+    found = verify_twice(verifier, [claim for *_, claim in asked])
+    counts = Counter(claims=len(asked))
+    counts.update(str(verdict or "unverified") for verdict in found.verdicts if verdict is not Verdict.SUPPORTED)
+    verdicts = defaultdict[tuple[int, bool], list[Verdict | None]](list)
+    for (one, removes, _), verdict in zip(asked, found.verdicts, strict=True):
+        verdicts[id(one), removes].append(verdict)
+
+    def least(one: Ruling | Item, *, removes: bool) -> Verdict | None:
+        """Return the verdict on it that is the most in doubt."""
+        return min(verdicts.get((id(one), removes), [Verdict.SUPPORTED]), key=_ORDER.index)
+
     judged = [
         (_kept if one.kind is OperationKind.IGNORE else _judged)(
-            one, saying.get(id(one), Verdict.SUPPORTED), _least(removing.get(id(one), [Verdict.SUPPORTED]))
+            one, least(one, removes=False), least(one, removes=True)
         )
         for one in rulings
     ]
-    settled = [_settled(one, saying[id(one)], day) for one in unverified]
+    settled = [_settled(one, least(one, removes=False), day) for one in unverified]
     return Checked([one for one in judged if one], settled, counts, found.tally, found.failure)
+
+
+_ORDER: Final = (Verdict.UNSUPPORTED, None, Verdict.UNSURE, Verdict.SUPPORTED)
+"""Verdicts, those that are the most in doubt first."""
 
 
 def _item_claim(ruling: Ruling) -> Claim | None:
@@ -153,12 +154,6 @@ def _context(places: Sequence[Place]) -> tuple[str, ...]:
     told = (" > ".join(entry.headings), f"project {entry.project}" if entry.project else "", f"day {entry.day}")
     beside = dict.fromkeys(filter(None, map(around, places)))
     return (*filter(None, told), *(f"around the quote: {words}" for words in beside))
-
-
-def _least(verdicts: Sequence[Verdict | None]) -> Verdict | None:
-    """Return the verdict that is the most in doubt."""
-    order = (Verdict.UNSUPPORTED, None, Verdict.UNSURE, Verdict.SUPPORTED)
-    return min(verdicts, key=order.index)
 
 
 def _kept(ruling: Ruling, says: Verdict | None, ignores: Verdict | None) -> Ruling:

@@ -155,10 +155,10 @@ def _check(root: Path) -> None:
 
 def _update(root: Path) -> Changes:
     checked_ns = time.time_ns()
-    found = scan(root)
+    found, skipped = scan(root)
     with reading(root) as connection:
         changes = compare(root, found, recorded(connection))
-        if not (changes.stale or changes.touched) and is_kept(connection, found.skipped):
+        if not (changes.stale or changes.touched) and is_kept(connection, skipped):
             return changes
     with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         # A lost last update after a power cut is found by the next scan; a damaged file cannot come of it.
@@ -167,17 +167,17 @@ def _update(root: Path) -> Changes:
             for path in changes.removed:
                 take_out(connection, path)
             for path in (*changes.added, *changes.changed):
-                put(connection, root, path, found.files[path], checked_ns)
+                put(connection, root, path, found[path], checked_ns)
             for path in changes.touched:
-                connection.execute(_RESTAMP, (*astuple(found.files[path]), checked_ns, path))
-            keep(connection, found.skipped)
+                connection.execute(_RESTAMP, (*astuple(found[path]), checked_ns, path))
+            keep(connection, skipped)
     return changes
 
 
 @writing(INDEX)
 def _rebuild(root: Path) -> Changes:
     checked_ns = time.time_ns()
-    found = scan(root)
+    found, skipped = scan(root)
     known: dict[str, Recorded] = {}
     with contextlib.suppress(IndexUnusable), reading(root) as connection:
         known = recorded(connection)
@@ -186,9 +186,9 @@ def _rebuild(root: Path) -> Changes:
         with replacing(root) as connection:
             migrate(connection)
             with transaction(connection):
-                for path, stamp in found.files.items():
+                for path, stamp in found.items():
                     put(connection, root, path, stamp, checked_ns)
-                keep(connection, found.skipped)
+                keep(connection, skipped)
                 for table in ("units", "passages"):
                     connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
     except sqlite3.Error as error:
@@ -248,13 +248,13 @@ def freshen(root: Path) -> Freshness:
             vectors_fit = not has_vectors(root) or fits(root, connection)
     except IndexUnusable as error:
         return rebuilt(root, error)
-    found = scan(root)
+    found, _ = scan(root)
     changes = compare(root, found, known)
     if vectors_fit and not (changes.stale or changes.touched):
         return Freshness()
     anew = (*changes.added, *changes.changed)
     why = "`curate index` brings them in."
-    if sum(found.files[path].size + (PDF_BYTES if form_of(path) is Form.PDF else 0) for path in anew) <= CHEAP_BYTES:
+    if sum(found[path].size + (PDF_BYTES if form_of(path) is Form.PDF else 0) for path in anew) <= CHEAP_BYTES:
         try:
             refresh_index(root, patience=FRESH_PATIENCE if changes.stale else 0.0)
         except (LockHeld, NotWritable) as error:

@@ -132,7 +132,7 @@ def index_facts(root: Path) -> IndexFacts:
 
 def _facts(root: Path, connection: sqlite3.Connection) -> IndexFacts:
     known = recorded(connection)
-    behind = len(compare(root, scan(root), known).stale)
+    behind = len(compare(root, scan(root)[0], known).stale)
     (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
     files = "1 file" if behind == 1 else f"{behind:,} files"
     stamp, vectors = read_stamp(root) if has_vectors(root) else None, None

@@ -179,7 +179,7 @@ def _wanted(index: sqlite3.Connection, store: sqlite3.Connection, model: Model) 
 
 
 def _vectors(embedder: Embedder, model: Model, texts: list[str]) -> NDArray[np.float32]:
-    """Ask the embedder, and believe it only what can be compared: finite vectors of length one.
+    """Ask the embedder, which gives vectors of length one, and believe it only what can be compared.
 
     Raises:
         ModelFailed: what came is of no use.
@@ -189,9 +189,7 @@ def _vectors(embedder: Embedder, model: Model, texts: list[str]) -> NDArray[np.f
     vectors = np.asarray(embedder.embed_documents(texts), np.float32)
     if vectors.shape != (len(texts), model.dimension) or not np.isfinite(vectors).all():
         raise ModelFailed(model.name, f"gave vectors that are of no use (shape {vectors.shape})")
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: NDArray[np.float32] = vectors / np.maximum(lengths, 1e-12)
-    return unit
+    return vectors
 
 
 def key(text: str) -> bytes:

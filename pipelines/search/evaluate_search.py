@@ -13,6 +13,7 @@ from pydantic.dataclasses import dataclass
 from pipelines.errors import BadFile
 from pipelines.search.query import answer
 from pipelines.search.schema import reading
+from pipelines.store.files import read_text
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -53,11 +54,8 @@ def read_questions(path: Path) -> list[Question]:
     Raises:
         BadFile: it cannot be read, or a line holds no question; the sentence says which.
     """
-    try:
-        lines = path.read_text("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(path, f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
-    found = [_question(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    lines = enumerate(read_text(path).split("\n"), 1)
+    found = [_question(path, number, line) for number, line in lines if line.strip()]
     if not found:
         raise BadFile(path, "holds no question")
     return found

@@ -58,7 +58,6 @@ class Hit:
         until: the first day on which an item held no more, or empty.
         confidence_reason: why it was kept, or what its document says of its confidence; may be empty.
         source: where an item was first said, as `PATH:LINE`, or what its document names as its source; may be empty.
-        known_as: by what its uses are counted: an item's id, else a hash of what it says and of when it is.
         factors: what the score came of, by name; empty unless asked for.
         own_path: what the program calls the file, where that is not its name on the disk; else empty.
     """
@@ -80,7 +79,6 @@ class Hit:
     until: str = field(default="", kw_only=True)
     confidence_reason: str = field(default="", kw_only=True)
     source: str = field(default="", kw_only=True)
-    known_as: str = field(default="", kw_only=True)
     factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
     own_path: str = field(default="", kw_only=True)
 
@@ -107,7 +105,7 @@ class Hit:
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
         found = asdict(self) | {"kind": self.kind, "score": _six_figures(self.score)}
-        del found["known_as"], found["own_path"]
+        del found["own_path"]
         factors = {name: _six_figures(value) for name, value in found.pop("factors").items()}
         return found | ({"factors": factors} if factors else {})
 
@@ -136,7 +134,6 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, 
         row = dict(zip(SUMMED_UNIT, values, strict=True))
         shown: dict[str, Any] = {name: row[name] for name in _AS_WRITTEN}
         shown |= {name: tuple(row[name].split(SEPARATOR)) if row[name] else () for name in _SEVERAL}
-        shown["known_as"] = row["item"] or row["key"].hex().upper()
         hits.append(Hit(path=path, score=score, factors=factors, **shown))
     return hits
 

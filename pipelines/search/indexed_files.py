@@ -96,12 +96,8 @@ class Skipped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """The files to index with their stamps, in order of paths, and what was passed over."""
-
-    files: dict[str, Stamp]
-    skipped: tuple[Skipped, ...]
+Scan = tuple[dict[str, Stamp], tuple[Skipped, ...]]
+"""What is to be indexed, by its path, and what was passed over."""
 
 
 def scan(root: Path) -> Scan:
@@ -126,7 +122,7 @@ def scan(root: Path) -> Scan:
             skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
         elif stamp:
             found[path] = stamp
-    return Scan(dict(sorted(found.items())), tuple(sorted(set(skipped))))
+    return dict(sorted(found.items())), tuple(sorted(set(skipped)))
 
 
 def _reader_of(root: Path, form: Form) -> str:
@@ -242,26 +238,21 @@ def recorded(connection: sqlite3.Connection) -> dict[str, Recorded]:
     return {row[0]: (Stamp(*row[1:5]), *row[5:]) for row in rows}
 
 
-def compare(root: Path, found: Scan, known: Mapping[str, Recorded]) -> Changes:
+def compare(root: Path, found: Mapping[str, Stamp], known: Mapping[str, Recorded]) -> Changes:
     """Return what changed. A file is read only where its stamp does not settle the question."""
     added, changed, unchanged, touched = [], [], [], []
-    for path, stamp in found.files.items():
+    for path, stamp in found.items():
         if (old := known.get(path)) is None:
             added.append(path)
-        elif is_covered(stamp, *old[:2]):
+        elif stamp == old[0] and max(stamp.mtime_ns, stamp.ctime_ns) + SETTLED_NS < old[1]:  # surely what was read
             unchanged.append(path)
         elif (now := fingerprint(root, path, stamp.beside)) and now == old[2]:
             unchanged.append(path)
             touched.append(path)
         else:
             changed.append(path)
-    removed = sorted(known.keys() - found.files.keys())
+    removed = sorted(known.keys() - found.keys())
     return Changes(added, changed, removed, unchanged, touched, [*added, *changed, *removed])
-
-
-def is_covered(stamp: Stamp, recorded_stamp: Stamp, checked_ns: int) -> bool:
-    """Return whether the file with a stamp is surely the one that was read when another was taken of it."""
-    return stamp == recorded_stamp and max(stamp.mtime_ns, stamp.ctime_ns) + SETTLED_NS < checked_ns
 
 
 def fingerprint(root: Path, path: str, beside: str) -> str | None:

@@ -11,7 +11,7 @@ from pipelines.search.candidates import Question, candidates, fitting_units, mat
 from pipelines.search.chunk_context import identifiers, match_expression
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.hits import Hit, read_hits
-from pipelines.search.rank import Ranking, use, weighted
+from pipelines.search.rank import Ranking, weighted
 from pipelines.search.schema import reading
 from pipelines.store.user_layout import layout_of
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from pipelines.store.user_layout import Layout
 
-    Uses = Callable[[Collection[str]], Mapping[str, tuple[int, float]]]
     Priorities = Callable[[], Mapping[str, float]]
 
 
@@ -37,7 +36,7 @@ CANDIDATES_A_HIT: Final = 10
 """Units found by words, and by meaning, for each hit that is asked for: with three, recall was half a point lower."""
 # An item that the question names by its id comes before everything that merely holds its words.
 _NAMED_SCORE: Final = 1000.0
-_NAMES: Final = "SELECT id, item, hex(key) FROM units WHERE id IN (SELECT value FROM json_each(?))"
+_ITEMS: Final = "SELECT id, item FROM units WHERE id IN (SELECT value FROM json_each(?))"
 _NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 
 
@@ -50,8 +49,6 @@ class Asked:
         filters: what may be found.
         vector: the question's vector, length one; None searches by words alone.
         embedder: who made it; vectors of another are not compared with it.
-        uses: tells how often, and how many days ago last, units were used, by what they are known as; needed for
-            `ranking.access` alone.
         priorities: tells the priority of items by their ids; needed for `ranking.priority` alone.
         explain: whether hits tell what their score came of.
     """
@@ -60,7 +57,6 @@ class Asked:
     filters: Filters = field(default_factory=Filters)
     vector: NDArray[np.float32] | None = None
     embedder: str = ""
-    uses: Uses | None = None
     priorities: Priorities | None = None
     explain: bool = False
 
@@ -123,11 +119,9 @@ def answer(
         fused = meaning if ranking.mode == "vector" else weighted(words, meaning, ranking.vector_weight)
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     factors: dict[int, dict[str, float]] = {}
-    if asked.explain or ranking.access or ranking.priority:
+    if asked.explain or ranking.priority:
         factors = _factors(connection, scores, (words, meaning), asked)
-        scores = {
-            unit: known["fused"] * known.get("use", 1.0) * known.get("priority", 1.0) for unit, known in factors.items()
-        }
+        scores = {unit: known["fused"] * known.get("priority", 1.0) for unit, known in factors.items()}
     # A stemmed, tokenised text is no place to look for an item's id.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     if named:
@@ -158,18 +152,12 @@ def _factors(
     asked: Asked,
 ) -> dict[int, dict[str, float]]:
     """Return by unit all that its score comes of: what was found, and what is known of it."""
-    ranking, factors, (words, meaning) = asked.ranking, {}, found
-    uses = asked.uses if ranking.access else None
-    priorities = asked.priorities() if ranking.priority and asked.priorities else {}
-    rows = connection.execute(_NAMES, (json.dumps(list(scores)),)).fetchall() if uses or priorities else []
-    items = {unit: item for unit, item, _ in rows}
-    names = {unit: item or key for unit, item, key in rows}
-    used = uses(frozenset(names.values())) if uses else {}
+    factors, (words, meaning), share = {}, found, asked.ranking.priority
+    priorities = asked.priorities() if share and asked.priorities else {}
+    items = dict(connection.execute(_ITEMS, (json.dumps(list(scores)),)).fetchall()) if priorities else {}
     for unit, score in scores.items():
         known = {"words": words.get(unit, 0.0), "meaning": meaning.get(unit, 0.0), "fused": score}
         if items.get(unit) in priorities:
-            known["priority"] = 1 + ranking.priority * priorities[items[unit]]
-        if names.get(unit) in used:
-            known["use"] = use(*used[names[unit]], ranking.access)
+            known["priority"] = 1 + share * priorities[items[unit]]
         factors[unit] = known
     return factors

@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipelines.store.document import Block, block_of, commented, edited
+from pipelines.store.document import Block, block_of, commented, edited, numbered
 from pipelines.store.item import ItemType, Status, Trust, parse_item, render_item
 from pipelines.store.layout import BRIEFING, kind_of
 
@@ -111,10 +111,8 @@ def _not_conserved(
 
 def _places(documents: Iterable[Document]) -> dict[str, list[str]]:
     places: dict[str, list[str]] = {}
-    for document in documents:
-        for placed in document.items:
-            if placed.item.id:
-                places.setdefault(placed.item.id, []).append(document.path)
+    for document, placed in numbered(documents):
+        places.setdefault(placed.item.id, []).append(document.path)
     return places
 
 
@@ -154,11 +152,10 @@ class ItemChange:
 def item_places(documents: Iterable[Document]) -> dict[str, ItemPlace]:
     """Return id → place, in order of documents and lines; the first place of an id that stands twice."""
     found: dict[str, ItemPlace] = {}
-    for document in documents:
-        for placed in document.items:
-            if (ident := placed.item.id) and ident not in found:
-                line, *notes = document.lines[placed.line : placed.end]
-                found[ident] = ItemPlace(document.path, placed.section, line.rstrip("\r\n"), tuple(notes), placed.item)
+    for document, placed in numbered(documents):
+        line, *notes = document.lines[placed.line : placed.end]
+        here = ItemPlace(document.path, placed.section, line.rstrip("\r\n"), tuple(notes), placed.item)
+        found.setdefault(placed.item.id, here)
     return found
 
 
@@ -217,7 +214,7 @@ def _became_own(before: Item, after: Item) -> bool:
 
 def items_by_id(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]]:
     """Return id → document path and item, of every item that has an id."""
-    return {p.item.id: (path, p.item) for path, document in documents.items() for p in document.items if p.item.id}
+    return {placed.item.id: (document.path, placed.item) for document, placed in numbered(documents.values())}
 
 
 def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Placed]:
@@ -226,10 +223,9 @@ def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Pla
     Raises:
         KeyError: it stands nowhere.
     """
-    for path, document in documents.items():
-        for placed in document.items:
-            if placed.item.id == ident:
-                return path, placed
+    for document, placed in numbered(documents.values()):
+        if placed.item.id == ident:
+            return document.path, placed
     raise KeyError(ident)
 
 

@@ -112,10 +112,9 @@ def _of_document(document: Document) -> Iterator[Fault]:
 def _of_ids(snapshot: Snapshot) -> Iterator[Fault]:
     """Yield the ids that stand twice, and the chains of successors without an end."""
     places: dict[str, list[tuple[str, Placed]]] = {}
-    for path, document in sorted(snapshot.documents.items()):
-        for placed in document.items:
-            if placed.item.id:
-                places.setdefault(placed.item.id, []).append((path, placed))
+    for document, placed in snapshot.items():
+        if placed.item.id:
+            places.setdefault(placed.item.id, []).append((document.path, placed))
     for ident, found in places.items():
         first = f"{snapshot.shown(found[0][0])}:{found[0][1].line + 1}"
         for path, placed in found[1:]:
@@ -171,7 +170,7 @@ def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str
     head = git.head()
     if head is None:
         return
-    for path, document in baseline_at(git, head, snapshot.documents).changed.items():
+    for path, document in baseline_at(git, head, snapshot.documents)[0].items():
         for placed in document.items:
             yield head, path, document.lines[placed.line]
     for commit, path, sign, line in changed_lines(git, "%H", "-m"):

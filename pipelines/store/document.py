@@ -18,16 +18,16 @@ from urllib.parse import quote, unquote
 from pipelines.store.item import CLOSED, ItemType, parse_item, render_comment, render_item, without_comment
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
+    KEY_LINE,
     body_lines,
     headings_among,
-    key_in,
     line_end,
     read_front_matter,
     split_lines,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from pipelines.store.item import Item
     from pipelines.store.markdown import FrontMatter, Heading
@@ -148,6 +148,11 @@ class Document:
         return len(self.text.encode())
 
 
+def numbered(documents: Iterable[Document]) -> Iterator[tuple[Document, Placed]]:
+    """Yield every item that has an id, with its document."""
+    return ((document, placed) for document in documents for placed in document.items if placed.item.id)
+
+
 def section_of(item: Item) -> str:
     """Return the title of the section that an item belongs in: by its type, or History once it is closed."""
     return HISTORY if item.status in CLOSED else SECTIONS[item.type]
@@ -221,7 +226,7 @@ def with_front_matter(document: Document, values: dict[str, str]) -> Document:
         return document
     left, out, end = dict(values), lines[:1], line_end(lines)
     for line in lines[1 : front.lines - 1]:
-        found = key_in(line)
+        found = KEY_LINE.match(line)
         if found and found[1] in values:  # one that is there twice is set twice: which of them counts is the reader's
             value = values[found[1]]
             left.pop(found[1], None)

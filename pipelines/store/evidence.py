@@ -51,18 +51,15 @@ class Quotes:
 
     def found(self, evidence: Evidence) -> Found:
         """Return where the quote stands: at its lines, else at the nearest lines whose text has its hash."""
-        lines, height = self._read(evidence.path), evidence.end_line - evidence.start_line + 1
-        shown = real_path(self.root, evidence.path)
-        for start in _outward(evidence.start_line - 1, len(lines) - height + 1):
-            text = "\n".join(lines[start : start + height])
-            if quote_digest(text)[: len(evidence.digest)] == evidence.digest:
-                entry = start
-                while 0 < entry < len(lines) and lines[entry][:1] in {" ", "\t"}:
-                    entry -= 1  # the pointer stands on the entry's first line
-                record = pointer_in(lines[entry])
-                record = (real_path(self.root, record[0]), record[1]) if record else None
-                return Found(shown, start + 1, start + height, text, record)
-        return Found(shown, evidence.start_line, evidence.end_line, None)
+        lines, shown = self._read(evidence.path), real_path(self.root, evidence.path)
+        if (start := next(starts_of(evidence, lines), None)) is None:
+            return Found(shown, evidence.start_line, evidence.end_line, None)
+        entry, end = start, start + evidence.height
+        while 0 < entry < len(lines) and lines[entry][:1] in {" ", "\t"}:
+            entry -= 1  # the pointer stands on the entry's first line
+        record = pointer_in(lines[entry])
+        record = (real_path(self.root, record[0]), record[1]) if record else None
+        return Found(shown, start + 1, end, "\n".join(lines[start:end]), record)
 
     def _read(self, path: str) -> list[str]:
         if path not in self._lines:
@@ -76,13 +73,16 @@ class Quotes:
         return self._lines[path]
 
 
-def _outward(start: int, count: int) -> Iterator[int]:
-    """Yield 0 … count - 1, the nearest to `start` first."""
+def starts_of(evidence: Evidence, lines: Sequence[str]) -> Iterator[int]:
+    """Yield where, from 0, the words that evidence names begin in some lines: the nearest to their old place first."""
+    count = len(lines) - max(evidence.height, 1) + 1
+    start = min(evidence.start_line - 1, count)  # whatever line a comment names
     for distance in range(max(start, count - start) + 1):
-        if 0 <= start + distance < count:
-            yield start + distance
-        if distance and 0 <= start - distance < count:
-            yield start - distance
+        for at in dict.fromkeys((start + distance, start - distance)):
+            if 0 <= at < count and quote_digest("\n".join(lines[at : at + evidence.height])).startswith(
+                evidence.digest
+            ):
+                yield at
 
 
 # Only white space and Markdown's marks of lines and emphasis are folded. Case, punctuation, digits and the marks of

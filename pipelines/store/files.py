@@ -80,6 +80,20 @@ def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None
         os.close(descriptor)
 
 
+def read_text(path: Path, advice: str = "Name another file.") -> str:
+    """Return the text of a file of a person's, wherever it is.
+
+    Raises:
+        BadFile: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise BadFile(path, f"cannot be read: {(error.strerror or str(error)).lower()}", advice) from None
+    except UnicodeDecodeError:
+        raise BadFile(path, "is not UTF-8", advice) from None
+
+
 def list_files(root: Path, folder: str, suffix: str, *, links: bool = False) -> list[str]:
     """Return the regular files below a folder whose names end so, sorted; hidden ones and links are passed over.
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, TooMuchFromGit, UnknownRun
 from pipelines.store.days import moment_of
 from pipelines.store.document import Document
+from pipelines.store.evidence import starts_of
 from pipelines.store.git import Git, blob_id
-from pipelines.store.item import parse_item, quote_digest, without_comment
+from pipelines.store.item import parse_item, without_comment
 from pipelines.store.layout import kind_of
 
 if TYPE_CHECKING:
@@ -247,13 +248,10 @@ def changed_lines(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, st
 
 def _quoted(git: Git, place: Evidence) -> list[str]:
     """Return the words of the lines of a log on which an item rested, from the newest version that holds them."""
-    height = place.end_line - place.start_line + 1
     for commit in git.versions(place.path):
         lines = (git.show(commit, place.path) or b"").decode(errors="replace").replace("\r\n", "\n").split("\n")
-        for start in range(len(lines) - height + 1):
-            rows = lines[start : start + height]
-            if quote_digest("\n".join(rows))[: len(place.digest)] == place.digest:
-                return [bare for row in rows if (bare := _words(row))]
+        for start in starts_of(place, lines):
+            return [bare for row in lines[start : start + place.height] if (bare := _words(row))]
     return []
 
 
@@ -266,17 +264,8 @@ def _words(row: str) -> str:
 # the documents as the last run left them, against which people's edits are seen.
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """The documents as a commit has them, against those of now.
-
-    Args:
-        changed: path → document as it was, for those that are different now, or gone, and that could be read.
-        same: paths of those that are as they were.
-    """
-
-    changed: Mapping[str, Document] = field(default_factory=dict)
-    same: frozenset[str] = frozenset()
+Baseline = tuple[dict[str, Document], frozenset[str]]
+"""A commit's documents that are different now, or gone, as far as they could be read; and the paths of the others."""
 
 
 def stands_in(path: str, paths: frozenset[str]) -> bool:
@@ -296,7 +285,7 @@ def baseline_at(
         documents: the documents of now.
         unread: those that cannot be read now, of which nobody can say what became.
     """
-    changed, same = {}, set()
+    changed, same = dict[str, Document](), set[str]()
     for path, (mode, blob) in git.tree(commit).items():
         if kind_of(path) is None or mode == "120000" or (unread and stands_in(path, unread)):
             continue
@@ -308,7 +297,7 @@ def baseline_at(
             changed[path] = Document(path, (git.blob(blob) or b"").decode())
         except (UnicodeDecodeError, TooMuchFromGit):  # neither was ever read as a document
             continue
-    return Baseline(changed, frozenset(same))
+    return changed, frozenset(same)
 
 
 # ---------------------------------------- nights of other machines

@@ -114,6 +114,11 @@ class Evidence:
     end_line: int
     digest: str
 
+    @property
+    def height(self) -> int:
+        """How many lines it has."""
+        return self.end_line - self.start_line + 1
+
     def render(self) -> str:
         """Return `PATH#L42~HASH`, or `PATH#L42-L44~HASH` for more than one line."""
         lines = f"L{self.start_line}" if self.end_line == self.start_line else f"L{self.start_line}-L{self.end_line}"

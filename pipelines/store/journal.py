@@ -42,38 +42,27 @@ _FOLDER: Final = f"{PRIVATE}/{_NAME}"
 _MANIFEST: Final = "manifest.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """How a commit is signed: its message, its author, and when."""
-
-    message: str
-    name: str
-    mail: str
-    when: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What became of a change set: the commit, and the files in which somebody's edit was merged."""
-
-    commit: str | None
-    merged: tuple[str, ...]
+Applied = tuple[str | None, tuple[str, ...]]
+"""What became of a change set: the commit, and the files in which somebody's edit was merged."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Journal:
-    """What a manifest holds: the change set, how its commit is signed, and the commit on which it was decided.
+    """What a manifest holds: the change set, its commit's message and author, and the commit on which it was decided.
 
     `onto` is a commit that is there already and that the branch moves to, in place of a new one; empty for none.
     """
 
     changes: tuple[Change, ...]
-    signature: Signature
+    message: str
+    author: Author
     head: str | None
     onto: str = ""
 
 
-def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Signature, onto: str = "") -> Applied:
+def apply_changes(
+    root: Path, git: Git, changes: Sequence[Change], message: str, author: Author, onto: str = ""
+) -> Applied:
     """Write a change set through the journal, and commit it, or move the branch to the commit `onto`.
 
     Raises:
@@ -84,7 +73,7 @@ def apply_changes(root: Path, git: Git, changes: Sequence[Change], signature: Si
     """
     _finish(root, git)
     _refuse(root, changes)
-    journal = _Journal(tuple(changes), signature, git.head(), onto)
+    journal = _Journal(tuple(changes), message, author, git.head(), onto)
     _stage(root, changes)
     moved = [change.path for change in changes if read_bytes(root, change.path) != change.before]
     if moved:
@@ -169,11 +158,10 @@ def _stage(root: Path, changes: Sequence[Change]) -> None:
 
 def _write_manifest(root: Path, journal: _Journal) -> None:
     rows = [{"path": c.path, "before": _sha(c.before), "after": _sha(c.after)} for c in journal.changes]
-    signature = journal.signature
-    body = {
-        "message": signature.message,
-        "author": [signature.name, signature.mail],
-        "when": signature.when.isoformat(),
+    body: dict[str, object] = {
+        "message": journal.message,
+        "author": journal.author[:2],
+        "when": journal.author.when.isoformat(),
         "head": journal.head,
         "onto": journal.onto,
         "changes": rows,
@@ -207,8 +195,8 @@ def _read_manifest(root: Path, folder: Folder) -> _Journal | None:
             changes.append(Change(row["path"], *sides))
         _refuse_other_names(root, changes, body.get("names"))
         name, mail = body["author"]
-        signature = Signature(body["message"], name, mail, datetime.fromisoformat(body["when"]))
-        return _Journal(tuple(changes), signature, body["head"], body.get("onto", ""))
+        author = Author(name, mail, datetime.fromisoformat(body["when"]))
+        return _Journal(tuple(changes), body["message"], author, body["head"], body.get("onto", ""))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
     except OSError as fault:
@@ -233,10 +221,10 @@ def _complete(root: Path, git: Git, journal: _Journal, folder: Folder) -> Applie
         changes = without_void_moves(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
         merged = settle(root, folder, changes)
         merged += [change.path for number, change in enumerate(changes) if put(root, folder, number, change)]
-    head, signature = git.head(), journal.signature
+    head = git.head()
     if journal.onto:
         if head == journal.head:
-            git.advance(journal.onto, head, f"join: {signature.message.partition(chr(10))[0]}")
+            git.advance(journal.onto, head, f"join: {journal.message.partition(chr(10))[0]}")
         commit = git.head()
     else:
         tree = git.tree(head)
@@ -245,11 +233,11 @@ def _complete(root: Path, git: Git, journal: _Journal, folder: Folder) -> Applie
             for change in changes
             if head == journal.head or _at_base(change, tree)
         }
-        commit = git.commit(entries, signature.message, Author(signature.name, signature.mail, signature.when))
+        commit = git.commit(entries, journal.message, journal.author)
     with log_lock(root):
         merged += settle(root, folder, changes)
     _drop(root)
-    return Applied(commit, tuple(dict.fromkeys(merged)))
+    return commit, tuple(dict.fromkeys(merged))
 
 
 def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:

@@ -135,11 +135,6 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order i
     return {**documents, REVIEW: _folded(document.with_text(text + gap + "".join(row + end for row in rows)))}
 
 
-def folded_count(document: Document | None) -> int:
-    """Return how many questions wait folded."""
-    return max(0, len(read_queue(document)) - MOST_SHOWN)
-
-
 def _folded(document: Document) -> Document:
     """Return Review.md with all questions but the first ones folded, in a part that people can open."""
     lines, end = list(document.lines), line_end(document.lines)

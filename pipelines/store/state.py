@@ -18,8 +18,9 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pipelines.errors import BadFile
 from pipelines.store.days import moment_of
-from pipelines.store.files import replace_synced, writing
+from pipelines.store.files import read_bytes, replace_synced, writing
 from pipelines.store.item import folded
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
@@ -163,8 +164,8 @@ NIGHTS = 30
 def read_record(root: Path, name: str) -> dict[str, object]:
     """Return a record of the derived folder; an empty one where there is none that can be read."""
     try:
-        found = json.loads((root / PRIVATE / name).read_bytes())
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(read_bytes(root, f"{PRIVATE}/{name}") or b"")
+    except (BadFile, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines import mcp as mcp_tools
 from pipelines.search import embed as meaning
 from pipelines.search import read_files as reading
-from pipelines.search.rank import USAGE
 from pipelines.search.schema import INDEX, VERSION
 from pipelines.store.files import read_bytes
 from tests.search.bag import Bag
@@ -158,51 +156,6 @@ def test_a_project_is_meant_by_its_title_or_its_file_in_any_case(filled: Memory,
     filled.write("Logs/2026-02-04.md", "project: Beta\n\n- the boat of others\n")
     found = lines(filled.curate("search", "boat", "--project", name, "--json"))
     assert set(found) == {"Logs/2026-02-02.md:3", "Logs/2026-02-03.md:3", "Projects/alpha.md:4"}
-
-
-def used(memory: Memory) -> dict[str, int]:
-    if not (memory.root / USAGE).exists():
-        return {}
-    with closing(sqlite3.connect(memory.root / USAGE)) as uses:
-        return dict(uses.execute("SELECT name, count FROM uses"))
-
-
-def test_a_search_is_remembered_and_standard_input_and_eval_are_not(
-    filled: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import io
-    import sys
-
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text('{"query": "boat", "evidence": [["Logs/2026-02-01.md", 1]]}\n')
-    filled.curate("eval", "search", str(questions))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"boat\n")))
-    filled.curate("search", "-")
-    assert used(filled) == {}
-    filled.curate("search", "zebra", "--json")
-    filled.curate("search", "sank", "--limit", "1")
-    assert list(used(filled).values()) == [1]
-    filled.curate("search", "sank", "--limit", "1", "--json")
-    assert list(used(filled).values()) == [2]
-    assert filled.git("status", "--porcelain", "--", ".curate") == ""
-
-
-def test_a_search_by_an_agents_tool_is_remembered_too(filled: Memory) -> None:
-    assert "sank" in mcp_tools.Tools(str(filled.root)).memory_search("sank", 1)
-    assert list(used(filled).values()) == [1]
-    mcp_tools.Tools(str(filled.root)).memory_search("zebra", 5, "Rule")
-    assert list(used(filled).values()) == [1]
-
-
-def test_what_was_used_counts_where_the_settings_say_so(filled: Memory) -> None:
-    filled.curate("search", "sank", "--limit", "1")
-    assert "use" not in filled.curate("search", "sank", "--explain").partition("score")[2].split()
-    filled.write("curate.toml", f"{filled.read('curate.toml')}[search]\naccess = 0.1\n")
-    assert "use 1.1" in filled.curate("search", "sank", "--explain")
-    filled.write("curate.toml", f"{filled.read('curate.toml')}priority = 7\nacces = 2\n")
-    said = filled.curate("search", "boat", exits=1)
-    assert "search.priority" in said
-    assert "search.acces" in said
 
 
 def test_status_tells_of_index_and_embedder(filled: Memory) -> None:

@@ -91,10 +91,10 @@ def test_the_index_takes_what_fits_and_names_the_folder_of_the_rest(
     fill(memory.root / "Resources", 30)
     memory.write("Areas/a.md", "# Printers\n\nThe printer stands in hall 4.\n")
     monkeypatch.setattr(files, "MOST_FILES", 20)
-    found = scan(memory.root)
-    assert sum(path.startswith("Resources/") for path in found.files) == 20
+    found, skipped = scan(memory.root)
+    assert sum(path.startswith("Resources/") for path in found) == 20
     reason = "holds more than the 20 files that are looked at; the others are not in the index"
-    assert found.skipped == (Skipped("Resources", reason),)
+    assert skipped == (Skipped("Resources", reason),)
     assert f"Resources {reason}" in " ".join(memory.curate("index").split())
     assert "hall 4" in memory.curate("search", "printer hall")
 
@@ -102,11 +102,11 @@ def test_the_index_takes_what_fits_and_names_the_folder_of_the_rest(
 def test_the_index_looks_at_no_more_names_than_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path / "Logs", 9, ".svg")
     monkeypatch.setattr(files, "MOST_SEEN", 10)
-    assert scan(tmp_path).skipped == ()  # with the folder itself, ten
+    assert scan(tmp_path)[1] == ()  # with the folder itself, ten
     fill(tmp_path / "Logs", 30)
-    found = scan(tmp_path)
-    assert len(found.files) <= 10
-    assert found.skipped == (
+    found, skipped = scan(tmp_path)
+    assert len(found) <= 10
+    assert skipped == (
         Skipped("Logs", "holds more than the 10 files that are looked at; the others are not in the index"),
     )
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.extract.extraction import Operation, OperationKind
-from pipelines.night.reread import without_known, without_recounts
-from pipelines.review.review import Ruling
+from pipelines.night.reread import without_known
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
 from tests.making import candidate, entry, place
 
@@ -69,11 +67,3 @@ def test_what_is_read_for_the_first_time_is_reviewed() -> None:
     one = said("The gateway has port 8080.")
     items = [("x.md", standing("The gateway has port 8080."))]
     assert without_known([one], items, lambda _: False) == [one]
-
-
-def test_no_line_that_was_read_before_counts_as_said_once_more() -> None:
-    one = said("The gateway has port 8080.")
-    confirms = Ruling(Operation(OperationKind.CONFIRM, ("k1",), places=one.places), one)
-    adds = Ruling(Operation(OperationKind.ADD, places=one.places), one)
-    assert without_recounts([confirms, adds], lambda _: True) == [adds]
-    assert without_recounts([confirms, adds], lambda _: False) == [confirms, adds]

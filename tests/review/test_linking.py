@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.extract.extraction import Operation, OperationKind
 from pipelines.night.file_items import promote
-from pipelines.review.item_links import Tie, find_ties, linkable
+from pipelines.review.item_links import linkable, with_named_links
 from pipelines.review.review import Ruling
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType, Status
@@ -25,8 +25,9 @@ ALPHA = "Projects/alpha.md"
 HELD = [(ALPHA, one) for one in (TEAMS, COST, OLD)]
 
 
-def ties(*candidates: Candidate) -> list[tuple[str, str | Candidate]]:
-    return [(one.kind, one.target) for one in find_ties(candidates, HELD)]
+def ties(*candidates: Candidate) -> list[tuple[tuple[str, str], ...]]:
+    rulings = [ruling("add", one, number) for number, one in enumerate(candidates, 1)]
+    return [one.candidate.links for one in with_named_links(rulings, HELD) if one.candidate]
 
 
 @pytest.mark.parametrize(
@@ -44,14 +45,24 @@ def ties(*candidates: Candidate) -> list[tuple[str, str | Candidate]]:
     ],
 )
 def test_an_id_that_is_named_is_a_link(text: str, found: tuple[str, str] | None) -> None:
-    assert ties(candidate(text)) == ([found] if found else [])
+    assert ties(candidate(text)) == [(found,) if found else ()]
 
 
 def test_an_id_in_an_entry_of_several_candidates_belongs_to_the_lines_that_name_it() -> None:
     of = entry(f"- Decision: Pay early.\n  Decision: Pay late, see {COST.id}.", line=3)
     early, late = (candidate(text, at=place(of, text, (at, at))) for at, text in ((3, "Pay early."), (4, "Pay late.")))
-    assert [(one.source, one.target) for one in find_ties([early, late], HELD)] == [(late, COST.id)]
-    assert [one.target for one in find_ties([early], HELD)] == [COST.id]
+    assert ties(early, late) == [(), (("related", COST.id),)]
+    assert ties(early) == [(("related", COST.id),)]
+
+
+def test_only_what_becomes_an_item_is_linked_and_what_a_model_named_stays() -> None:
+    text = f"Pay in advance, see {COST.id}."
+    named = replace(candidate(text), links=(("because", TEAMS.id),))
+    rulings = [ruling("add", named, 1), ruling("confirm", candidate(text), 2, TEAMS.id)]
+    new, known = (one.candidate for one in with_named_links(rulings, HELD))
+    assert new
+    assert known
+    assert (new.links, known.links) == ((("related", COST.id), ("because", TEAMS.id)), ())
 
 
 def test_what_is_closed_waits_or_is_private_is_shown_to_no_model() -> None:
@@ -68,22 +79,16 @@ def ruling(kind: str, one: Candidate, number: int, *ids: str) -> Ruling:
     return Ruling(operation, replace(one, id=f"n{number}"), ALPHA)
 
 
-def test_ties_become_links_of_what_is_new_and_a_cycle_harms_nothing() -> None:
+def test_links_are_those_of_what_is_new_and_a_cycle_harms_nothing() -> None:
     document = edited(Document(ALPHA, "# Alpha\n"), add=[Block(TEAMS)])
+    links = (("because", TEAMS.id), ("related", "k9999999999"))
     rulings = [
-        ruling("add", candidate("Buy the first."), 1),
+        ruling("add", replace(candidate("Buy the first."), links=links), 1),
         ruling("add", replace(candidate("Buy the second."), links=(("because", "n1"), ("because", "n9"))), 2),
-        ruling("confirm", candidate(TEAMS.text, ItemType.FACT), 3, TEAMS.id),
-        ruling("ignore", candidate("Nothing."), 4),
+        ruling("confirm", replace(candidate(TEAMS.text, ItemType.FACT), links=(("because", COST.id),)), 3, TEAMS.id),
+        ruling("ignore", replace(candidate("Nothing."), links=links), 4),
     ]
-    one, _, known, nothing = (each.candidate for each in rulings if each.candidate)
-    told = [
-        Tie(one, "because", TEAMS.id),
-        Tie(one, "related", "k9999999999"),
-        Tie(nothing, "related", TEAMS.id),
-        Tie(known, "because", COST.id),
-    ]
-    promoted = promote(rulings, {ALPHA: document}, told)
+    promoted = promote(rulings, {ALPHA: document})
     first, second = (item for _, item in promoted.added.values())
     assert first.links == (("because", (TEAMS.id,)),)
     assert second.links == (("because", (first.id,)),), "a temporary id means the item that it became"

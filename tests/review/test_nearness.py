@@ -118,7 +118,7 @@ def test_a_night_asks_for_no_vector_that_the_index_has(memory: Memory, monkeypat
     assert bag.asked
     assert not [text for text in bag.asked if "vessel" in text]
     (memory.root / VECTORS).write_bytes(b"no database" * 100)
-    assert not kept_in(memory.root)(bag, ["whatever"])
+    assert not kept_in(memory.root, bag, ["whatever"])
 
 
 def test_a_night_without_candidates_asks_for_none(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

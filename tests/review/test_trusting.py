@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.review.trust.attacks import attack_in, attacks_text, load_attacks, made_inert, skeleton
+from pipelines.review.trust.attacks import FILES, attack_in, load_attacks, made_inert, skeleton
 from pipelines.review.trust.gate import Gate
 from pipelines.store.evidence import render_pointer, voice_in
 from pipelines.store.item import Confidence, ItemType, Trust
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LOG = "Logs/2026-03-10.md"
 FILE = "Sessions/2026-03-10/claude-code-1.jsonl"
 SEALS = Seals(b"a key")
-EXAMPLES = tomllib.loads(attacks_text())["attack"]
+EXAMPLES = tomllib.loads("\n".join(file.read_text() for file in FILES))["attack"]
 
 
 def sealed(text: str, trust: Trust = Trust.OWNER, seals: Seals = SEALS, log: str = LOG) -> str:

@@ -229,7 +229,7 @@ def test_a_fingerprint_is_that_of_what_was_read(root: Path) -> None:
     put(root, IMAGE, PNG)
     put(root, f"{IMAGE}.meta.json", described("a boat"))
     put(root, "Areas/a.md", b"hello\n")
-    for path, stamp in scan(root).files.items():
+    for path, stamp in scan(root)[0].items():
         read = read_file(root, path, stamp.beside)
         assert read is not None
         assert read.sha256 == fingerprint(root, path, stamp.beside) != ""

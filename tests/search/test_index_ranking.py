@@ -11,7 +11,7 @@ from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import Asked, search
-from pipelines.search.rank import Ranking, relative, use, weighted
+from pipelines.search.rank import Ranking, relative, weighted
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
@@ -52,12 +52,6 @@ def test_scores_are_shares_of_the_best() -> None:
     assert weighted({1: 2.0, 2: 1.0}, {2: 0.5, 3: 0.25}, 0.75) == {1: 0.25, 2: 0.875, 3: 0.375}
 
 
-def test_what_was_used_counts_more_and_fades() -> None:
-    assert use(0, 400, 0.1) == 1
-    assert use(3, 0, 0.1) == pytest.approx(1.2)
-    assert 1 < use(3, 300, 0.1) < 1.01
-
-
 @pytest.mark.parametrize(
     ("filters", "places"),
     [
@@ -88,15 +82,13 @@ def test_an_item_named_by_its_id_must_fit_the_filters(root: Path) -> None:
 
 def test_a_hit_explains_its_score(root: Path) -> None:
     how = replace(
-        asked(ranking=Ranking(access=0.5, priority=0.2)),
-        uses=lambda names: dict.fromkeys(names, (3, 0.0)),
+        asked(ranking=Ranking(priority=0.2)),
         priorities=lambda: {"k7f3a9c2b10": 0.5},
         explain=True,
     )
     for hit in search(root, "boat", 10, (), how):
         factors = hit.factors
-        assert factors["use"] == 2
-        assert factors["fused"] * factors["use"] * factors.get("priority", 1) == hit.score
+        assert factors["fused"] * factors.get("priority", 1) == hit.score
         assert ("priority" in factors) == (hit.item == "k7f3a9c2b10")
     assert search(root, "boat", 1, (), asked())[0].factors == {}
 

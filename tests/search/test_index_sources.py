@@ -30,10 +30,10 @@ def test_logs_and_documents_are_indexed_and_nothing_else(root: Path) -> None:
     ]
     for path in (*wanted, "USER.md", *left_out):
         write(root, path)
-    found = scan(root)
-    assert list(found.files) == [*wanted, "USER.md"]
-    assert [one.path for one in found.skipped] == ["Areas/image.svg", "Areas/pdf", "Areas/s.jsonl"]
-    assert {one.reason for one in found.skipped} == {"is neither text, a PDF file nor an image"}
+    found, skipped = scan(root)
+    assert list(found) == [*wanted, "USER.md"]
+    assert [one.path for one in skipped] == ["Areas/image.svg", "Areas/pdf", "Areas/s.jsonl"]
+    assert {one.reason for one in skipped} == {"is neither text, a PDF file nor an image"}
 
 
 def test_no_link_is_followed(root: Path, tmp_path: Path) -> None:
@@ -48,11 +48,11 @@ def test_no_link_is_followed(root: Path, tmp_path: Path) -> None:
     (root / "Projects").symlink_to(tmp_path / "outside")
     (root / "Sessions").mkdir()
     (root / "Sessions/claude").symlink_to(tmp_path / "outside")
-    found = scan(root)
-    assert list(found.files) == ["Areas/real.md"]
+    found, skipped = scan(root)
+    assert list(found) == ["Areas/real.md"]
     linked = ["Areas/folder", "Areas/folder.md", "Areas/link.md", "Projects", "Sessions/claude"]
-    assert [one.path for one in found.skipped] == linked
-    assert {one.reason for one in found.skipped} == {"is a symbolic link, which is never followed"}
+    assert [one.path for one in skipped] == linked
+    assert {one.reason for one in skipped} == {"is a symbolic link, which is never followed"}
 
 
 def test_odd_files_are_skipped_with_a_reason(root: Path) -> None:
@@ -61,9 +61,9 @@ def test_odd_files_are_skipped_with_a_reason(root: Path) -> None:
     with (root / "Logs/huge.md").open("wb") as file:
         file.truncate(MAX_BYTES + 1)
     (root / os.fsdecode(b"Logs/caf\xe9.md")).write_text("x", encoding="utf-8")
-    found = scan(root)
-    assert list(found.files) == ["Logs/2026-01-01.md"]
-    assert [(one.path, one.reason) for one in found.skipped] == [
+    found, skipped = scan(root)
+    assert list(found) == ["Logs/2026-01-01.md"]
+    assert [(one.path, one.reason) for one in skipped] == [
         ("Logs/caf\\udce9.md", "has a name that is not UTF-8"),
         ("Logs/huge.md", "is larger than 64 MB"),
         ("Logs/pipe.md", "is no regular file"),

@@ -14,14 +14,14 @@ from pipelines.store.document import Block, Document, edited
 from pipelines.store.edits import commit_edits, uncommitted
 from pipelines.store.git import Author, Git
 from pipelines.store.item import Item, ItemType
-from pipelines.store.journal import Signature, apply_changes, recover
+from pipelines.store.journal import apply_changes, recover
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 WHEN = datetime(2026, 3, 18, 2, tzinfo=UTC)
-SIGNATURE = Signature("night\n\nRun-Id: 1\n", "Night", "night@example.org", WHEN)
+SIGNED = ("night\n\nRun-Id: 1\n", Author("Night", "night@example.org", WHEN))
 ITEM = Item(ItemType.DECISION, "use one", id="k1111111111")
 BASE = Document("Areas/a.md", "# A\n\nmine\n")
 AFTER = edited(BASE, add=[Block(ITEM)])
@@ -59,8 +59,8 @@ def assert_applied(git: Git) -> None:
 
 
 def test_a_change_set_is_written_and_committed(git: Git) -> None:
-    applied = apply_changes(git.root, git, real_changes(git), SIGNATURE)
-    assert applied.commit == git.head()
+    commit, _ = apply_changes(git.root, git, real_changes(git), *SIGNED)
+    assert commit == git.head()
     assert_applied(git)
 
 
@@ -68,7 +68,7 @@ def test_a_file_that_is_not_what_was_read_stops_everything(git: Git) -> None:
     (git.root / "Areas/new.md").write_text("somebody's")
     head = git.head()
     with pytest.raises(ChangedUnderRun, match=r"Areas/new\.md"):
-        apply_changes(git.root, git, real_changes(git), SIGNATURE)
+        apply_changes(git.root, git, real_changes(git), *SIGNED)
     assert (git.root / BASE.path).read_text() == BASE.text
     assert (git.root / "Areas/new.md").read_text() == "somebody's"
     assert git.head() == head
@@ -103,10 +103,10 @@ def test_killed_before_the_manifest_nothing_was_begun(
     with monkeypatch.context() as patch:
         kill_at(patch, step, count)
         with pytest.raises(Killed):
-            apply_changes(git.root, git, planned, SIGNATURE)
+            apply_changes(git.root, git, planned, *SIGNED)
     assert recover(git.root, git) is None
     assert (git.root / BASE.path).read_text() == BASE.text
-    apply_changes(git.root, git, planned, SIGNATURE)
+    apply_changes(git.root, git, planned, *SIGNED)
     assert_applied(git)
 
 
@@ -118,7 +118,7 @@ def test_killed_after_the_manifest_the_next_start_finishes(
     with monkeypatch.context() as patch:
         kill_at(patch, step, count)
         with pytest.raises(Killed):
-            apply_changes(git.root, git, planned, SIGNATURE)
+            apply_changes(git.root, git, planned, *SIGNED)
     assert recover(git.root, git) is not None
     assert_applied(git)
     assert recover(git.root, git) is None
@@ -129,11 +129,11 @@ def test_an_edit_between_the_kill_and_the_next_start_stands(git: Git, monkeypatc
     with monkeypatch.context() as patch:
         kill_at(patch, "put", 1)
         with pytest.raises(Killed):
-            apply_changes(git.root, git, planned, SIGNATURE)
+            apply_changes(git.root, git, planned, *SIGNED)
     (git.root / BASE.path).write_text("# A\n\nmine, and more\n")
     applied = recover(git.root, git)
     assert applied is not None
-    assert applied.merged == (BASE.path,)
+    assert applied[1] == (BASE.path,)
     text = (git.root / BASE.path).read_text()
     assert "mine, and more" in text
     assert "use one" in text
@@ -152,7 +152,7 @@ def test_an_item_that_a_person_changed_before_it_moved_stands_in_one_place(
     with monkeypatch.context() as patch:
         kill_at(patch, "put", replaced + 1)
         with pytest.raises(Killed):
-            apply_changes(git.root, git, moved, SIGNATURE)
+            apply_changes(git.root, git, moved, *SIGNED)
     (git.root / "MEMORY.md").write_text(briefing.text.replace("use one", "use one, or two"))
     recover(git.root, git)
     texts = [(git.root / path).read_text() for path in (BASE.path, "MEMORY.md")]
@@ -167,7 +167,7 @@ def test_a_commit_that_a_person_made_since_is_not_taken_back(git: Git, monkeypat
     with monkeypatch.context() as patch:
         kill_at(patch, "_drop", 1)
         with pytest.raises(Killed):
-            apply_changes(git.root, git, planned, SIGNATURE)
+            apply_changes(git.root, git, planned, *SIGNED)
     (git.root / BASE.path).write_text("# A\n\nrewritten\n")
     commit_edits(git.root, git, "by hand\n", Author("A", "a@example.org", WHEN))
     recover(git.root, git)
@@ -180,7 +180,7 @@ def test_a_torn_journal_is_dropped(git: Git, monkeypatch: pytest.MonkeyPatch, to
     with monkeypatch.context() as patch:
         kill_at(patch, "_complete", 1)
         with pytest.raises(Killed):
-            apply_changes(git.root, git, planned, SIGNATURE)
+            apply_changes(git.root, git, planned, *SIGNED)
     file = git.root / ".curate" / "pending" / torn
     file.write_bytes(file.read_bytes()[:-3])
     assert recover(git.root, git) is None

@@ -13,8 +13,8 @@ from pipelines.settings import load_settings
 from pipelines.store.change_set import Change
 from pipelines.store.day_names import DayNames, name_fault
 from pipelines.store.files import list_files, read_bytes
-from pipelines.store.git import Git
-from pipelines.store.journal import Signature, apply_changes
+from pipelines.store.git import Author, Git
+from pipelines.store.journal import apply_changes
 from pipelines.store.layout import is_matched, may_hold
 from pipelines.store.user_layout import InPlaceLayout, at, read_layout
 
@@ -207,9 +207,9 @@ def test_a_change_of_a_persons_file_is_refused_whoever_decided_on_it(
     (tmp_path / "plan.md").write_text("mine\n")
     git = Git(tmp_path)
     git.init()
-    signature = Signature("A run\n", "Night", "night@example.org", at("2026-03-01T02:00+00:00"))
+    author = Author("Night", "night@example.org", at("2026-03-01T02:00+00:00"))
     with pytest.raises(BrokenChangeSet):
-        apply_changes(tmp_path, git, [Change(path, None, b"theirs\n")], signature)
+        apply_changes(tmp_path, git, [Change(path, None, b"theirs\n")], "A run\n", author)
     assert (tmp_path / "plan.md").read_text() == "mine\n"
     assert not (tmp_path / ".curate" / "pending").exists()
 

@@ -157,7 +157,7 @@ def describe_images(root: Path, describer: Describer, say: Callable[[Looked], No
     Raises:
         NotWritable: the disk refused a description.
     """
-    images = [one.path for one in scan(root).skipped if one.reason == UNDESCRIBED]
+    images = [one.path for one in scan(root)[1] if one.reason == UNDESCRIBED]
     looked: list[Looked] = []
     for path in images:
         last = looked[-HOPELESS_AFTER:]

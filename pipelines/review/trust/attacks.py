@@ -47,16 +47,14 @@ class Attack:
         return False
 
 
-def attacks_text() -> str:
-    """Return the patterns as they are written, those of other languages after the rest."""
-    names = ("attacks.toml", "tongues.toml")
-    return "\n".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names)
+FILES: Final = [Path(__file__).with_name(name) for name in ("attacks.toml", "tongues.toml")]
+"""The patterns as they are written, those of other languages after the rest."""
 
 
 @lru_cache(maxsize=1)
 def load_attacks() -> tuple[Attack, ...]:
-    """Return the patterns; the file is read once."""
-    raw = tomllib.loads(attacks_text())
+    """Return the patterns; the files are read once, as one."""
+    raw = tomllib.loads("\n".join(file.read_text(encoding="utf-8") for file in FILES))
     attacks = []
     for one in raw["attack"]:
         pattern = one["pattern"]
