@@ -43,7 +43,7 @@ torture: install
 	$(BIN)/python -m pytest -n auto -q -m torture tests
 
 e2e: install
-	AGENT_PROGRAMS="$(AGENTS)" $(BIN)/python -m pytest -q -m e2e tests/e2e
+	AGENT_PROGRAMS="$(AGENTS)" $(BIN)/python -m pytest -q -m e2e tests
 
 fuzz: install
 	$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS)

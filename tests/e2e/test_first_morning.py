@@ -1,0 +1,139 @@
+"""An evening and a morning with the real programs: a session, its end, the night that reads it, the next session."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.store.item import ItemType, Trust
+from pipelines.store.snapshot import read_documents
+from tests.e2e.agent_wire import Said
+from tests.e2e.terminal import terminal
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+    from tests.e2e.agent_wire import AgentWire, Request
+
+pytestmark = pytest.mark.e2e
+
+RULE = "From now on always run the linter before a commit."
+QUESTION = "Which linter should the project use?"
+OPTIONS = [{"label": "Ruff", "description": "fast"}, {"label": "Flake8", "description": "old"}]
+ASKS = {"questions": [{"question": QUESTION, "header": "Linter", "multiSelect": False, "options": OPTIONS}]}
+TOOLS = {f"mcp__memcurate__memory_{name}" for name in ("search", "context", "log", "why", "close", "correct")}
+
+
+def a_project(path: Path) -> Path:
+    """Make a repository in which Claude Code has nothing left to ask about itself."""
+    subprocess.run(["git", "init", "-q", str(path)], check=True)
+    state = Path.home() / ".claude.json"
+    known = json.loads(state.read_text()) if state.exists() else {}
+    known |= {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "projects": {str(path): {"hasTrustDialogAccepted": True}},
+    }
+    state.write_text(json.dumps(known))
+    return path
+
+
+def of_the_night(request: Request) -> Said:
+    """Answer what a night asks: the decision and the rule are found in the log, and every claim is supported."""
+    schema = next(tool["input_schema"] for tool in request.body["tools"])
+    empty = dict.fromkeys(("document", "new_project", "section", "name", "from", "due", "closed"), "")
+    items = []
+    for kind, quote, text in (
+        ("Decision", f"{QUESTION} → Ruff", "The project uses the linter Ruff."),
+        ("Rule", RULE, "Always run the linter before a commit."),
+    ):
+        if found := re.search(
+            rf"(\d+)\| [^\n]*{re.escape(quote)}", json.loads(request.words)[2][0]["content"][-1]["text"]
+        ):
+            place = {"quote": quote, "start_line": int(found[1]), "end_line": int(found[1])}
+            told = {
+                "type": kind,
+                "text": text,
+                "evidence": [place],
+                "confidence": "high",
+                "reason": "said",
+                "links": [],
+            }
+            items.append({**empty, **told})
+    claims = re.findall(r'"claim": ?(\d+)', request.words.replace('\\"', '"'))
+    verdicts = [{"claim": int(one), "verdict": "supported", "reason": "it says so"} for one in claims]
+    replies = {"items": items, "operations": [], "verdicts": verdicts}
+    return Said(tool="StructuredOutput", arguments={key: replies[key] for key in schema["properties"]})
+
+
+def of_the_session(request: Request) -> Said:
+    """Ask the question, and agree to everything else."""
+    asked = "AskUserQuestion" in request.tools and "answered" not in request.words and "Set up linting" in request.words
+    return Said(tool="AskUserQuestion", arguments=ASKS) if asked else Said("Understood, it is settled.")
+
+
+def test_what_claude_was_told_in_the_evening_is_known_in_the_morning(
+    memory: Memory, wire: AgentWire, claude: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IS_SANDBOX", "1")  # who tests as root is asked whether they mean it
+    memory.curate("install", "claude-code", "--read-with-login")
+    project = a_project(tmp_path / "kestrel")
+    wire.by_request = of_the_session
+    with terminal([str(claude)], project) as session:
+        session.wait_for("for shortcuts")
+        session.settle()
+        session.enter("Set up linting, and ask me which linter.")
+        session.wait_for("Enter to select")
+        session.settle()
+        session.press("\r")
+        session.wait_for("it is settled.")
+        session.enter(RULE)
+        session.wait_for("it is settled.")
+        session.enter("/exit")
+        session.wait_for_end()
+    wire.by_request = of_the_night
+    memory.curate("run", "--now", "2099-01-02T02:00")
+    held = {p.item.text: p.item for document in read_documents(memory.root).values() for p in document.items}
+    assert {text: (item.type, item.trust, item.by.partition("@")[0]) for text, item in held.items()} == {
+        "The project uses the linter Ruff.": (ItemType.DECISION, Trust.OWNER, "claude-code:haiku"),
+        "Always run the linter before a commit.": (ItemType.RULE, Trust.OWNER, "claude-code:haiku"),
+    }
+    wire.by_request, wire.requests = None, []
+    subprocess.run([str(claude), "-p", "Hello"], check=True, capture_output=True, cwd=project, timeout=120)
+    first = next(request for request in wire.requests if "Hello" in request.words)
+    assert set(first.tools) >= TOOLS
+    assert all(text in first.words for text in held)
+
+
+def test_what_codex_was_told_in_the_evening_is_known_in_the_morning(
+    memory: Memory, wire: AgentWire, codex: Path, tmp_path: Path
+) -> None:
+    memory.curate("install", "codex")
+    project = tmp_path / "kestrel"
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    settings = Path.home() / ".codex/config.toml"
+    settings.write_text(f'{settings.read_text()}\n[projects."{project}"]\ntrust_level = "trusted"\n')
+    with terminal([str(codex)], project) as session:
+        session.wait_for("Trust all and continue")
+        session.settle()
+        session.press("2")
+        session.wait_for("› 2. Trust all and continue")
+        session.press("\r")
+        session.wait_for("Ask Codex to do anything")
+        session.enter(RULE)
+        session.wait_for("Done.")
+        session.settle()
+        session.enter("/quit")
+        session.wait_for_end()
+    memory.curate("run", "--now", "2099-01-02T02:00")
+    [item] = [p.item for document in read_documents(memory.root).values() for p in document.items]
+    assert (item.type, item.trust, item.by.partition("@")[0]) == (ItemType.RULE, Trust.OWNER, "rules")
+    wire.requests = []
+    subprocess.run([str(codex), "exec", "Hello"], check=True, capture_output=True, cwd=project, timeout=120)
+    first = next(request for request in wire.requests if "Hello" in request.words)
+    assert item.text in first.words
+    assert "mcp__memcurate: This is a memory that outlives sessions" in first.words  # it looks for single tools later
