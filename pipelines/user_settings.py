@@ -141,7 +141,7 @@ class _Provider(_Endpoint):
 class _LoggedIn(_Table):
     """`[claude-code]` and `[codex]`: which model the program takes, where it is, and how much it is given at once."""
 
-    model: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^-\s]")] | None = None
+    model: Annotated[str, _matching(re.compile(r"[^-\s].{0,199}"), "the name of a model")] | None = None
     program: Annotated[str, _matching(re.compile(r"/.+"), "the program's absolute path")] = ""
     max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
     input_tokens: InputTokens = 24_000

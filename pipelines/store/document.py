@@ -18,9 +18,9 @@ from urllib.parse import quote, unquote
 from pipelines.store.item import CLOSED, ItemType, parse_item, render_comment, render_item, without_comment
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
-    KEY_LINE,
     body_lines,
     headings_among,
+    key_in,
     line_end,
     read_front_matter,
     split_lines,
@@ -226,7 +226,7 @@ def with_front_matter(document: Document, values: dict[str, str]) -> Document:
         return document
     left, out, end = dict(values), lines[:1], line_end(lines)
     for line in lines[1 : front.lines - 1]:
-        found = KEY_LINE.match(line)
+        found = key_in(line)
         if found and found[1] in values:  # one that is there twice is set twice: which of them counts is the reader's
             value = values[found[1]]
             left.pop(found[1], None)

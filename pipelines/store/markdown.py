@@ -77,7 +77,12 @@ _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
 _MAY_HEAD: Final = ("#", " ")
 _OPENING: Final = re.compile(r"\n[^\S\n]*<!--")
-KEY_LINE: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
+_KEY_LINE: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
+
+
+def key_in(line: str) -> re.Match[str] | None:
+    """Return the key and the value of a line of front matter, or None where it has no key."""
+    return _KEY_LINE.match(line)
 
 
 def split_lines(text: str) -> list[str]:
@@ -121,7 +126,7 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
         return FrontMatter(0, (), ("line 1: the front matter is opened by --- and never closed",))
     values, faults = [], []
     for number, line in enumerate(lines[1:end], 2):
-        if found := KEY_LINE.match(line):
+        if found := key_in(line):
             values.append((found[1], (found[2] or "").strip("\"'")))
         elif line.strip() and not line.startswith((" ", "\t", "-", "#")):
             faults.append(f"line {number}: the front matter holds a line that is no `key: value`")
