@@ -105,6 +105,8 @@ def _matching(pattern: re.Pattern[str], should: str) -> AfterValidator:
 _PING_ADDRESS: Final = re.compile(r"https?://[^\s/?#]++[!-~]*")
 _BASE_ADDRESS: Final = re.compile(r"https?://[^\s/]\S*")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MODEL: Final = re.compile(r"[^-\s].{0,199}")
+_PROGRAM: Final = re.compile(r"/.+")
 _ADDRESS: Final = "an address that begins with https:// or http://"
 
 
@@ -141,8 +143,8 @@ class _Provider(_Endpoint):
 class _LoggedIn(_Table):
     """`[claude-code]` and `[codex]`: which model the program takes, where it is, and how much it is given at once."""
 
-    model: Annotated[str, _matching(re.compile(r"[^-\s].{0,199}"), "the name of a model")] | None = None
-    program: Annotated[str, _matching(re.compile(r"/.+"), "the program's absolute path")] = ""
+    model: Annotated[str, _matching(_MODEL, "the name of a model")] | None = None
+    program: Annotated[str, _matching(_PROGRAM, "the program's absolute path")] = ""
     max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
     input_tokens: InputTokens = 24_000
     timeout_seconds: Seconds = SECONDS
