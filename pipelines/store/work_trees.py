@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_URL: Final = re.compile(r'^\s*\[remote "[^"\n]+"\][^\[]*?^\s*url\s*=\s*"?([^"\n]+)', re.MULTILINE)
 _LONGEST: Final = 1 << 16
 _MOST_PACKED: Final = 16 << 20
 """The bytes of the pack indexes of a repository through whose history git goes in a second."""
@@ -34,14 +33,28 @@ def repository_of(folder: str) -> tuple[Path, str] | None:
         shared = _read(git / "commondir").strip()
         common = Path(os.path.normpath(git / shared))
         main = top if not shared else common.parent if common.name.startswith(".") else common
-        url = _URL.search(_read(common / "config"))
-        return main, remote_in(url[1]) if url else ""
+        return main, remote_in(_url_in(_read(common / "config")))
     return None
+
+
+def _url_in(config: str) -> str:
+    """Return the address of the first remote that a repository's settings name, or an empty string."""
+    is_remote = False
+    for line in config.splitlines():
+        key, _, value = line.strip().partition("=")
+        if key.startswith("["):
+            is_remote = key.startswith('[remote "')
+        elif is_remote and key.rstrip() == "url":
+            return value.strip().strip('"')
+    return ""
 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(errors="replace")[:_LONGEST] if path.is_file() else ""
+        if not path.is_file():
+            return ""
+        with path.open(errors="replace") as file:
+            return file.read(_LONGEST)
     except OSError:
         return ""
 
