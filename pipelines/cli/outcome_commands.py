@@ -15,7 +15,7 @@ from pipelines.cli.options import json_option, with_memory
 from pipelines.cli.output import say, say_json, warn
 from pipelines.errors import UsageFault
 from pipelines.night.manual import Deed, change_by_hand
-from pipelines.night.name_items import Sought, named_items
+from pipelines.night.name_items import named_items
 from pipelines.night.outcome_changes import Voice, check_ending, close_items, correct_item, reopen_items
 from pipelines.queries.item_graph import item_json
 from pipelines.review.outcomes import REOPENABLE
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from pipelines.cli.options import OpenMemory
     from pipelines.night.manual import Held
+    from pipelines.night.name_items import Sought
     from pipelines.night.outcome_changes import Changed, Outcome
     from pipelines.store.document import Document
     from pipelines.store.item import Item
@@ -153,7 +154,7 @@ def curate_correct(*, item: str, sentence: str, never_held: bool, as_json: bool,
         warn(f"curate correct: {format_found(clean.found)} redacted before it was filed.")
     if not clean.text:
         raise UsageFault("There is no new sentence.", "Give one, or use `curate end` or `curate retract`.")
-    sought = Sought(_open(frozenset(ItemType)), "live or open item")
+    sought = (_open(frozenset(ItemType)), "live or open item")
 
     def change(held: Held, found: list[str]) -> Changed:
         return correct_item(held.documents, found[0], clean.text, _owner(held), never_held=never_held)
@@ -170,7 +171,7 @@ def curate_reopen(**given: Unpack[_Given]) -> None:
 
     ID is the beginning of an item's id, or a few words of one that has ended. What took its place stays, too.
     """
-    sought = Sought(lambda one: one.status in REOPENABLE, "closed item")
+    sought = (lambda one: one.status in REOPENABLE, "closed item")
 
     def change(held: Held, found: list[str]) -> Changed:
         return reopen_items(held.documents, found, _owner(held))
@@ -195,7 +196,7 @@ def _close(
             check_ending(item, how_of(item.type), _WAYS[item.type])
         return close_items(held.documents, found, how_of, _owner(held))
 
-    _carry_out(verb, Sought(_open(kinds), what), change, **given)
+    _carry_out(verb, (_open(kinds), what), change, **given)
 
 
 def _carry_out(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
@@ -24,25 +23,13 @@ if TYPE_CHECKING:
     from pipelines.store.item import Item
 
     Held = tuple[str, Item]
+    Sought = tuple[Callable[[Item], bool], str]
 
 
 _OFFERED: Final = 5
 _LONGEST: Final = 100
 _ID: Final = re.compile(r"k[0-9a-f]{4,64}")
 _BEGINNING: Final = re.compile(r"k[0-9a-f]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Sought:
-    """What a verb can be about.
-
-    Args:
-        fits: whether an item can be meant.
-        what: what such items are called, as `open todo`.
-    """
-
-    fits: Callable[[Item], bool]
-    what: str
 
 
 def named_items(
@@ -55,15 +42,17 @@ def named_items(
     Args:
         documents: every document by path.
         arguments: what was typed.
-        sought: what can be meant by words; by an id any item can, for the caller to say why it will not do.
+        sought: whether an item can be meant by words, and what such items are called, as `open todo`; by an id any item
+            can be meant, for the caller to say why it will not do.
         shown: what people call the file at a path.
 
     Raises:
         UnknownItem: no item, or more than one, has an id that begins so.
         UsageFault: words mean none, or more than one; the nearest are offered.
     """
+    fits, what = sought
     held = [(document.path, placed.item) for document, placed in numbered(documents.values())]
-    fitting = [pair for pair in held if sought.fits(pair[1])]
+    fitting = [pair for pair in held if fits(pair[1])]
     groups = [item.id for _, item in fitting], [item.id for _, item in held]
 
     def is_id(text: str) -> bool:
@@ -73,11 +62,11 @@ def named_items(
 
     each = all(is_id(one) or " " in one.strip() for one in arguments)
     names = arguments if each else [" ".join(arguments)]
-    found = [named_item(one, *groups) if is_id(one) else _meant(one, fitting, sought, shown) for one in names]
+    found = [named_item(one, *groups) if is_id(one) else _meant(one, fitting, what, shown) for one in names]
     return list(dict.fromkeys(found))
 
 
-def _meant(words: str, fitting: Sequence[Held], sought: Sought, shown: Callable[[str], str]) -> str:
+def _meant(words: str, fitting: Sequence[Held], what: str, shown: Callable[[str], str]) -> str:
     """Return the id of the one item that words mean.
 
     The same words come first, then the same but for days, then what holds all of them, or is held by them.
@@ -95,10 +84,10 @@ def _meant(words: str, fitting: Sequence[Held], sought: Sought, shown: Callable[
     if len(meant) == 1:
         return meant[0][1].id
     many = len(meant) > 1
-    sentence = f"“{words}” means {len(meant)} {sought.what}s" if many else f"No {sought.what} is called “{words}”"
+    sentence = f"“{words}” means {len(meant)} {what}s" if many else f"No {what} is called “{words}”"
     offered = _nearest(words, meant if many else fitting)
     if not offered:
-        raise UsageFault(f"{sentence}.", f"There is no {sought.what}.")
+        raise UsageFault(f"{sentence}.", f"There is no {what}.")
     rows = "".join(f"\n  {_row(item)} ({shown(path)})" for path, item in offered)
     raise UsageFault(
         f"{sentence}.", f"Nothing was done. {'Name one' if many else 'Nearest are these; name one'} by its id:{rows}"

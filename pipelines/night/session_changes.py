@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.clock import moment
 from pipelines.errors import UsageFault
 from pipelines.night.manual import Deed, change_by_hand
-from pipelines.night.name_items import Sought, named_items
+from pipelines.night.name_items import named_items
 from pipelines.night.outcome_changes import Voice, close_items, correct_item, reopen_items
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.review.trust.attacks import attack_in, made_inert
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.night.manual import Held
+    from pipelines.night.name_items import Sought
     from pipelines.night.outcome_changes import Changed, Outcome
     from pipelines.store.item import Item
 
@@ -66,7 +67,7 @@ def close_by_session(root: Path, name: str, how: Status, reason: str = "", now: 
         LockHeld: a run works on the memory.
     """
     kinds = {kind for kind, ways in OUTCOMES.items() if how in ways} or set(ItemType)
-    sought = Sought(lambda one: one.active and one.type in kinds, f"open item that can be {how}")
+    sought = (lambda one: one.active and one.type in kinds, f"open item that can be {how}")
 
     def line(item: Item) -> str:
         return f"{_FORMS[how]}: {item.id} ({item.text}){f', because {reason}' if reason else ''}"
@@ -96,7 +97,7 @@ def correct_by_session(root: Path, name: str, sentence: str, now: datetime | Non
         raise UsageFault("There is no new sentence.", "Give one, or close the item.")
     if why := attack_in(sentence):
         raise UsageFault(f"The sentence is not filed: it {why}.", "Say in plain words what holds.")
-    sought = Sought(lambda one: one.active, "live or open item")
+    sought = (lambda one: one.active, "live or open item")
 
     def change(held: Held, ident: str, voice: Voice) -> Changed:
         is_rule = placed_item(held.documents, ident)[1].item.type is ItemType.RULE
@@ -121,7 +122,7 @@ def reopen_by_session(root: Path, name: str, reason: str = "", now: datetime | N
         UsageFault: words mean none, or more than one; or it cannot be reopened.
         LockHeld: a run works on the memory.
     """
-    sought = Sought(lambda one: one.status in REOPENABLE, "closed item")
+    sought = (lambda one: one.status in REOPENABLE, "closed item")
 
     def line(item: Item) -> str:
         return f"Reopened: {item.id} ({item.text}){f', because {reason}' if reason else ''}"
