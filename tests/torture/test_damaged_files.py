@@ -92,9 +92,8 @@ def loose(root: Path, name: str) -> Path:
 
 
 def files(root: Path, kind: str) -> Iterator[Path]:
-    names = {
-        "commit": "HEAD", "tree": "HEAD^{tree}", "blob": "HEAD:SOUL.md", "old commit": "HEAD~3", "old blob": "HEAD~3:SOUL.md"
-    }  # fmt: skip
+    names = {"commit": "HEAD", "tree": "HEAD^{tree}", "blob": "HEAD:SOUL.md"}
+    names |= {"old commit": "HEAD~3", "old blob": "HEAD~3:SOUL.md"}
     found = [loose(root, names[kind])] if kind in names else sorted(root.glob(kind))
     yield from (file for file in found if file.is_file())
     if kind == ".git/shallow":
