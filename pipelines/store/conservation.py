@@ -139,10 +139,11 @@ def _of_state(snapshot: Snapshot, git: Git) -> Iterator[Fault]:
             yield Fault(path, number, "", "state", "cannot be read")
     if lost := committed_stones(git) - read_tombstones(snapshot.state.get(TOMBSTONES)):
         yield Fault(TOMBSTONES, 0, "", "state", f"lacks {len(lost)} tombstones that the last commit has")
-    head = git.head()
-    if head and git.show(head, SETTINGS) and not read_bytes(snapshot.root, SETTINGS):
-        place = f"git -C {shlex.quote(str(snapshot.root))} checkout HEAD -- {snapshot.shown(SETTINGS)}"
-        yield Fault(SETTINGS, 0, "", "settings", f"is empty; `{place}` brings back the last that were committed")
+    if not read_bytes(snapshot.root, SETTINGS):
+        filled = next((commit for commit in git.versions(SETTINGS) if git.show(commit, SETTINGS)), None)
+        command = f"git -C {shlex.quote(str(snapshot.root))} checkout {filled} -- {snapshot.shown(SETTINGS)}"
+        if filled:
+            yield Fault(SETTINGS, 0, "", "settings", f"is empty; `{command}` brings back what it was")
 
 
 def committed_stones(git: Git) -> frozenset[Tombstone]:

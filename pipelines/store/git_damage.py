@@ -6,12 +6,12 @@ read as they are: a repository without a HEAD is none to git, and it may take on
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import os
 import re
 import shlex
-import zlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -94,14 +94,15 @@ class _Damaged(Git):
                 yield self._fault(name, f"has {len(bad)} lines that git cannot read", partial(self._put, name, good))
         branches = self._branches()
         head = _HEAD.fullmatch(_text(self.own / "HEAD"))
-        if not head or (head[1] and branches and head[1] not in branches):
+        in_files = not (self.common / "reftable").exists()
+        if in_files and (not head or (head[1] and branches and head[1] not in branches)):
             last = self._logged("HEAD")[:1]
             found = [one for one in branches if last and self._logged(one)[:1] == last] or branches
             how = partial(self._put, "HEAD", f"ref: {found[0]}\n") if len(found) == 1 else None
             command = f"`echo 'ref: refs/heads/NAME' > {shlex.quote(str(self.own / 'HEAD'))}`, with the branch's name"
             yield self._fault("HEAD", "names no branch that there is" + ("" if how else f"; {command}, mends it"), how)
             return
-        if not re.search(r"(?m)^\s*repositoryformatversion\s*=", _text(self.common / "config")):
+        if not re.search(r"(?im)^\s*repositoryformatversion\s*=", _text(self.common / "config")):
             what = "lacks what git wrote at its beginning; if there were remotes, add them again"
             yield self._fault("config", what, self._reset_config)
         code, _, error = self._call(["rev-parse", "--git-dir"])
@@ -110,9 +111,10 @@ class _Damaged(Git):
                 "config", f"cannot be used: {last_line(error)}; mend it there, or take that line out", None
             )
             return
-        yield from self._broken_objects(head[1] or "")
-        if head[1] in branches:
-            yield from self._broken_branch(head[1])
+        branch = (head and head[1]) or ""
+        yield from self._broken_objects(branch)
+        if branch in branches:
+            yield from self._broken_branch(branch)
         if branches and not _is_sound_index(self.own / "index"):
             yield self._fault("index", "is damaged or gone", self._reset_index)
 
@@ -212,8 +214,15 @@ class _Damaged(Git):
 
     def _put(self, name: str, text: str) -> None:
         place = (self.own if name == "HEAD" else self.common) / name
+        new = place.with_name(f"{name}.new")
+        new.unlink(missing_ok=True)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         self._aside([name])
-        _write(place, text.encode())
+        new.rename(place)
+        sync_folder(place.parent)
 
     def _reset_config(self) -> None:
         self._aside(["config"])
@@ -230,33 +239,24 @@ class _Damaged(Git):
         self.run("update-ref", "-m", "curate check --fix", name, commit)
 
     def _restore(self, blobs: dict[str, bytes]) -> None:
-        for ident, data in blobs.items():
-            self._store(ident, b"blob", data)
+        for data in blobs.values():
+            self.run("hash-object", "-w", "--stdin", data=data)
         self._call(["write-tree", "--missing-ok"])  # the folders of the last commit, as the index has them
 
     def _mend_pack(self, pack: Path) -> None:
         """Build a pack's index anew; where the pack itself is damaged, take out of it what can be read."""
-        file, listed = pack.with_suffix(".pack"), pack.with_suffix(".idx")
-        told = self._call(["show-index"], data=listed.read_bytes())[1] if listed.exists() and file.exists() else b""
-        for row in told.splitlines():
-            try:
-                found = self.object(row.split()[1].decode())
-            except GitFault:
-                continue
-            if found:
-                self._store(*found)
+        file, index, new = (pack.with_suffix(end) for end in (".pack", ".idx", ".mended"))
         names = [f"objects/pack/{one.name}" for one in pack.parent.glob(f"{pack.name}.*")]
-        self._aside(name for name in names if not name.endswith(".pack"))
-        if file.exists() and self._call(["index-pack", str(file)])[0]:
-            self._aside(names)
-
-    def _store(self, ident: str, kind: bytes, data: bytes) -> None:
-        whole = b"%s %d\0%s" % (kind, len(data), data)
-        new = hashlib.sha256 if len(ident) == hashlib.sha256().digest_size * 2 else hashlib.sha1
-        place = self.common / "objects" / ident[:2] / ident[2:]
-        if new(whole).hexdigest() == ident and not place.exists():
-            place.parent.mkdir(exist_ok=True)
-            _write(place, zlib.compress(whole), 0o444)
+        if file.exists() and self._call(["index-pack", "-o", str(new), str(file)])[0] == 0:
+            self._aside(name for name in names if not name.endswith(".pack"))
+            new.rename(index)
+            return
+        listed = self._call(["show-index"], data=index.read_bytes())[1] if index.exists() else b""
+        for row in listed.splitlines() if file.exists() else ():
+            with contextlib.suppress(GitFault):
+                if found := self.object(row.split()[1].decode()):
+                    self.run("hash-object", "-w", "-t", found[1].decode(), "--stdin", data=found[2])
+        self._aside(names)
 
 
 def _text(file: Path) -> str:
@@ -264,18 +264,6 @@ def _text(file: Path) -> str:
         return file.read_text(errors="surrogateescape")
     except OSError:
         return ""
-
-
-def _write(place: Path, data: bytes, mode: int = 0o644) -> None:
-    """Put a file in its place whole, and flush it."""
-    new = place.with_name(f"{place.name}.new")
-    new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    new.rename(place)
-    sync_folder(place.parent)
 
 
 def _is_sound_index(file: Path) -> bool:

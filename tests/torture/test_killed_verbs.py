@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 pytestmark = needs_strace
 KILL: Final = "signal=SIGKILL"
 AT: Final = ("--now", "2026-03-21T12:00")
+_GENERATED: Final = re.compile(r"[a-z_]+: |_.*_$|.*\d+ (?:items|entries)")
 POINTS: Final = 30
 """Points of a verb, spread over all calls by which it changes something."""
 VERBS: Final = {
@@ -143,7 +144,7 @@ def sentences(root: Path) -> set[str]:
         for text in texts
         for line in text.splitlines()
     )
-    return {line.strip() for line in bare if len(line.strip()) > 12}
+    return {line.strip() for line in bare if len(line.strip()) > 12 and not _GENERATED.match(line)}
 
 
 def faults_after(root: Path, must: set[str]) -> Iterator[str]:
