@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from tests.torture.figures import Series
 from tests.torture.small import copied, curated, files_of, git, quiet, torn_files
-from tests.torture.strace import injected, needs_strace, python_points, warm_curate
+from tests.torture.strace import WARM, injected, needs_strace, python_points, warm_curate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.torture.conftest import Prepared
 
@@ -24,7 +23,7 @@ pytestmark = needs_strace
 KILL: Final = "signal=SIGKILL"
 AT: Final = ("--now", "2026-03-21T12:00")
 _GENERATED: Final = re.compile(r"[a-z_]+: |_.*_$|.*\d+ (?:items|entries)")
-POINTS: Final = 30
+POINTS: Final = 27
 """Points of a verb, spread over all calls by which it changes something."""
 VERBS: Final = {
     "done": ("done", "Call Ben", *AT),
@@ -36,10 +35,10 @@ VERBS: Final = {
     "reopen": ("reopen", "Pay the printer", *AT),
     "add": ("add", "Fact", "The", "mast", "is", "made", "of", "ash.", *AT),
     "log": ("log", "Fact: The keel is painted red.", *AT),
-    "capture": ("capture", "TRANSCRIPT", "--from", "claude-code", *AT),
+    "capture": ("capture", "TRANSCRIPT", *AT),
     "review": ("review", "WAITING", "--accept", *AT),
     "pin": ("pin", "ID", *AT),
-    "move": ("move", "ID", "Areas/backups.md", *AT),
+    "move": ("move", "SQLITE", "Areas/general.md", *AT),
     "forget": ("forget", "ID", "--yes", *AT),
     "project new": ("project", "new", "Beacon", *AT),
     "project rename": ("project", "rename", "alpha", "Orion", *AT),
@@ -66,18 +65,15 @@ class Ready:
         memory = ("--memory", str(self.root))
         quiet("add", "Todo", "Pay the printer.", *memory, *AT)
         quiet("done", "Pay the printer", *memory, *AT)
-        ident = next(one["id"] for one in json.loads(quiet("items", "--json", *memory)) if "Backups" in one["text"])
-        names = {
-            "ID": ident,
-            "TRANSCRIPT": self._transcript(),
-            "EXPORT": self._export(memory),
-            "INSTRUCTIONS": str(self.folder / "AGENTS.md"),
-        }
+        items = {one["text"]: one["id"] for one in json.loads(quiet("items", "--json", *memory))}
+        names = {"ID": items["Backups are kept for ninety days."], "SQLITE": items["Use SQLite for the cache."]}
+        names |= {"TRANSCRIPT": self._transcript(), "EXPORT": self._export(memory)}
+        names |= {"INSTRUCTIONS": str(self.folder / "AGENTS.md")}
         if verb in {"review", "check --fix"}:
-            self._vanish(ident)
+            self._vanish(names["ID"])
         if verb == "review":
             quiet("check", "--fix", *memory, *AT)
-            names["WAITING"] = ident
+            names["WAITING"] = json.loads(quiet("review", "--json", *memory))[0]["id"]
         if verb == "check --fix of git":
             for name in ("index", "HEAD", "refs/heads/main"):
                 (self.root / ".git" / name).write_bytes(b"")
@@ -105,15 +101,16 @@ class Ready:
         quiet("export", "--jsonl", str(place), *memory)
         rows = [json.loads(row) for row in place.read_text().splitlines()]
         row = next(row for row in rows if row.get("text") == "Use SQLite for the cache.")
-        place.write_text(
-            json.dumps({**row, "id": "kabcdef0123"[: len(row["id"])], "text": "The bell is bronze."}) + "\n"
-        )
+        row |= {"id": "kabcdef0123"[: len(row["id"])], "text": "The bell is bronze."}
+        place.write_text("".join(f"{json.dumps(one)}\n" for one in (rows[0], row)))
         return str(place)
 
     def _vanish(self, ident: str) -> None:
         for file in self.root.rglob("*.md"):
             lines = file.read_text().splitlines(keepends=True)
             file.write_text("".join(line for line in lines if f"<!-- {ident}" not in line))
+        quiet("run", "--memory", str(self.root), *AT)
+        (self.root / "State" / "tombstones.jsonl").unlink()
         git(self.root, "commit", "--quiet", "-am", "careless")
 
     def copy(self) -> Path:
@@ -125,15 +122,18 @@ class Ready:
 
 
 @pytest.fixture
-def sharing(prepared: Prepared, verb: str) -> Iterator[None]:
-    """Let `sync` share its memory, by the settings that every process of this worker reads."""
-    _ = prepared
-    config = Path(os.environ["XDG_CONFIG_HOME"], "memcurate", "config.toml")
+def sharing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> Iterator[None]:
+    """Let `sync` share its memory, in processes that are forked with settings of their own."""
     if verb == "sync":
-        config.parent.mkdir(exist_ok=True)
-        config.write_text('[push]\nremote = "origin"\ntries = 1\n')
+        config = tmp_path / "config.toml"
+        config.write_text('providers = ["rules"]\n[push]\nremote = "origin"\ntries = 1\n')
+        monkeypatch.setenv("CURATE_CONFIG", str(config))
+        WARM.close()
+        WARM.process = None
     yield
-    config.unlink(missing_ok=True)
+    if verb == "sync":
+        WARM.close()
+        WARM.process = None
 
 
 def sentences(root: Path) -> set[str]:
