@@ -63,7 +63,9 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
             "tombstones put back": len(lost),
             "unreadable lines taken out of State": sum(map(len, broken.values())),
         }
-        stones = [*people.retracted, *(committed if lost or broken.pop(TOMBSTONES, None) else ())]
+        stones = [*people.retracted, *lost]
+        if stones:
+            broken.pop(TOMBSTONES, None)  # what is written for them leaves such lines out
         further = [Change(path, snapshot.state[path], _without(snapshot.state[path], broken[path])) for path in broken]
         mended = Deed(documents, "Mend what a check found", changed=sum(done.values()), stones=stones, further=further)
         if not held.write(mended)[1]:
@@ -73,7 +75,7 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
 
 def _without(data: bytes, lines: Sequence[int]) -> bytes:
     """Return a file without the lines of those numbers, counted from 1."""
-    return b"".join(line for number, line in enumerate(data.splitlines(keepends=True), 1) if number not in lines)
+    return b"\n".join(line for number, line in enumerate(data.split(b"\n"), 1) if number not in lines)
 
 
 def _unlinked(documents: dict[str, Document], known: set[str]) -> tuple[dict[str, Document], int]:

@@ -180,7 +180,7 @@ class _Damaged(Git):
 
     def _lacking(self, missing: dict[str, str]) -> tuple[Fault, Mending]:
         """Return the fault of objects that are missing; files that still are what they were give theirs back."""
-        like, found = next(iter(missing)), {}
+        like, found = next(iter(missing)), dict[str, bytes]()
         for folder, inner, names in os.walk(self.root) if "blob" in missing.values() else ():
             inner[:] = [name for name in inner if name not in {".git", PRIVATE}]
             for file in (Path(folder, name) for name in names):

@@ -142,9 +142,9 @@ def tried(root: Path) -> Iterator[str]:
     yield from [
         f"no remedy: {fault['what']}" for fault in faults if "`" not in fault["what"] and "mend it" not in fault["what"]
     ]
-    night, why = told("run", "--now", f"{DAY}T02:00", *memory)
-    if night and not any(fault["path"] == ".git/config" for fault in faults):
-        yield f"the night after --fix ended with {night}: {why}"
+    failed, why = told("run", "--now", f"{DAY}T02:00", *memory)
+    if failed and not any(fault["path"] == ".git/config" for fault in faults):
+        yield f"the night after --fix ended with {failed}: {why}"
     yield NAMED if faults else MENDED
 
 
