@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _ID: Final = "[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _HEAD: Final = re.compile(rf"(?:ref: (refs/heads/[^\s\0]+)|{_ID})\s*")
 _LISTS: Final = {"packed-refs": re.compile(rf"#.*|{_ID} refs/\S+|\^{_ID}"), "shallow": re.compile(_ID)}
+_BRANCH: Final = re.compile(rf"^{_ID} (refs/heads/\S+)", re.MULTILINE)
+_LOGGED: Final = re.compile(rf"^{_ID} ({_ID}) ", re.MULTILINE)
 _MISSING: Final = re.compile(rf"^missing (\w+) ({_ID})", re.MULTILINE)
 _LOOSE: Final = re.compile(r"objects/([0-9a-f]{2}/[0-9a-f]{38,62})\b")
 _PACK: Final = re.compile(r"pack-[0-9a-f]{40,64}\b")
@@ -102,7 +104,7 @@ class _Damaged(Git):
             command = f"`echo 'ref: refs/heads/NAME' > {shlex.quote(str(self.own / 'HEAD'))}`, with the branch's name"
             yield self._fault("HEAD", "names no branch that there is" + ("" if how else f"; {command}, mends it"), how)
             return
-        if not re.search(r"(?im)^\s*repositoryformatversion\s*=", _text(self.common / "config")):
+        if "repositoryformatversion" not in _text(self.common / "config").lower():
             what = "lacks what git wrote at its beginning; if there were remotes, add them again"
             yield self._fault("config", what, self._reset_config)
         code, _, error = self._call(["rev-parse", "--git-dir"])
@@ -123,7 +125,7 @@ class _Damaged(Git):
 
     def _branches(self) -> list[str]:
         """Return the full names of all branches that have, or by their log had, a commit."""
-        found = set(re.findall(rf"(?m)^{_ID} (refs/heads/\S+)", _text(self.common / "packed-refs")))
+        found = set(_BRANCH.findall(_text(self.common / "packed-refs")))
         for top in (self.common, self.common / "logs"):
             files = (file for file in (top / "refs" / "heads").rglob("*") if file.is_file() and file.suffix != ".lock")
             found.update(str(file.relative_to(top)) for file in files)
@@ -132,8 +134,7 @@ class _Damaged(Git):
     def _logged(self, name: str) -> list[str]:
         """Return the commits that a branch, or HEAD, has named by its log, newest first."""
         log = _text((self.own if name == "HEAD" else self.common) / "logs" / name)
-        ids = re.findall(rf"(?m)^{_ID} ({_ID}) ", log)
-        return [ident for ident in dict.fromkeys(reversed(ids)) if ident.strip("0")]
+        return [ident for ident in dict.fromkeys(reversed(_LOGGED.findall(log))) if ident.strip("0")]
 
     def _stands(self, commit: str) -> bool:
         """Whether a commit and all folders of its tree can be read."""
