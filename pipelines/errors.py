@@ -75,17 +75,17 @@ class NoMemory(CurateError):
     exit_code = USAGE
 
     def __init__(self, where: Path) -> None:
-        super().__init__(
-            f"There is no memory at {where} (no curate.toml there or in a folder above).",
-            "Make one with `curate init DIR`, or name one with --memory DIR or CURATE_MEMORY.",
-        )
+        advice = "Make one with `curate init DIR`, or name one with --memory DIR or CURATE_MEMORY."
+        if (where / ".curate").is_dir():
+            advice = f"There was one: `git -C '{where}' checkout HEAD -- curate.toml` brings it back."
+        super().__init__(f"There is no memory at {where} (no curate.toml there or in a folder above).", advice)
 
 
 class BadSettings(CurateError):
     """Raised when a settings file has faults; all of them are named at once, with key and value."""
 
     def __init__(self, path: Path, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
+        self.path, self.faults = path, tuple(faults)
         count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
         super().__init__(f"{path} has {count}:{_listed(faults)}", "\nNothing was changed; mend the file and run again.")
 
@@ -116,7 +116,15 @@ class GitFault(CurateError):
     """Raised when git refuses or is in a state in which a commit would be wrong."""
 
 
-class GitFailed(GitFault):
+class DamagedGit(GitFault):
+    """Raised when the repository may be damaged: git cannot read what was there."""
+
+    def __init__(self, sentence: str) -> None:
+        advice = "`curate check` says what is broken, and `curate check --fix` mends what it can."
+        super().__init__(f"{sentence.rstrip('.')}.", advice)
+
+
+class GitFailed(DamagedGit):
     """Raised when a command of git's ends with another exit code than 0; the sentence holds git's own last line."""
 
     def __init__(self, command: str, code: int, error: bytes) -> None:

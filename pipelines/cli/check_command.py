@@ -12,18 +12,23 @@ import click
 from pipelines.cli.options import json_option, now_option, with_root
 from pipelines.cli.output import say, say_json, warn
 from pipelines.clock import moment
-from pipelines.errors import EXPECTED, FINE, UsageFault
+from pipelines.errors import EXPECTED, FINE, BadSettings, DamagedGit, GitFault, UsageFault
 from pipelines.settings import load_settings
-from pipelines.store.conservation import check_memory
+from pipelines.store.conservation import Fault, check_memory
 from pipelines.store.git import Git
+from pipelines.store.git_damage import mend_repository, repository_faults
+from pipelines.store.lock import run_lock
 from pipelines.store.secrets import load_redactor
 from pipelines.store.secrets.scan import ask_scanner, installed_scanner, scan_files, scan_history
 from pipelines.store.snapshot import read_snapshot
+from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from pathlib import Path
 
+    from pipelines.settings import Settings
     from pipelines.store.secrets import Found
 
 
@@ -42,18 +47,20 @@ def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root
     """
     settings = load_settings(root)
     git = Git(root)
-    git.check()
     if secrets:
+        git.check()
         return _check_secrets(root, git if history else None, as_json=as_json)
     if history:
         raise UsageFault("--history goes with --secrets.", "Write `curate check --secrets --history`.")
     if fix:
-        from pipelines.night.repair import mend  # noqa: PLC0415  only --fix writes
-
-        mended = mend(root, settings, moment(now, settings))
-        if not as_json:
-            say(f"Mended: {mended}." if mended else "There was nothing to mend.")
-    faults = check_memory(read_snapshot(root), git, settings.caps.briefing)
+        _mend(root, settings, moment(now, settings), quiet=as_json)
+    faults = [*_settings_faults(), *repository_faults(root)]
+    try:
+        git.check()
+        faults += check_memory(read_snapshot(root), git, settings.caps.briefing)
+    except GitFault:
+        if not faults:
+            raise
     if as_json:
         say_json([fault.to_json() for fault in faults])
     else:
@@ -63,6 +70,32 @@ def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root
         elif any(fault.mendable for fault in faults):
             say("`curate check --fix` mends what has one right answer.")
     return EXPECTED if faults else FINE
+
+
+def _mend(root: Path, settings: Settings, when: datetime, *, quiet: bool) -> None:
+    """Mend the repository, then what it holds, and say what was done."""
+    from pipelines.night.repair import mend  # noqa: PLC0415  only --fix writes
+
+    with run_lock(root, "curate check --fix"):
+        done = mend_repository(root)
+    if done and not quiet:
+        say("Mended; what gave way is kept in .git/broken:", *(f"  {one}" for one in done))
+    try:
+        mended = mend(root, settings, when)
+    except DamagedGit:
+        mended = ""  # what is left is told next
+    if not quiet and (mended or not done):
+        say(f"Mended: {mended}." if mended else "There was nothing to mend.")
+
+
+def _settings_faults() -> list[Fault]:
+    """Return the faults of the user's own settings, and of the key with which capture seals whose words are whose."""
+    faults = []
+    try:
+        load_user_settings(os.environ)
+    except BadSettings as bad:
+        faults = [Fault(str(bad.path), 0, "", "settings", f"has a fault: {fault}") for fault in bad.faults]
+    return faults
 
 
 def _check_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:

@@ -1,7 +1,7 @@
 """`curate check --fix`: what a careless hand edit broke and has one right answer is put right, in one commit.
 
-Copied lines get ids of their own, links to nowhere go, and Review.md asks about items that vanished; the rest is left
-to the person.
+Copied lines get ids of their own, links to nowhere go, Review.md asks about items that vanished, and State gets back
+what the last commit has; the rest is left to the person.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.manual import Deed, direct_change
 from pipelines.night.reconcile import CHOICES, understand_edits
-from pipelines.store.change_set import items_by_id
-from pipelines.store.conservation import buried_ids, departed, hidden_ids
+from pipelines.store.change_set import Change, items_by_id
+from pipelines.store.conservation import buried_ids, committed_stones, departed, hidden_ids
 from pipelines.store.document import commented
+from pipelines.store.git import Git
+from pipelines.store.layout import TOMBSTONES
 from pipelines.store.review_queue import waiting, with_entry
+from pipelines.store.state import read_tombstones, unreadable_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -32,11 +36,15 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
 
     Raises:
         BrokenChangeSet: the mending itself would break a promise.
+        GitFault: the repository stays so broken that no commit can be made.
     """
+    committed = committed_stones(Git(root))  # before the edits by hand are
     with direct_change(root, settings, when, "curate check --fix") as held:
         snapshot, git = held.snapshot, held.git
         people = understand_edits(git, snapshot, snapshot.documents, held.today)
-        gone = {stone.id for stone in people.retracted}
+        broken = {path: lines for path, data in snapshot.state.items() if (lines := unreadable_lines(data))}
+        lost = committed - read_tombstones(snapshot.state.get(TOMBSTONES))
+        gone = {stone.id for stone in (*people.retracted, *lost)}
         left = departed(replace(snapshot, documents=people.documents), git)
         vanished = [(item, path) for item, path, _ in left if item.id not in gone]
         documents = people.documents
@@ -52,11 +60,22 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
             "deletions noted": len(people.retracted),
             "links to nowhere taken out": unlinked,
             "vanished items put into Review.md": len(vanished) + len(people.asked),
+            "tombstones put back": len(lost),
+            "unreadable lines taken out of State": sum(map(len, broken.values())),
         }
-        mended = Deed(documents, "Mend what a check found", changed=sum(done.values()), stones=people.retracted)
+        stones = [*people.retracted, *lost]
+        if stones:
+            broken.pop(TOMBSTONES, None)  # what is written for them leaves such lines out
+        further = [Change(path, snapshot.state[path], _without(snapshot.state[path], broken[path])) for path in broken]
+        mended = Deed(documents, "Mend what a check found", changed=sum(done.values()), stones=stones, further=further)
         if not held.write(mended)[1]:
             return ""
     return ", ".join(f"{count} {what}" for what, count in done.items() if count) or "caps and pointers"
+
+
+def _without(data: bytes, lines: Sequence[int]) -> bytes:
+    """Return a file without the lines of those numbers, counted from 1."""
+    return b"\n".join(line for number, line in enumerate(data.split(b"\n"), 1) if number not in lines)
 
 
 def _unlinked(documents: dict[str, Document], known: set[str]) -> tuple[dict[str, Document], int]:

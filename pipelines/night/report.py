@@ -198,7 +198,7 @@ def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> N
         error: what ended it.
     """
     if isinstance(error, CurateError):
-        sentence = veil(error.sentence)
+        sentence = veil(" ".join(str(error).split()))
     elif isinstance(error, Ended):
         sentence = f"It was ended by {error.name}."
     else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import ChangedUnderRun, ModelFailed
+from pipelines.errors import ChangedUnderRun, LockHeld, ModelFailed
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import plan_night
@@ -49,19 +49,21 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
         ChangedUnderRun: files kept changing while the run was about to write them; nothing was written.
         NotWritable: the disk refused.
     """
-    git = Git(night.root)
-    git.check()
+    git, run = Git(night.root), run_id(night.now, None)
     with contextlib.ExitStack() as held:
         # Garbage is looked for seldom: what a night makes is very much, small, and alive to its end.
         held.callback(gc.set_threshold, *gc.get_threshold())
         gc.set_threshold(_ALLOCATIONS, 50, 50)
-        held.enter_context(run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"))
-        recovered = recover(night.root, git) is not None
-        if night.sharing:
-            night.sharing.pull(git)
-        run = run_id(night.now, git.head())
         try:
+            git.check()
+            held.enter_context(run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"))
+            recovered = recover(night.root, git) is not None
+            if night.sharing:
+                night.sharing.pull(git)
+            run = run_id(night.now, git.head())
             report = _curate(night, git, run, watch, recovered=recovered)
+        except LockHeld:
+            raise
         except BaseException as error:
             save_failure(night.root, run, night.now, error)
             raise

@@ -26,6 +26,7 @@ from pipelines.search.embed import chosen_embedder
 from pipelines.settings import load_settings
 from pipelines.store.conservation import check_memory
 from pipelines.store.git import Git
+from pipelines.store.git_damage import repository_faults
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import scheduler_runs
 from pipelines.store.snapshot import read_snapshot
@@ -172,18 +173,19 @@ def settings(root: Path) -> Answer:
 
 
 def repository(root: Path) -> Answer:
-    """See that a commit can be made; if not, the error says why."""
+    """Try a commit on a scratch reference; where none can be made, the error says why."""
     git = Git(root)
     git.check()
+    git.try_commit()
     if git.identity() is None:
         return _look("A commit can be made; git does not know your name.", "`git config user.name NAME`.")
     return _ok("A commit can be made.")
 
 
 def items(root: Path) -> Answer:
-    """See that every item is accounted for and nothing is broken."""
+    """See that every item is accounted for, and that nothing is broken in the files or in git."""
     snapshot = read_snapshot(root)
-    faults = check_memory(snapshot, Git(root), load_settings(root).caps.briefing)
+    faults = repository_faults(root) or check_memory(snapshot, Git(root), load_settings(root).caps.briefing)
     if faults:
         count = "One fault" if len(faults) == 1 else f"{len(faults)} faults"
         return _wrong(f"{count} in what the memory holds.", "`curate check` names each; `--fix` mends some.")

@@ -7,15 +7,17 @@ or was merged into an item that is accounted for. Git's history tells which item
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.document import Document
+from pipelines.store.files import read_bytes
 from pipelines.store.git_history import baseline_at, changed_lines, stands_in
 from pipelines.store.item import ID_PATTERN, parse_item
-from pipelines.store.layout import BRIEFING, TOMBSTONES, kind_of
+from pipelines.store.layout import BRIEFING, SETTINGS, TOMBSTONES, kind_of
 from pipelines.store.snapshot import with_links_told_apart
-from pipelines.store.state import read_tombstones
+from pipelines.store.state import read_tombstones, unreadable_lines
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -25,13 +27,14 @@ if TYPE_CHECKING:
     from pipelines.store.git import Git
     from pipelines.store.item import Item
     from pipelines.store.snapshot import Snapshot
+    from pipelines.store.state import Tombstone
 
 
 _ITEM_COMMENT: Final = re.compile(rf"<!--\s*{ID_PATTERN}\b")
 
 
 # Those with one right answer, which `curate check --fix` gives.
-_MENDABLE: Final = frozenset({"vanished", "duplicate-id", "dangling-link", "over-cap"})
+_MENDABLE: Final = frozenset({"vanished", "duplicate-id", "dangling-link", "over-cap", "git", "state"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,8 @@ class Fault:
         path: the file.
         line: its line, counted from 1; 0 where no line can be named.
         item: the id of the item concerned, or empty.
-        kind: `vanished`, `duplicate-id`, `dangling-link`, `circle`, `broken-comment`, `front-matter`, `over-cap` or
-            `unreadable`.
+        kind: `vanished`, `duplicate-id`, `dangling-link`, `circle`, `broken-comment`, `front-matter`, `over-cap`,
+            `unreadable`, `state`, `settings`, `git`, or `git-lost` where no answer is the one right one.
         what: the end of a sentence that begins with the place.
     """
 
@@ -77,7 +80,7 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         cap: of MEMORY.md, in bytes.
     """
     faults = [fault for document in snapshot.documents.values() for fault in _of_document(document)]
-    faults += _of_ids(snapshot)
+    faults += [*_of_ids(snapshot), *_of_state(snapshot, git)]
     known = buried_ids(snapshot) | hidden_ids(snapshot, git) | {placed.item.id for _, placed in snapshot.items()}
     faults += [
         Fault(document.path, placed.line + 1, placed.item.id, "dangling-link", f"names {named}, which is nowhere")
@@ -126,6 +129,26 @@ def _of_ids(snapshot: Snapshot) -> Iterator[Fault]:
         if at == ident:
             what = "is superseded by itself, through those that took its place; name another in superseded-by"
             yield Fault(found[-1][0], found[-1][1].line + 1, ident, "circle", what)
+
+
+def _of_state(snapshot: Snapshot, git: Git) -> Iterator[Fault]:
+    """Yield the lines of files under State that cannot be read, and that tombstones or the settings are gone."""
+    for path, data in snapshot.state.items():
+        for number in unreadable_lines(data):
+            yield Fault(path, number, "", "state", "cannot be read")
+    if lost := committed_stones(git) - read_tombstones(snapshot.state.get(TOMBSTONES)):
+        yield Fault(TOMBSTONES, 0, "", "state", f"lacks {len(lost)} tombstones that the last commit has")
+    if not read_bytes(snapshot.root, SETTINGS):
+        filled = next((commit for commit in git.versions(SETTINGS) if git.show(commit, SETTINGS)), None)
+        command = f"git -C {shlex.quote(str(snapshot.root))} checkout {filled} -- {snapshot.shown(SETTINGS)}"
+        if filled:
+            yield Fault(SETTINGS, 0, "", "settings", f"is empty; `{command}` brings back what it was")
+
+
+def committed_stones(git: Git) -> frozenset[Tombstone]:
+    """Return the tombstones that the last commit has."""
+    head = git.head()
+    return read_tombstones(git.show(head, TOMBSTONES) if head else None)
 
 
 def buried_ids(snapshot: Snapshot) -> frozenset[str]:

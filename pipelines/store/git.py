@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
 from io import BytesIO
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.errors import DetachedHead, GitFailed, GitFault, NotARepository, TooMuchFromGit
+from pipelines.errors import DamagedGit, DetachedHead, GitFailed, GitFault, NotARepository, NotWritable, TooMuchFromGit
 from pipelines.store import git_process
 from pipelines.store.files import making, read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_locks
@@ -40,6 +41,7 @@ _FOLDER: Final = b"40000"
 _FOLDERS: Final = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 _LAG: Final = f"{PRIVATE}/index-base"
 _ASIDE: Final = f"{PRIVATE}/stale-lock"
+_SCRATCH: Final = "refs/curate/doctor"
 _CRUD: Final = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 """What git strips from both ends of a name, in `ident.c`."""
 _NEAR: Final = 64
@@ -70,9 +72,14 @@ class Git(GitCommands):
         Raises:
             GitMissing: there is no git program.
             NotARepository: the memory is not under git.
+            GitFault: there were commits, and HEAD names none that can be read: one made now would stand alone.
             DetachedHead: HEAD names no branch.
         """
         self._repository = None  # somebody may have changed it since it was asked for
+        if self.head() is None:
+            own, common = self.repository.git_dir / "logs" / "HEAD", self.repository.common_dir / "refs" / "heads"
+            if (own.exists() and own.stat().st_size) or any(file.is_file() for file in common.rglob("*")):
+                raise DamagedGit(f"HEAD of the repository at {self.root} names no commit that can be read.")
         if not self.repository.branch.startswith("refs/"):
             raise DetachedHead(self.root, self.head() or "nothing")
 
@@ -84,9 +91,11 @@ class Git(GitCommands):
             code, out, error = self._call(asked)
             inside, *told = out.split(b"\n")
             if code and inside != b"false" and (self.root / ".git").exists() and len(told) < len(_FOLDERS):
-                raise GitFault(f"git cannot use {self.root}: {last_line(error)}")
+                raise DamagedGit(f"git cannot use {self.root}: {last_line(error)}")
             if inside != b"true":
                 raise NotARepository(self.root)
+            if told[len(_FOLDERS)] and (self.root / ".git").exists():  # git took the one above it
+                raise DamagedGit(f"git cannot use the repository at {self.root}.")
             *folders, prefix, branch, _ = told
             if len(folders) != len(_FOLDERS):  # a name holds a line end: each of the two is asked for alone
                 folders = self.run("rev-parse", *_FOLDERS).splitlines()
@@ -148,7 +157,7 @@ class Git(GitCommands):
         if commit is None or commit in self._trees:
             return dict(self._trees.get(commit or "", {}))
         if (made := self.read_commit(commit)) is None:
-            raise GitFault(f"The repository of {self.root} has no commit {commit[:10]}.")
+            raise DamagedGit(f"The repository of {self.root} has no commit {commit[:10]}.")
         top = made.tree
         for part in filter(None, os.fsencode(self.repository.prefix).split(b"/")):
             inner = (tree for mode, name, tree in self._entries(top) if name == part and mode == _FOLDER)
@@ -173,7 +182,7 @@ class Git(GitCommands):
         """Yield the mode, the name and the id of each entry of a tree."""
         found = self.object(tree)
         if found is None:
-            raise GitFault(f"The repository of {self.root} lacks the tree {tree[:10]}.")
+            raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
         data, at, size = found[2], 0, len(tree) // 2  # its entries have ids of the same length as its own
         while at < len(data):
             space = data.index(b" ", at)
@@ -314,6 +323,25 @@ class Git(GitCommands):
         name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
         signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}"
         return store.commit(parents, entries, message, signed.encode())
+
+    def try_commit(self) -> None:
+        """Store a commit, let a scratch reference name it, and take both away again; before the first one, do nothing.
+
+        Raises:
+            GitFault: git refused, as it would at night.
+            NotWritable: the folder of packs cannot be written to.
+        """
+        head, objects = self.read_commit("HEAD"), self.repository.common_dir / "objects"
+        if head is None:
+            return
+        if not os.access(objects / "pack", os.W_OK):
+            raise NotWritable(objects / "pack", "permission denied")
+        signed = f"curate doctor <> {int(time.time())} +0000"
+        text = f"tree {head.tree}\nparent {head.id}\nauthor {signed}\ncommitter {signed}\n\nTried\n"
+        made = self.run("hash-object", "-t", "commit", "-w", "--stdin", data=text.encode()).decode().strip()
+        self.run("update-ref", _SCRATCH, made)
+        self.run("update-ref", "-d", _SCRATCH)
+        (objects / made[:2] / made[2:]).unlink(missing_ok=True)
 
     def advance(self, made: str, head: str | None, why: str) -> None:
         """Let the branch name a commit that is stored, in place of `head`.

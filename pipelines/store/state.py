@@ -98,6 +98,12 @@ def read_rows(data: bytes | None, understood: Callable[[dict[str, Any]], _T]) ->
             yield understood(row)
 
 
+def unreadable_lines(data: bytes) -> list[int]:
+    """Return the numbers, from 1, of the lines of a file of JSON that are not empty and cannot be read."""
+    lines = enumerate(data.split(b"\n"), 1)
+    return [number for number, line in lines if line.strip() and not any(read_rows(line, lambda row: {**row, "": 1}))]
+
+
 def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
     """Return the bytes of `State/progress.jsonl`; the inverse of `read_progress`."""
     rows, encode = [], json.JSONEncoder(ensure_ascii=False).encode

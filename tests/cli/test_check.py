@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,6 +86,7 @@ def test_an_item_whose_tombstone_is_lost_is_put_into_review(alpha: Memory) -> No
     alpha.write(ALPHA, alpha.read(ALPHA).replace(line + "\n", ""))
     alpha.curate("run", *NOW)
     (alpha.root / "State/tombstones.jsonl").unlink()
+    alpha.git("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "careless")
     [fault] = faults(alpha)
     assert (fault["kind"], fault["item"]) == ("vanished", ident(line))
     assert "1 vanished items put into Review.md" in alpha.curate("check", "--fix", *NOW)
@@ -89,6 +94,38 @@ def test_an_item_whose_tombstone_is_lost_is_put_into_review(alpha: Memory) -> No
     alpha.write("Review.md", alpha.read("Review.md").replace("- [ ] restore", "- [x] restore"))
     alpha.curate("run", "--now", "2026-03-21T02:00")
     assert "choice number 4" in alpha.read(ALPHA)
+
+
+def test_state_that_is_damaged_gets_back_what_the_last_commit_has(alpha: Memory) -> None:
+    _, line = line_of(alpha, "number 4")
+    alpha.write(ALPHA, alpha.read(ALPHA).replace(line + "\n", ""))
+    alpha.curate("run", *NOW)
+    stones = alpha.read("State/tombstones.jsonl")
+    alpha.write("State/tombstones.jsonl", stones[: len(stones) // 2])
+    alpha.write("State/progress.jsonl", alpha.read("State/progress.jsonl") + "{half\n")
+    found = {(fault["path"], fault["line"], fault["kind"]) for fault in faults(alpha)}
+    assert {("State/tombstones.jsonl", 1, "state"), ("State/progress.jsonl", 2, "state")} <= found
+    assert "1 tombstones put back" in alpha.curate("check", "--fix", *NOW)
+    assert alpha.read("State/tombstones.jsonl") == stones
+    assert "half" not in alpha.read("State/progress.jsonl")
+    assert "choice number 4" not in alpha.read("Review.md")
+
+
+def test_emptied_settings_are_named_with_the_command_that_brings_them_back(alpha: Memory) -> None:
+    settings = alpha.read("curate.toml")
+    alpha.write("curate.toml", "")
+    [fault] = faults(alpha)
+    command = str(fault["what"]).split("`")[1]
+    subprocess.run(shlex.split(command), check=True, capture_output=True)
+    assert alpha.read("curate.toml") == settings
+
+
+def test_the_faults_of_the_users_own_settings_are_named(alpha: Memory) -> None:
+    config = Path(os.environ["XDG_CONFIG_HOME"], "memcurate", "config.toml")
+    config.parent.mkdir(parents=True)
+    config.write_text("colour = 'red'\n")
+    [fault] = faults(alpha)
+    assert (fault["kind"], fault["path"]) == ("settings", str(config))
 
 
 def test_a_document_that_cannot_be_read(alpha: Memory) -> None:

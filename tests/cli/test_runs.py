@@ -146,7 +146,7 @@ def test_a_failure_leaves_a_record_without_the_memorys_text(memory: Memory) -> N
     assert [(one["ended"], one["why"]) for one in runs(memory)] == [
         ("failed", "It was interrupted."),
         ("failed", "It ended with a bug."),
-        ("failed", "Logs/2026-03-18.md cannot be read."),
+        ("failed", "Logs/2026-03-18.md cannot be read. Mend or move the file, then run again."),
     ]
     kept = read_reports(memory.root)
     assert [report["exit_code"] for report in kept.values()] == [1, BUG, INTERRUPTED]

@@ -58,7 +58,7 @@ def test_a_night_that_failed_is_bad_where_days_wait(memory: Memory) -> None:
     save_failure(memory.root, "20260320T020000-aa", NOW.replace(hour=2), GitFault("git refused.", "Mend it."))
     assert status(memory, "2026-03-20T12:00")["failed"] is None, "it lost nothing"
     memory.write("Logs/2026-03-19.md", "- Decision: Use Redis.\n")
-    assert status(memory, "2026-03-20T12:00", exits=1)["failed"] == "The last run failed: git refused."
+    assert status(memory, "2026-03-20T12:00", exits=1)["failed"] == "The last run failed: git refused. Mend it."
     assert "failed: git refused" in memory.curate("context", "--now", "2026-03-20T12:00")
     memory.curate("run", "--now", "2026-03-20T13:00")
     assert status(memory, "2026-03-20T14:00")["failed"] is None

@@ -180,3 +180,40 @@ def test_looking_changes_nothing(memory: Memory) -> None:
     doctor(memory, "--probe")
     assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
     assert memory.git("status", "--porcelain") == ""
+
+
+def test_a_commit_is_tried_and_leaves_nothing(memory: Memory, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {started}\n")
+    program.chmod(0o755)
+    for hook in ("reference-transaction", "pre-commit", "post-commit"):
+        (memory.root / ".git" / "hooks").mkdir(exist_ok=True)
+        shutil.copy(program, memory.root / ".git" / "hooks" / hook)
+    for key in ("gpg.program", "core.fsmonitor", "core.sshCommand", "filter.x.clean", "core.alternateRefsCommand"):
+        memory.git("config", key, str(program))
+    memory.git("config", "commit.gpgSign", "true")
+    before = {path for path in (memory.root / ".git").rglob("*") if path.is_file()}
+    found, _ = doctor(memory)
+    assert found["repository"][1].startswith("A commit can be made")
+    assert {path for path in (memory.root / ".git").rglob("*") if path.is_file()} == before
+    memory.curate("check")
+    memory.curate("check", "--fix")
+    assert not started.exists()
+
+
+def test_a_commit_that_git_refuses_is_told(memory: Memory) -> None:
+    (memory.root / ".git" / "refs" / "curate").write_text("in the way")
+    found, _ = doctor(memory, exits=1)
+    state, said = found["repository"]
+    assert state == "wrong"
+    assert "update-ref failed" in said
+
+
+def test_a_damaged_repository_is_told(memory: Memory) -> None:
+    (memory.root / ".git" / "index").write_bytes(b"")
+    found, _ = doctor(memory, exits=1)
+    assert found["items"] == (
+        "wrong",
+        "One fault in what the memory holds. `curate check` names each; `--fix` mends some.",
+    )

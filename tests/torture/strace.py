@@ -30,6 +30,7 @@ CALLS: Final = (
 )  # fmt: skip
 """Every kind of call by which a run, or its git, changes something."""
 SECONDS: Final = 120
+RUN: Final = ("run", "--now", NOW)
 WARM: Final = Warm()
 
 needs_strace = pytest.mark.skipif(not STRACE, reason="strace is not installed, so nothing can be killed at a call")
@@ -60,10 +61,10 @@ def curate(root: Path, *verb: str, prefix: tuple[str, ...] = (), path: str = "")
     return Ended(done.returncode, (done.stdout + done.stderr).decode(errors="replace"), fired=False)
 
 
-def warm_curate(root: Path, options: tuple[str, ...] = (), path: str = "") -> Ended:
-    """Run `curate run` in a process that is forked with everything imported, strace attached to it where asked for."""
+def warm_curate(root: Path, options: tuple[str, ...] = (), path: str = "", verb: tuple[str, ...] = RUN) -> Ended:
+    """Run a verb in a process that is forked with everything imported, strace attached to it where asked for."""
     output = root.parent / "output"
-    pid = WARM.start(["run", "--now", NOW, "--memory", str(root)], output, path)
+    pid = WARM.start([*verb, "--memory", str(root)], output, path)
     log = root.parent / "strace.log"
     tracer = _attached(pid, log, options) if options else None
     os.kill(pid, signal.SIGCONT)
@@ -87,9 +88,9 @@ def _attached(pid: int, log: Path, options: tuple[str, ...]) -> subprocess.Popen
     return tracer
 
 
-def injected(root: Path, call: str, what: str, when: str) -> Ended:
+def injected(root: Path, call: str, what: str, when: str, verb: tuple[str, ...] = RUN) -> Ended:
     """Run with one injection into the Python process, such as `signal=SIGKILL` or `error=ENOSPC`."""
-    ended = warm_curate(root, _options(call, what, when))
+    ended = warm_curate(root, _options(call, what, when), verb=verb)
     return Ended(ended.code, ended.said, _fired(root.parent / "strace.log", ended))
 
 
@@ -123,10 +124,11 @@ def injected_in_git(
     return Ended(ended.code, ended.said, log.exists() and _fired(log, ended))
 
 
-def python_points(root: Path) -> dict[str, int]:
+def python_points(root: Path, verb: tuple[str, ...] = RUN) -> dict[str, int]:
     """Return kind of call → how often the Python process of an untouched run makes it. The run is done on `root`."""
     log = root.parent / "strace.log"
-    assert warm_curate(root, ("-e", f"trace={','.join(CALLS)}")).code == 0
+    ended = warm_curate(root, ("-e", f"trace={','.join(CALLS)}"), verb=verb)
+    assert ended.code == 0, f"{verb}: {ended.said}"
     return {call: len(lines) for call, lines in _calls(log).items()}
 
 

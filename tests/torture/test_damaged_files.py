@@ -1,0 +1,186 @@
+"""Every kind of file in `.git`, `.curate` and `State`, damaged: seen and mended, named with its remedy, or healed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shutil
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from pipelines.cli import run_cli
+from tests.torture.figures import Series
+from tests.torture.small import copied, curated, files_of, git, quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.torture.conftest import Prepared
+
+DAY: Final = "2026-03-23"
+DAMAGE: Final[dict[str, Callable[[bytes], bytes | None]]] = {
+    "emptied": lambda _: b"",
+    "cut": lambda data: data[: len(data) // 2],
+    "flipped": lambda data: (
+        data[: len(data) // 2] + bytes(b ^ 0x5A for b in data[len(data) // 2 :][:4]) + data[len(data) // 2 + 4 :]
+    ),
+    "removed": lambda _: None,
+}
+MENDED, NAMED, HEALS = "mended", "named", "heals"
+KINDS: Final = {
+    ".git/HEAD": {MENDED},
+    ".git/index": {MENDED},
+    ".git/refs/heads/main": {MENDED},
+    ".git/packed-refs": {MENDED, HEALS},
+    ".git/config": {MENDED, NAMED, HEALS},
+    ".git/shallow": {MENDED, HEALS},
+    ".git/ORIG_HEAD": {HEALS},
+    ".git/logs/HEAD": {HEALS},
+    ".git/logs/refs/heads/main": {HEALS},
+    ".git/info/exclude": {HEALS},
+    "commit": {MENDED},
+    "tree": {MENDED},
+    "blob": {MENDED},
+    "old commit": {NAMED},
+    "old blob": {NAMED},
+    ".git/objects/pack/*.idx": {MENDED},
+    ".git/objects/pack/*.pack": {MENDED, NAMED},
+    ".git/objects/info/commit-graph": {MENDED, HEALS},
+    ".git/objects/pack/multi-pack-index": {MENDED, HEALS},
+    ".curate/*": {HEALS},
+    ".curate/*/*": {HEALS},
+    "State/tombstones.jsonl": {MENDED},
+    "State/progress.jsonl": {MENDED, HEALS},
+    "State/sessions.jsonl": {MENDED, HEALS},
+    "curate.toml": {NAMED},
+}
+"""What is damaged, and what may become of it."""
+
+
+@pytest.fixture(scope="module")
+def rich(prepared: Prepared) -> Path:
+    """Return a memory with each kind of file, and a day that waits."""
+    root = copied(prepared.source, prepared.folder / "rich")
+    assert curated(root)[0] == 0
+    for more in ("one", "two"):
+        with (root / "SOUL.md").open("a") as soul:
+            soul.write(f"{more}\n")
+        git(root, "commit", "--quiet", "-am", more)
+        if more == "one":
+            git(root, "pack-refs", "--all")  # the branch is packed, and has gone on since
+    ident = json.loads(quiet("items", "--json", "--memory", str(root)))[0]["id"]
+    quiet("forget", ident, "--yes", "--memory", str(root), "--now", "2026-03-21T12:00")
+    with (root / "SOUL.md").open("a") as soul:
+        soul.write("three\n")
+    git(root, "commit", "--quiet", "-am", "three")
+    git(root, "commit-graph", "write", "--reachable")
+    git(root, "multi-pack-index", "write")
+    (root / ".git" / "ORIG_HEAD").write_text(git(root, "rev-parse", "HEAD"))
+    (root / ".git" / "info").mkdir(exist_ok=True)
+    (root / ".git" / "info" / "exclude").write_text("*.swp\n")
+    (root / "State" / "sessions.jsonl").write_text('{"file": "a", "head": "b", "lines": 1, "digest": "c"}\n')
+    (root / "Logs" / "2026-03-22.md").write_text("- 09:00 Fact: The lamp is on channel seven.\n")
+    return root
+
+
+def loose(root: Path, name: str) -> Path:
+    ident = git(root, "rev-parse", name).strip()
+    return root / ".git" / "objects" / ident[:2] / ident[2:]
+
+
+def files(root: Path, kind: str) -> Iterator[Path]:
+    names = {"commit": "HEAD", "tree": "HEAD^{tree}", "blob": "HEAD:SOUL.md"}
+    names |= {"old commit": "HEAD~3", "old blob": "HEAD~3:SOUL.md"}
+    found = [loose(root, names[kind])] if kind in names else sorted(root.glob(kind))
+    yield from (file for file in found if file.is_file())
+    if kind == ".git/shallow":
+        yield root / kind
+
+
+def told(*words: str) -> tuple[int, str]:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        code = run_cli(words)
+    return code, said.getvalue()
+
+
+def tried(root: Path) -> Iterator[str]:
+    """Yield what became of a damaged memory, one of the three, and before it whatever is wrong."""
+    memory, before = ("--memory", str(root)), files_of(root)
+    code, said = told("check", *memory)
+    if code == 0:
+        code, night = told("run", "--now", f"{DAY}T02:00", *memory)
+        yield from [f"check sees nothing, and the night ended with {code}: {night}"] * bool(code)
+        yield from [f"check after the night: {later[1]}" for later in [told("check", *memory)] if later[0]]
+        yield HEALS
+        return
+    if not (root / "curate.toml").exists():
+        yield NAMED if "checkout HEAD -- curate.toml` brings it back" in said else f"no remedy: {said}"
+        return
+    if "mend the file and run again" in said:  # settings are a person's, and the line is named
+        yield NAMED
+        return
+    aside = copied(root, root.parent.parent / "aside")
+    for words in (("run", "--now", f"{DAY}T02:00"), ("status",), ("runs",), ("doctor",)):
+        code, said = told(*words, "--memory", str(aside))
+        if code == 3 or (words[0] == "run" and code and "curate check" not in said):
+            yield f"{words[0]} ended with {code}: {said}"
+        if words[0] == "run" and not code:
+            break
+        if words[0] == "status" and "curate check" not in said:
+            yield f"status does not say why: {said}"
+    code, said = told("check", "--fix", "--now", f"{DAY}T01:00", *memory)
+    after = files_of(root)
+    lost = [path for path in before if not path.startswith("State/") and after.get(path) != before[path]]
+    yield from [f"--fix changed {lost}"] * bool(lost)
+    yield from [f"--fix ended with a bug: {said}"] * (code == 3)
+    code, said = told("check", "--json", *memory)
+    faults = json.loads(said) if code == 1 else []
+    yield from [
+        f"no remedy: {fault['what']}" for fault in faults if "`" not in fault["what"] and "mend it" not in fault["what"]
+    ]
+    failed, why = told("run", "--now", f"{DAY}T02:00", *memory)
+    if failed and not any(fault["path"] == ".git/config" for fault in faults):
+        yield f"the night after --fix ended with {failed}: {why}"
+    yield NAMED if faults else MENDED
+
+
+def damage(rich: Path, folder: Path, kind: str, how: str, series: Series) -> None:
+    for file in files(rich, kind):
+        if kind == ".git/shallow" and how == "removed":
+            continue
+        root = copied(rich, folder / "damaged")
+        place = root / file.relative_to(rich)
+        data = DAMAGE[how](file.read_bytes() if file.exists() else b"rubbish\n")
+        place.unlink(missing_ok=True)
+        if data is not None:
+            place.write_bytes(data)
+        *faults, became = tried(root)
+        faults += [] if became in KINDS[kind] else [f"it is {became}"]
+        series.tried += 1
+        lost = "mine alone" not in (root / "SOUL.md").read_text()
+        series.point(f"{file.relative_to(rich)} {how}", faults, lost=lost)
+        shutil.rmtree(root)
+    series.close()
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("how", DAMAGE)
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged(rich: Path, prepared: Prepared, kind: str, how: str) -> None:
+    if (kind, how) != (".git/shallow", "removed"):
+        damage(rich, prepared.folder, kind, how, Series("a file damaged"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [
+        (".git/HEAD", "emptied"), (".git/index", "emptied"), (".git/refs/heads/main", "removed"), ("commit", "emptied"),
+        ("tree", "flipped"), ("old blob", "removed"), (".git/packed-refs", "flipped"), (".git/config", "flipped"),
+    ],
+)  # fmt: skip
+def test_some_damaged(rich: Path, prepared: Prepared, kind: str, how: str) -> None:
+    damage(rich, prepared.folder, kind, how, Series("a file damaged (short cut)"))
