@@ -1,13 +1,16 @@
 """What the memory holds, as the review looks it up: by the same words, and by the nearest ones.
 
 The words of all items are looked up in a small index that is made anew when a night has something to judge, and their
-vectors, where there are any, are read then; so the cost of a night follows what is new.
+vectors, where there are any, are read then; so the cost of a night follows what is new. No look-up by words walks
+through all that is held: ten thousand new items cost ten times what a thousand do.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from heapq import nlargest
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
@@ -18,7 +21,7 @@ from pipelines.store.item import ItemType, Status, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -39,6 +42,8 @@ _RANK: Final = 60
 """How gently a rank counts less than the one before it, where two orders become one."""
 _COMMON: Final = 400
 """A word of more items than this tells nothing of any of them."""
+_EVEN: Final = 1e-8
+"""Sums that differ by less count as even."""
 _SHARED: Final = frozenset({BRIEFING, USER, GENERAL})
 BELIEFS: Final = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 """Types of which one may take the place of another: a decision is known as a fact once it is carried out."""
@@ -54,7 +59,7 @@ class Belief:
         learnt: the day on which the log told of it.
         is_new: whether this run lets it in.
         stands_in: what stands in its place; a candidate that repeats an item is that item.
-        is_gone: whether it came to nothing.
+        at: its place in the order in which the items were let in.
     """
 
     item: Item
@@ -62,12 +67,12 @@ class Belief:
     learnt: str
     is_new: bool = False
     stands_in: Belief | None = None
-    is_gone: bool = False
+    at: int = 0
 
     @property
     def stands(self) -> bool:
         """Whether it stands for itself: it was not taken for another, though another may have taken its place."""
-        return not self.is_gone and (self.stands_in is None or self.item.status is Status.SUPERSEDED)
+        return self.stands_in is None or self.item.status is Status.SUPERSEDED
 
     @property
     def current(self) -> bool:
@@ -85,14 +90,15 @@ class Known:
 
     def __init__(self, items: Iterable[tuple[str, Item]], vectors: Vectors | None = None) -> None:
         self._vectors = vectors or Vectors()
-        self._all = [Belief(item, path, item.learnt) for path, item in items]
+        self._all = [Belief(item, path, item.learnt, at=at) for at, (path, item) in enumerate(items)]
         self._same: dict[str, list[Belief]] | None = None
-        self._words: dict[str, list[int]] | None = None
+        self._words: dict[tuple[str, bool], set[int]] | None = None
         self._tables: list[NDArray[np.float32]] = []
         self._ids: dict[str, Belief] | None = None
-        self._there = defaultdict[str, list[int]](list)
-        for at, one in enumerate(self._all):
-            self._there[one.document].append(at)
+        self._there = defaultdict[str, dict[Belief, None]](dict)
+        self._pending = defaultdict[str, dict[Belief, None]](dict)
+        for one in self._all:
+            self._place(one)
         self._removed: Counter[tuple[str, str]] = Counter()
         self._born: Counter[tuple[str, str]] = Counter()
         self._held = Counter(one.document for one in self._all if one.item.active)
@@ -102,8 +108,11 @@ class Known:
         if one.stands and one.item.active:
             self._held[one.document] += 1
             self._born[one.document, one.learnt] += 1
+        one.at = len(self._all)
+        self._all.append(one)
+        self._place(one)
         if self._words is not None:
-            self._enter(len(self._all), one)
+            self._enter(one)
         if self._tables and (row := self._vectors.rows([_meant(one.item)])) is not None:
             import numpy as np  # noqa: PLC0415  a night with nothing to judge needs none
 
@@ -112,8 +121,6 @@ class Known:
             self._same.setdefault(folded(one.item.text), []).append(one)
         if self._ids is not None:
             self._ids[one.item.id] = one
-        self._there[one.document].append(len(self._all))
-        self._all.append(one)
 
     def get(self, ident: str) -> Belief | None:
         """Return what was first called by an id, or None."""
@@ -126,7 +133,7 @@ class Known:
         found = self.get(ident)
         while found and found.stands_in:
             found = found.stands_in
-        return None if found is None or found.is_gone else found
+        return found
 
     def held(self) -> list[tuple[str, Item]]:
         """Return document path and item of all that is believed as things stand."""
@@ -139,8 +146,22 @@ class Known:
             self._removed[one.document, day] += one.item.active
         elif one.is_new:
             self._born[one.document, day] -= one.item.active
+        if self._words is not None:
+            for places in self._places(one):
+                places.discard(one.at)
+        self._there[one.document].pop(one, None)
+        self._pending[one.document].pop(one, None)
         one.item = replace(one.item, status=status, until=max(until, one.item.since))
         one.stands_in = successor
+        if self._words is not None:
+            self._enter(one)
+
+    def _place(self, one: Belief) -> None:
+        """Remember what is believed of a document, and what of it is open, the newest last."""
+        if one.stands and one.item.active:
+            self._there[one.document][one] = None
+            if is_pending(one.item):
+                self._pending[one.document][one] = None
 
     def may_take_out(self, one: Belief, day: str) -> bool:
         """Whether one more item of its document may end by a day's log: a quarter of them, and three in any case.
@@ -177,18 +198,14 @@ class Known:
             candidate: the candidate.
             document: where it would stand.
         """
-        there = [(at, self._all[at]) for at in reversed(self._there[document])]
-        here = [at for at, one in there if one.document == document and one.stands and one.item.active]
-        pending = [at for at in here if is_pending(self._all[at].item)]
-        postings = [self._apart(places) for places in self._postings(candidate.text)]
+        words = self._found_words(candidate.text)
         meant = self._apart(self._by_meaning(candidate))
-        near = {
-            current: _joined(_by_words([places[current] for places in postings]), meant[current][:MEANT])
-            for current in (True, False)
-        }
+        near = {current: _joined(_by_words(words[current]), meant[current][:MEANT]) for current in (True, False)}
         # Where words find few, the newest of the document are near enough: what replaces it may say it all otherwise.
-        newest = here[: max(0, CURRENT_SHOWN - len(near[True]))]
-        found = dict.fromkeys([*near[True][:CURRENT_SHOWN], *newest, *pending[:MOST_OPEN], *near[False][:CLOSED_SHOWN]])
+        newest = islice(reversed(self._there[document]), max(0, CURRENT_SHOWN - len(near[True])))
+        pending = islice(reversed(self._pending[document]), MOST_OPEN)
+        here = [one.at for one in (*newest, *pending)]
+        found = dict.fromkeys([*near[True][:CURRENT_SHOWN], *here, *near[False][:CLOSED_SHOWN]])
         return [self._all[at] for at in found]
 
     def _apart(self, places: Iterable[int]) -> dict[bool, list[int]]:
@@ -199,12 +216,13 @@ class Known:
                 apart[one.current].append(at)
         return apart
 
-    def _postings(self, text: str) -> list[Sequence[int]]:
+    def _found_words(self, text: str) -> dict[bool, list[Collection[int]]]:
         if self._words is None:
             self._words = {}
-            for at, one in enumerate(self._all):
-                self._enter(at, one)
-        return [self._words.get(word, ()) for word in sorted(keywords(text))]
+            for one in self._all:
+                self._enter(one)
+        words = sorted(keywords(text))
+        return {current: [self._words.get((word, current), ()) for word in words] for current in (True, False)}
 
     def _by_meaning(self, candidate: Candidate) -> list[int]:
         """Return the items nearest in meaning, nearest first, as far as they are near at all."""
@@ -223,20 +241,34 @@ class Known:
         found: list[int] = near[np.argsort(-cosines[near], kind="stable")].tolist()
         return found
 
-    def _enter(self, at: int, one: Belief) -> None:
+    def _enter(self, one: Belief) -> None:
+        if one.stands and one.item.id:
+            for places in self._places(one):
+                places.add(one.at)
+
+    def _places(self, one: Belief) -> list[set[int]]:
+        """Return where an item stands in the index of words, as it is now: for each of its words."""
         words = self._words if self._words is not None else {}
-        for word in keywords(one.item.text):
-            words.setdefault(word, []).append(at)
+        return [words.setdefault((word, one.current), set()) for word in keywords(one.item.text)]
 
 
-def _by_words(postings: Iterable[Sequence[int]]) -> list[int]:
-    """Return the places that share the most telling words, the nearest first."""
+def _by_words(postings: Iterable[Collection[int]]) -> list[int]:
+    """Return the places that share the most telling words, the nearest first.
+
+    The rarest words come first: once what is left cannot lift a new place among the nearest, only those found count on.
+    """
+    telling = sorted((places for places in postings if 0 < len(places) <= _COMMON), key=len)
+    left = sum(1 / (1 + len(places)) for places in telling)
     scores: dict[int, float] = {}
-    for places in postings:
-        if len(places) <= _COMMON:
-            for at in places:
-                scores[at] = scores.get(at, 0.0) + 1 / (1 + len(places))
-    return sorted(scores, key=lambda at: (-round(scores[at], 9), at))[:NEAREST]
+    least = 0.0
+    for places in telling:
+        weight = 1 / (1 + len(places))
+        for at in scores.keys() & places if least > left else places:
+            scores[at] = scores.get(at, 0.0) + weight
+        left -= weight
+        least = nlargest(NEAREST, scores.values())[-1] - _EVEN if len(scores) > NEAREST else 0.0
+    near = [at for at, score in scores.items() if score >= least]
+    return sorted(near, key=lambda at: (-round(scores[at], 9), at))[:NEAREST]
 
 
 def _joined(words: Sequence[int], meant: Sequence[int]) -> list[int]:
