@@ -53,7 +53,7 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
             "links to nowhere taken out": unlinked,
             "vanished items put into Review.md": len(vanished) + len(people.asked),
         }
-        mended = Deed(documents, "Mend what a check found", changed=sum(done.values()), stones=people.retracted)
+        mended = Deed(documents, "Mend what a check found", changed=sum(done.values()), stones=people.stones)
         if not held.write(mended)[1]:
             return ""
     return ", ".join(f"{count} {what}" for what, count in done.items() if count) or "caps and pointers"

@@ -37,15 +37,16 @@ def buried_by(
 ) -> Callable[[Candidate], bool]:
     """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside.
 
-    What was forgotten stays so: the words may still stand in a log that is a person's own file.
+    What was forgotten stays so, for the words may still stand in a log that is a person's own file, and so does what a
+    person worded anew.
     What a model words anew in lines that the rules had read is known by its quote, too: the rules keep the log's words.
     """
     hashes = frozenset(stone.hash for stone in stones)
-    forgotten = frozenset(stone.hash for stone in stones if stone.reason is Reason.FORGOTTEN)
+    for_good = frozenset(stone.hash for stone in stones if stone.reason in {Reason.FORGOTTEN, Reason.CORRECTED})
 
     def is_buried(one: Candidate) -> bool:
         texts = (one.text, *one.quotes) if is_reread(one) else (one.text,)
-        closed = hashes if one.entry.day != again else forgotten
+        closed = hashes if one.entry.day != again else for_good
         return any(wording_hash(one.type, text) in closed for text in texts)
 
     return is_buried

@@ -14,6 +14,7 @@ from pipelines.store.document import Document
 from pipelines.store.git import Git, blob_id
 from pipelines.store.item import parse_item, quote_digest, without_comment
 from pipelines.store.layout import kind_of
+from pipelines.store.log import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -249,7 +250,7 @@ def _quoted(git: Git, place: Evidence) -> list[str]:
     """Return the words of the lines of a log on which an item rested, from the newest version that holds them."""
     height = place.end_line - place.start_line + 1
     for commit in git.versions(place.path):
-        lines = (git.show(commit, place.path) or b"").decode(errors="replace").replace("\r\n", "\n").split("\n")
+        lines = lines_of((git.show(commit, place.path) or b"").decode(errors="replace"))
         for start in range(len(lines) - height + 1):
             rows = lines[start : start + height]
             if quote_digest("\n".join(rows))[: len(place.digest)] == place.digest:
