@@ -103,8 +103,8 @@ def reconcile(
                 item = replace(item, id=new_id(item, document_id(path), taken))
                 taken.add(item.id)
                 numbered.append(item.id)
-            elif item.id in before and (was := before[item.id][1], was.type, was.text)[1:] != (item.type, item.text):
-                corrected.append(tombstone(replace(was, id=""), today, Reason.CORRECTED))
+            elif item.id in before and _wording(old := before[item.id][1]) != _wording(item):
+                corrected.append(tombstone(replace(old, id=""), today, Reason.CORRECTED))
                 if item.by or item.trust is not Trust.OWNER:
                     item = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
                     edited.append(item.id)
@@ -128,6 +128,10 @@ def reconcile(
     for path in sorted({path for title in was - now if (path := named_in(title, after))}):
         after[path] = kept(after[path], today)
     return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(corrected), tuple(sorted(asked)))
+
+
+def _wording(item: Item) -> tuple[str, str]:
+    return item.type, item.text
 
 
 def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
