@@ -98,6 +98,7 @@ def nights(count: int) -> list[float]:
 
 def made(folder: Path) -> Path:
     """Return a new memory, in a home of its own, so that no local model takes part."""
+    (folder / "config.toml").touch()
     os.environ |= {"HOME": str(folder), "XDG_CACHE_HOME": str(folder), "CURATE_CONFIG": str(folder / "config.toml")}
     subprocess.run(
         [*CURATE, "init", str(folder / "memory"), "--now", FIRST.isoformat()], check=True, capture_output=True
