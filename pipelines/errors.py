@@ -112,6 +112,16 @@ class NotWritable(CurateError):
         )
 
 
+class NotYours(CurateError):
+    """Raised when a file or folder of the memory is closed to who runs the command; mostly another user owns it."""
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(
+            f"{escape_terminal_line(str(path))} is closed to you: its owner or its rights keep you out.",
+            "`ls -ld` shows whose it is; run as that user, or have it made yours with `chown -R`.",
+        )
+
+
 class GitFault(CurateError):
     """Raised when git refuses or is in a state in which a commit would be wrong."""
 

@@ -24,7 +24,7 @@ import click
 from pipelines import __version__
 from pipelines.cli.options import memory_option
 from pipelines.cli.output import warn
-from pipelines.errors import BUG, EXPECTED, INTERRUPTED, USAGE, CurateError, Ended, NotWritable
+from pipelines.errors import BUG, EXPECTED, INTERRUPTED, USAGE, CurateError, Ended, NotWritable, NotYours
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -187,6 +187,8 @@ def _say_unforeseen(fault: Exception, arguments: Sequence[str]) -> int:
     if isinstance(fault, OSError) and fault.errno in _FULL and fault.filename is None:
         _discard_output()
         return _say(str(NotWritable("Standard output", (fault.strerror or str(fault)).lower())), EXPECTED)
+    if isinstance(fault, PermissionError) and fault.filename:
+        return _say(str(NotYours(fault.filename)), EXPECTED)
     if isinstance(fault, FileNotFoundError):
         try:
             Path.cwd()

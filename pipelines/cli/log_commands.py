@@ -71,7 +71,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
     place, and --anyway files it beside.
     """
     from pipelines.cli.manual_changes import open_document  # noqa: PLC0415  logging a line needs nothing of the night
-    from pipelines.night.manual import Deed, direct_change, file_own_item  # noqa: PLC0415  as above
+    from pipelines.night.manual import Deed, change_by_hand, file_own_item  # noqa: PLC0415  as above
 
     root, settings, when = opened
     clean = load_redactor(root).redact(fold(words(text)))
@@ -79,7 +79,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
         warn(f"curate add: {format_found(clean.found)} redacted before it was filed.")
     if not clean.text:
         raise UsageFault("There is nothing to file.", "Give a TEXT.")
-    with direct_change(root, settings, when, "curate add") as direct:
+    with change_by_hand(root, settings, when, "curate add") as direct:
         path = ""
         if document:
             advice = "Name one by its path; archives take no new items."

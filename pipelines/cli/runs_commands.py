@@ -83,6 +83,8 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
     else:
         plan, commit = take_back(wish, git)
         say(f"{plan.summary()}{f' (commit {commit[:10]})' if commit else ''}.")
+    if not run and not item:  # whoever has edited since may have meant that, and an edit is no run
+        say(f"That run was: {plan.run.subject} (commit {plan.run.commit[:10]}).")
     say(*(f"Note: {ident} {why}." for ident, why in sorted(plan.undone.kept.items())))
 
 

@@ -196,7 +196,7 @@ class Answered:
 def _keep_new(work: Answered, item: Item) -> None:
     old, new = work.opponent(item), work.let_in(item)
     if old:
-        work.documents = superseded(work.documents, old.id, new, work.today)
+        work.documents = superseded(work.documents, old.id, new, new.since or work.today)
     else:
         work.notes.append(f"{new.id} was filed, and there was nothing left for it to supersede.")
 

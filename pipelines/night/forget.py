@@ -26,7 +26,7 @@ from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.item import folded
 from pipelines.store.layout import LOGS, NOTES, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, log_day
 from pipelines.store.lock import private
-from pipelines.store.log import parse_entries
+from pipelines.store.log import parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
 from pipelines.store.state import Reason, entries_digest, file_hash, read_progress, render_progress, tombstone
 from pipelines.store.template import named_item
@@ -207,7 +207,7 @@ def _blotted(path: str, data: bytes, item: Item, words: Words) -> tuple[bytes, l
 
     A quote is found by its hash, at all places: the same words elsewhere are the same words. Numbers count from 0.
     """
-    rows = data.decode(errors="surrogateescape").split("\n")
+    rows = with_newlines(data.decode(errors="surrogateescape")).split("\n")
     plain = [row.removesuffix("\r") for row in rows]
     out: set[int] = set()
     for place in (one for one in item.evidence if one.path == path):
@@ -220,7 +220,7 @@ def _blotted(path: str, data: bytes, item: Item, words: Words) -> tuple[bytes, l
         before, pointer = _BEFORE.match(plain[number]), _POINTER.search(plain[number])
         end = rows[number][len(plain[number]) :]
         rows[number] = f"{before[0] if before else ''}{FORGOTTEN}{pointer[0].rstrip() if pointer else ''}{end}"
-    return "\n".join(rows).encode(errors="surrogateescape"), sorted(out)
+    return "\n".join(rows).encode(errors="surrogateescape") if out else data, sorted(out)
 
 
 def _said_in(entry: Entry, lines: Sequence[str], words: Words) -> set[int]:

@@ -171,10 +171,12 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
             snapshot = without_held(held.snapshot)
             people = understand_edits(held.git, snapshot, snapshot.documents, held.today)
             held = replace(held, snapshot=snapshot, documents=people.documents)
-            edits = len(people.edited) + len(people.numbered) + len(people.retracted) + len(people.asked)
+            edits = sum(map(len, (people.edited, people.numbered, people.stones, people.asked)))
             if edits:
-                after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.retracted)
-                held.write(after, by="people")
+                after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.stones)
+                edits *= held.write(after, by="people")[
+                    1
+                ]  # what changes no byte, as a wording that went before, is done
                 held = replace(held, snapshot=read_snapshot(root))
         yield held
 

@@ -24,7 +24,7 @@ from pipelines.night.fold_logs import capture, clean_logs
 from pipelines.night.projects import propose_archives
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.report import RunReport
-from pipelines.night.reread import is_buried, reread_in, without_known
+from pipelines.night.reread import buried_by, reread_in, without_known
 from pipelines.review.existing_items import Known
 from pipelines.review.item_links import linkable, with_named_links
 from pipelines.review.llm_review import ModelReview
@@ -201,7 +201,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         answered = apply_answers(reconciled.documents, today, snapshot.theirs(), snapshot.shown)
     catalog = Catalog(answered.documents, closed)
     items = catalog.items
-    stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*reconciled.retracted, *answered.retracted}
+    stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*reconciled.stones, *answered.retracted}
     with watch.stage("extract"):
         if night.again:
             progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
@@ -254,7 +254,7 @@ def _rule(
     gate = Gate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
     is_reread = reread_in(days, night.again)
     context = ReviewContext(
-        Known(items, night.vectors), partial(is_buried, stones, night.again, is_reread),
+        Known(items, night.vectors), buried_by(stones, night.again, is_reread),
         lambda one: file_candidate(one, catalog), gate.word_of, SameMeaning(night.embedder, night.vectors), asked_model,
     )  # fmt: skip
     proposed = without_known(one_project_each(extracted.candidates), items, is_reread)

@@ -53,6 +53,7 @@ class Reconciled:
         edited: ids of items that a person reworded.
         numbered: ids given to lines that had none of their own.
         retracted: tombstones of deleted items.
+        corrected: those of wordings that a person replaced; their items stand, so they name none.
         asked: ids of items about which Review.md asks.
     """
 
@@ -60,7 +61,13 @@ class Reconciled:
     edited: tuple[str, ...] = ()
     numbered: tuple[str, ...] = ()
     retracted: tuple[Tombstone, ...] = ()
+    corrected: tuple[Tombstone, ...] = ()
     asked: tuple[str, ...] = ()
+
+    @property
+    def stones(self) -> tuple[Tombstone, ...]:
+        """All tombstones that the edits leave."""
+        return *self.retracted, *self.corrected
 
 
 def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Document], today: str) -> Reconciled:
@@ -83,7 +90,7 @@ def reconcile(
     changed, same = baseline
     before = items_by_id(changed)
     after = dict(documents)
-    edited, numbered = [], []
+    edited, numbered, corrected = [], [], []
     taken = {*before, *items_by_id(documents)}
     keepers = _keepers(documents, before, same)
     for path, document in sorted(documents.items()):
@@ -97,13 +104,11 @@ def reconcile(
                 item = replace(item, id=new_id(item, document_id(path), taken))
                 taken.add(item.id)
                 numbered.append(item.id)
-            elif (
-                item.id in before
-                and (before[item.id][1].type, before[item.id][1].text) != (item.type, item.text)
-                and (item.by or item.trust is not Trust.OWNER)
-            ):
-                item = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
-                edited.append(item.id)
+            elif item.id in before and _wording(old := before[item.id][1]) != _wording(item):
+                corrected.append(tombstone(replace(old, id=""), today, Reason.CORRECTED))
+                if item.by or item.trust is not Trust.OWNER:
+                    item = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
+                    edited.append(item.id)
             if item != placed.item or _holds_again(item, before):
                 new[placed.line] = item
         if new:
@@ -122,7 +127,11 @@ def reconcile(
     )
     for path in sorted({path for title in was - now if (path := named_in(title, after))}):
         after[path] = kept(after[path], today)
-    return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(sorted(asked)))
+    return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(corrected), tuple(sorted(asked)))
+
+
+def _wording(item: Item) -> tuple[str, str]:
+    return item.type, item.text
 
 
 def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:

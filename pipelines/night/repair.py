@@ -63,7 +63,7 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
             "tombstones put back": len(lost),
             "unreadable lines taken out of State": sum(map(len, broken.values())),
         }
-        stones = [*people.retracted, *lost]
+        stones = [*people.stones, *lost]
         if stones:
             broken.pop(TOMBSTONES, None)  # what is written for them leaves such lines out
         further = [Change(path, snapshot.state[path], _without(snapshot.state[path], broken[path])) for path in broken]

@@ -31,14 +31,24 @@ def reread_in(days: Iterable[DayToRead], again: str) -> Callable[[Candidate], bo
     return lambda one: one.entry.day == again or (one.entry.path, one.entry.key) in known
 
 
-def is_buried(stones: frozenset[Tombstone], again: str, is_reread: Callable[[Candidate], bool], one: Candidate) -> bool:
+def buried_by(
+    stones: frozenset[Tombstone], again: str, is_reread: Callable[[Candidate], bool]
+) -> Callable[[Candidate], bool]:
     """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside.
 
-    What was forgotten stays so: the words may still stand in a log that is a person's own file.
+    What was forgotten stays so, for the words may still stand in a log that is a person's own file, and so does what a
+    person worded anew.
     What a model words anew in lines that the rules had read is known by its quote, too: the rules keep the log's words.
     """
-    said = {wording_hash(one.type, text) for text in (one.text, *(one.quotes if is_reread(one) else ()))}
-    return any(stone.hash in said and (one.entry.day != again or stone.reason is Reason.FORGOTTEN) for stone in stones)
+    hashes = frozenset(stone.hash for stone in stones)
+    for_good = frozenset(stone.hash for stone in stones if stone.reason in {Reason.FORGOTTEN, Reason.CORRECTED})
+
+    def is_buried(one: Candidate) -> bool:
+        texts = (one.text, *one.quotes) if is_reread(one) else (one.text,)
+        closed = hashes if one.entry.day != again else for_good
+        return any(wording_hash(one.type, text) in closed for text in texts)
+
+    return is_buried
 
 
 def without_known(

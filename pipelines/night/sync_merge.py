@@ -352,6 +352,6 @@ def with_edits_understood(
     unread = frozenset(path for path in theirs if kind_of(path)) - documents.keys()
     found = reconcile(documents, baseline_at(git, last, documents, unread), today)
     changed = {path: one.text.encode() for path, one in found.documents.items() if one is not documents.get(path)}
-    stones = read_tombstones(theirs.get(TOMBSTONES)) | set(found.retracted)
-    rows = {TOMBSTONES: render_tombstones(stones)} if found.retracted else {}
+    stones = read_tombstones(theirs.get(TOMBSTONES)) | set(found.stones)
+    rows = {TOMBSTONES: render_tombstones(stones)} if found.stones else {}
     return {**theirs, **changed, **rows}

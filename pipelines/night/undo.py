@@ -239,7 +239,7 @@ def _changes(
         raise BrokenChangeSet(faults)
     new = {tombstone(item, wish.today, Reason.UNDONE) for item in undone.removed}
     back = {stone for stone in stones if stone.reason is Reason.UNDONE and stone.id in undone.restored}
-    rows = render_tombstones((stones | new | set(base.retracted)) - back)
+    rows = render_tombstones((stones | new | set(base.stones)) - back)
     was = snapshot.state.get(TOMBSTONES)
     state = (Change(TOMBSTONES, was, rows),) if rows != (was or b"") else ()
     return (*document_changes(snapshot.documents, after), *state)

@@ -15,7 +15,7 @@ from pipelines.agents.install_plan import Asked, this_program
 from pipelines.agents.targets import installed_agents
 from pipelines.agents.timers import call
 from pipelines.clock import day_of, system_zone
-from pipelines.errors import CurateError
+from pipelines.errors import CurateError, NotYours
 from pipelines.extract.choose_models import probe
 from pipelines.extract.llm.logged_in import found_program
 from pipelines.night.report import read_reports
@@ -103,6 +103,9 @@ def examine(root: Path, now: datetime, *, probing: bool) -> list[Finding]:
             answer = check()
         except CurateError as fault:
             answer = _wrong(fault.sentence, fault.advice.strip() or "Mend that first.")
+        except PermissionError as fault:
+            mine = NotYours(fault.filename or root)
+            answer = _wrong(mine.sentence, mine.advice.strip())
         except Exception as fault:  # noqa: BLE001  one broken thing must not hide what the other checks find
             answer = _wrong(f"This could not be looked at: {type(fault).__name__}.", "Please report this.")
         findings.append(Finding(name, *answer))

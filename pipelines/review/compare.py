@@ -26,6 +26,8 @@ from pipelines.store.item import STOP_WORDS, folded
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pipelines.extract.grounded_values import KnownDates, KnownFigures
+
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
@@ -234,10 +236,15 @@ _NO_DAY: Final = date(1900, 1, 1)
 
 def _tells_values(told: str, asked: str) -> bool:
     """Whether a sentence tells all dates and figures of another one: `2026-05-15` tells `15 May` and its weekday."""
-    dates, figures = known_dates(told, _NO_DAY), known_figures(without_dates(told))
-    if unproven_dates(asked, dates, _NO_DAY):
-        return False
-    return not unproven_figures(without_dates(asked), figures, dates.years)
+    dates, figures, _ = _values(told)
+    return not (unproven_dates(asked, dates, _NO_DAY) or unproven_figures(_values(asked)[2], figures, dates.years))
+
+
+@lru_cache(maxsize=4096)
+def _values(text: str) -> tuple[KnownDates, KnownFigures, str]:
+    """Return the dates and figures of a text, and the text without its dates; it is compared with many."""
+    rest = without_dates(text)
+    return known_dates(text, _NO_DAY), known_figures(rest), rest
 
 
 # ---------------------------------------- a conflict, about which a person is asked
@@ -260,9 +267,10 @@ def conflict(new: str, held: str) -> str:
     kind = _kind_of(mine)
     if not kind or kind != _kind_of(theirs) or not any(map(_tells, (*before, *after))):
         return ""
-    repeats = kind != "name" and (_tells_values(new, held) or _tells_values(held, new))
-    if repeats or not _one_at_a_time(kind, before, after):
+    if not _one_at_a_time(kind, before, after):
         return ""
+    if kind != "name" and (_tells_values(new, held) or _tells_values(held, new)):
+        return ""  # the same value, written otherwise
     return f"one says {' '.join(t.raw for t in mine)}, the other {' '.join(t.raw for t in theirs)}"
 
 

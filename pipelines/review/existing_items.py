@@ -1,7 +1,8 @@
 """What the memory holds, as the review looks it up: by the same words, and by the nearest ones.
 
 The words of all items are looked up in a small index that is made anew when a night has something to judge, and their
-vectors, where there are any, are read then; so the cost of a night follows what is new.
+vectors, where there are any, are read then; so the cost of a night follows what is new. No look-up by words walks
+through all that is held: ten thousand new items cost ten times what a thousand do.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import nlargest
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
@@ -19,13 +22,15 @@ from pipelines.store.item import ItemType, Status, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from pipelines.extract.extraction import Candidate
     from pipelines.store.item import Item
+
+    Words = defaultdict[tuple[str, bool], set[int]]
 
 
 NEAREST: Final = 12
@@ -40,6 +45,10 @@ _RANK: Final = 60
 """How gently a rank counts less than the one before it, where two orders become one."""
 _COMMON: Final = 400
 """A word of more items than this tells nothing of any of them."""
+_EVEN: Final = 1e-8
+"""Sums that differ by less count as even."""
+_MOST_MEANT: Final = 1_000
+"""After so many look-ups of a night words alone say what is near: each looks through all that is held."""
 _SHARED: Final = frozenset({BRIEFING, USER, GENERAL})
 BELIEFS: Final = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 """Types of which one may take the place of another: a decision is known as a fact once it is carried out."""
@@ -55,7 +64,7 @@ class Belief:
         learnt: the day on which the log told of it.
         is_new: whether this run lets it in.
         stands_in: what stands in its place; a candidate that repeats an item is that item.
-        is_gone: whether it came to nothing.
+        at: its place in the order in which the items were let in.
     """
 
     item: Item
@@ -63,12 +72,12 @@ class Belief:
     learnt: str
     is_new: bool = False
     stands_in: Belief | None = None
-    is_gone: bool = False
+    at: int = 0
 
     @property
     def stands(self) -> bool:
         """Whether it stands for itself: it was not taken for another, though another may have taken its place."""
-        return not self.is_gone and (self.stands_in is None or self.item.status is Status.SUPERSEDED)
+        return self.stands_in is None or self.item.status is Status.SUPERSEDED
 
     @property
     def current(self) -> bool:
@@ -86,12 +95,14 @@ class Known:
 
     def __init__(self, items: Iterable[tuple[str, Item]], vectors: Vectors | None = None) -> None:
         self._vectors = vectors or Vectors()
-        self._all = [Belief(item, path, item.learnt) for path, item in items]
+        self._all = [Belief(item, path, item.learnt, at=at) for at, (path, item) in enumerate(items)]
         self._ids = {one.item.id: one for one in self._all if one.item.id}
         self._tables: list[NDArray[np.float32]] = []
-        self._there = defaultdict[str, list[int]](list)
-        for at, one in enumerate(self._all):
-            self._there[one.document].append(at)
+        self._looked_up = 0
+        self._there = defaultdict[str, dict[Belief, None]](dict)
+        self._pending = defaultdict[str, dict[Belief, None]](dict)
+        for one in self._all:
+            self._place(one)
         self._removed: Counter[tuple[str, str]] = Counter()
         self._born: Counter[tuple[str, str]] = Counter()
         self._held = Counter(one.document for one in self._all if one.item.active)
@@ -101,17 +112,22 @@ class Known:
         if one.stands and one.item.active:
             self._held[one.document] += 1
             self._born[one.document, one.learnt] += 1
+        one.at = len(self._all)
+        self._all.append(one)
+        self._place(one)
         if "_words" in self.__dict__:
-            for word in keywords(one.item.text):
-                self._words[word].append(len(self._all))
-        if self._tables and (row := self._vectors.rows([_meant(one.item)])) is not None:
+            self._enter(one, self._words)
+        if (
+            self._tables
+            and self._looked_up < _MOST_MEANT
+            and (row := self._vectors.rows([_meant(one.item)])) is not None
+        ):
             import numpy as np  # noqa: PLC0415  a night with nothing to judge needs none
 
             self._tables[1] = np.concatenate([self._tables[1], row])
-        self._same[folded(one.item.text)].append(one)
+        if "_same" in self.__dict__:
+            self._same[folded(one.item.text)].append(one)
         self._ids[one.item.id] = one
-        self._there[one.document].append(len(self._all))
-        self._all.append(one)
 
     @cached_property
     def _same(self) -> defaultdict[str, list[Belief]]:
@@ -121,11 +137,11 @@ class Known:
         return found
 
     @cached_property
-    def _words(self) -> defaultdict[str, list[int]]:
-        found = defaultdict[str, list[int]](list)
-        for at, one in enumerate(self._all):
-            for word in keywords(one.item.text):
-                found[word].append(at)
+    def _words(self) -> Words:
+        """By each word, and whether it is of what is current, the places of those that stand for themselves."""
+        found: Words = defaultdict(set)
+        for one in self._all:
+            self._enter(one, found)
         return found
 
     def get(self, ident: str) -> Belief | None:
@@ -137,7 +153,7 @@ class Known:
         found = self.get(ident)
         while found and found.stands_in:
             found = found.stands_in
-        return None if found is None or found.is_gone else found
+        return found
 
     def held(self) -> list[tuple[str, Item]]:
         """Return document path and item of all that is believed as things stand."""
@@ -150,8 +166,21 @@ class Known:
             self._removed[one.document, day] += one.item.active
         elif one.is_new:
             self._born[one.document, day] -= one.item.active
+        for word in keywords(one.item.text) if "_words" in self.__dict__ else ():
+            self._words[word, one.current].discard(one.at)
+        self._there[one.document].pop(one, None)
+        self._pending[one.document].pop(one, None)
         one.item = replace(one.item, status=status, until=max(until, one.item.since))
         one.stands_in = successor
+        if "_words" in self.__dict__:
+            self._enter(one, self._words)
+
+    def _place(self, one: Belief) -> None:
+        """Remember what is believed of a document, and what of it is open, the newest last."""
+        if one.stands and one.item.active:
+            self._there[one.document][one] = None
+            if is_pending(one.item):
+                self._pending[one.document][one] = None
 
     def may_take_out(self, one: Belief, day: str) -> bool:
         """Whether one more item of its document may end by a day's log: a quarter of them, and three in any case.
@@ -184,20 +213,17 @@ class Known:
             candidate: the candidate.
             document: where it would stand.
         """
-        there = [(at, self._all[at]) for at in reversed(self._there[document])]
-        here = [at for at, one in there if one.document == document and one.stands and one.item.active]
-        pending = [at for at in here if is_pending(self._all[at].item)]
-        postings = [self._apart(self._words.get(word, ())) for word in sorted(keywords(candidate.text))]
+        words = sorted(keywords(candidate.text))
         meant = self._apart(self._by_meaning(candidate))
-        near = {}
-        for current in (True, False):
-            sharing = (places[current] for places in postings if len(places[current]) <= _COMMON)
-            words = _ranked((at, 1 / (1 + len(places))) for places in sharing for at in places)[:NEAREST]
-            orders = words, meant[current][:MEANT]  # what both have comes first, by the sum of reciprocal ranks
-            near[current] = _ranked((at, 1 / (_RANK + rank)) for order in orders for rank, at in enumerate(order))
+        near = {
+            current: _joined(_by_words(self._words.get((word, current), ()) for word in words), meant[current][:MEANT])
+            for current in (True, False)
+        }
         # Where words find few, the newest of the document are near enough: what replaces it may say it all otherwise.
-        newest = here[: max(0, CURRENT_SHOWN - len(near[True]))]
-        found = dict.fromkeys([*near[True][:CURRENT_SHOWN], *newest, *pending[:MOST_OPEN], *near[False][:CLOSED_SHOWN]])
+        newest = islice(reversed(self._there[document]), max(0, CURRENT_SHOWN - len(near[True])))
+        pending = islice(reversed(self._pending[document]), MOST_OPEN)
+        here = [one.at for one in (*newest, *pending)]
+        found = dict.fromkeys([*near[True][:CURRENT_SHOWN], *here, *near[False][:CLOSED_SHOWN]])
         return [self._all[at] for at in found]
 
     def _apart(self, places: Iterable[int]) -> dict[bool, list[int]]:
@@ -213,8 +239,9 @@ class Known:
         if not self._tables and self._vectors.model:
             tables = self._vectors.rows([_meant(one.item) for one in self._all], held=True), self._vectors.rows([])
             self._tables = [table for table in tables if table is not None]
-        if not (self._tables and self._all):
+        if not (self._tables and self._all) or self._looked_up >= _MOST_MEANT:
             return []
+        self._looked_up += 1
         if (question := self._vectors.rows([sentence_of(candidate.type, candidate.text, candidate.day)])) is None:
             return []
         import numpy as np  # noqa: PLC0415  as above
@@ -225,12 +252,37 @@ class Known:
         found: list[int] = near[np.argsort(-cosines[near], kind="stable")].tolist()
         return found
 
+    @staticmethod
+    def _enter(one: Belief, words: Words) -> None:
+        for word in keywords(one.item.text) if one.stands and one.item.id else ():
+            words[word, one.current].add(one.at)
 
-def _ranked(shares: Iterable[tuple[int, float]]) -> list[int]:
-    """Return the places to which shares are given, those with the greatest sum first."""
-    scores = defaultdict[int, float](float)
-    for at, share in shares:
-        scores[at] += share
+
+def _by_words(postings: Iterable[Collection[int]]) -> list[int]:
+    """Return the places that share the most telling words, the nearest first.
+
+    The rarest words come first: once what is left cannot lift a new place among the nearest, only those found count on.
+    """
+    telling = sorted((places for places in postings if 0 < len(places) <= _COMMON), key=len)
+    left = sum(1 / (1 + len(places)) for places in telling)
+    scores: dict[int, float] = {}
+    least = 0.0
+    for places in telling:
+        weight = 1 / (1 + len(places))
+        for at in scores.keys() & places if least > left else places:
+            scores[at] = scores.get(at, 0.0) + weight
+        left -= weight
+        least = nlargest(NEAREST, scores.values())[-1] - _EVEN if len(scores) > NEAREST else 0.0
+    near = [at for at, score in scores.items() if score >= least]
+    return sorted(near, key=lambda at: (-round(scores[at], 9), at))[:NEAREST]
+
+
+def _joined(words: Sequence[int], meant: Sequence[int]) -> list[int]:
+    """Return the places of two orders in one, by the sum of their reciprocal ranks; what both have comes first."""
+    scores: dict[int, float] = {}
+    for order in (words, meant):
+        for rank, at in enumerate(order):
+            scores[at] = scores.get(at, 0.0) + 1 / (_RANK + rank)
     return sorted(scores, key=lambda at: (-round(scores[at], 9), at))
 
 

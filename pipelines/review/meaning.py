@@ -143,7 +143,8 @@ class SameMeaning:
 
         What differs in a number, a date, a name or a negation never does, however near the vectors are.
         """
-        asked = [at for at, other in enumerate(others) if _may_be_same(other, text)]
+        alike = (at for at, other in enumerate(others) if _shares_words(other, text))
+        asked = [at for at in alike if self.name and same_guards(others[at], text)]
         rows = self._own.rows([text, *(others[at] for at in asked)]) if asked else None
         if rows is None:
             return [False] * len(others)
@@ -151,6 +152,6 @@ class SameMeaning:
         return [at in near for at in range(len(others))]
 
 
-def _may_be_same(old: str, new: str) -> bool:
+def _shares_words(old: str, new: str) -> bool:
     before, after = content_words(old), content_words(new)
-    return len(before & after) >= _SHARED * min(len(before), len(after)) and same_guards(old, new)
+    return len(before & after) >= _SHARED * min(len(before), len(after))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes
 from pipelines.store.item import Trust, fold, quote_digest
+from pipelines.store.log import lines_of
 from pipelines.store.transcripts.acts import Act
 from pipelines.store.user_layout import real_path
 
@@ -69,7 +70,7 @@ class Quotes:
                 data = b"" if leaves else read_bytes(self.root, path) or b""
             except BadFile:
                 data = b""
-            self._lines[path] = [line.removesuffix("\r") for line in data.decode(errors="replace").split("\n")]
+            self._lines[path] = lines_of(data.decode(errors="replace"))
         return self._lines[path]
 
 

@@ -15,6 +15,7 @@ from pipelines.store.evidence import starts_of
 from pipelines.store.git import Git, blob_id
 from pipelines.store.item import parse_item, without_comment
 from pipelines.store.layout import kind_of
+from pipelines.store.log import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -249,7 +250,7 @@ def changed_lines(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, st
 def _quoted(git: Git, place: Evidence) -> list[str]:
     """Return the words of the lines of a log on which an item rested, from the newest version that holds them."""
     for commit in git.versions(place.path):
-        lines = (git.show(commit, place.path) or b"").decode(errors="replace").replace("\r\n", "\n").split("\n")
+        lines = lines_of((git.show(commit, place.path) or b"").decode(errors="replace"))
         for start in starts_of(place, lines):
             return [bare for row in lines[start : start + place.height] if (bare := _words(row))]
     return []

@@ -20,6 +20,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
@@ -390,6 +391,7 @@ STOP_WORDS: Final = frozenset(
 )
 
 
+@lru_cache(maxsize=4096)
 def folded(text: str) -> str:
     """Return the form in which near-exact repeats are equal: case, punctuation and Markdown are gone.
 
@@ -409,6 +411,7 @@ def folded(text: str) -> str:
     )
 
 
+@lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
     """Return the words that carry what a text is about: lower case, three letters or more, no stop words."""
     words = (word.casefold().strip("-'’") for word in _WORD.findall(text))

@@ -10,7 +10,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import LockHeld, SchedulerRuns
+from pipelines.errors import LockHeld, NotYours, SchedulerRuns
 from pipelines.store.files import keep_out_of_git, making, writing
 from pipelines.store.layout import PRIVATE
 from pipelines.store.user_layout import layout_of
@@ -129,13 +129,17 @@ def private(root: Path) -> Iterator[Folder]:
 
     Raises:
         BadFile: it is a symbolic link.
+        NotYours: it is closed to this user.
         NotWritable: the disk refused.
     """
     with contextlib.ExitStack() as stack:
         with writing(PRIVATE):
-            folder = stack.enter_context(making(root, PRIVATE))
-            if os.fstat(folder.descriptor).st_mode & 0o077:  # made by hand, or by a version that knew less
-                os.fchmod(folder.descriptor, 0o700)
+            try:
+                folder = stack.enter_context(making(root, PRIVATE))
+                if os.fstat(folder.descriptor).st_mode & 0o077:  # made by hand, or by a version that knew less
+                    os.fchmod(folder.descriptor, 0o700)
+            except PermissionError:
+                raise NotYours(PRIVATE) from None
             if layout_of(root).in_place:
                 keep_out_of_git(root)
         yield folder

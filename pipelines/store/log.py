@@ -3,7 +3,7 @@ r"""A daily log's text, read into entries.
 An entry is a top-level list item with its continuation (indented, or lazy), a paragraph, or one message of a chat log.
 Code fences stay whole within their entry. Structure is no entry: headings, `project: NAME` lines, thematic breaks, HTML
 comments, `{:.class}` lines and front matter. One heading is both: `### Decision: ...` says something, so its line is an
-entry, too. Lines end at `\n` only; every line is looked at a bounded number of times.
+entry, too. Lines end at `\n`, or at `\r` where most do; every line is looked at a bounded number of times.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:
         day: the day of the log, `YYYY-MM-DD`; likewise.
         text: the whole log.
     """
-    lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    lines = lines_of(text)
     reader = _Reader(path, day, lines, fence_ends(lines))
     index = 0
     if lines[0].lstrip("\ufeff").rstrip() == "---":  # front matter, if something closes it
@@ -97,6 +97,18 @@ def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:
         index = reader.step(index)
     reader.close()
     return tuple(reader.entries)
+
+
+def with_newlines(text: str) -> str:
+    r"""Return a log whose lines end at `\n` or `\r\n`: the same one, unless more of them end at `\r` alone."""
+    if text.count("\r") - text.count("\r\n") > text.count("\n"):
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a log, without their ends."""
+    return [line.removesuffix("\r") for line in with_newlines(text).removesuffix("\n").split("\n")]
 
 
 @dataclass(slots=True)

@@ -110,7 +110,8 @@ def read_snapshot(root: Path) -> Snapshot:
     documents = read_documents(root, warnings)
     held = 0
     for folder in FOLDERS:
-        links = list_files(root, folder, "", links=True)
+        is_link = (root / layout.real(folder)).is_symlink()
+        links = [folder] if is_link else list_files(root, folder, "", links=True)
         warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
     warnings += [Warned(path, f"{LINKED}; {_PENDING}", pending=True) for path in list_files(root, LOGS, "", links=True)]
     logs: dict[str, bytes] = {}
@@ -185,8 +186,9 @@ def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[Wa
 
 def document_paths(root: Path) -> list[str]:
     """Return the paths at which documents stand, or could."""
-    found = [BRIEFING, USER, REVIEW, *(path for folder in FOLDERS for path in list_files(root, folder, ".md"))]
     layout = layout_of(root)
+    present = (folder for folder in FOLDERS if not (root / layout.real(folder)).is_symlink())
+    found = [BRIEFING, USER, REVIEW, *(path for folder in present for path in list_files(root, folder, ".md"))]
     if layout.opted_in:
         found += [path for path in list_files(root, NOTES, ".md") if layout.is_tracked(path)]
     return found

@@ -122,6 +122,7 @@ class Reason(StrEnum):
     DELETED = "deleted"
     UNDONE = "undone"
     FORGOTTEN = "forgotten"
+    CORRECTED = "corrected"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -130,7 +131,7 @@ class Tombstone:
 
     Args:
         hash: `wording_hash` of its type and text.
-        id: its id, by which conservation accounts for it.
+        id: its id, by which conservation accounts for it; empty where only its wording went.
         day: the memory's day on which it went.
         reason: why.
     """

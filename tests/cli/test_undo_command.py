@@ -40,12 +40,14 @@ def curated(files: dict[str, bytes]) -> dict[str, bytes]:
     return {path: data for path, data in files.items() if not path.startswith(("State/", "Logs/"))}
 
 
-def test_undo_takes_the_newest_run_back_and_says_so_in_one_line(memory: Memory) -> None:
+def test_undo_takes_the_newest_run_back_and_says_which_it_was(memory: Memory) -> None:
     blank, first, second = two_nights(memory)
     run = memory.curate("runs").split("\t")[0]
     told = memory.curate("undo", "--now", "2026-03-12T09:00")
     head = memory.git("rev-parse", "HEAD").strip()
-    assert told == f"Run {run} taken back: 1 item taken out, 2 items as before (commit {head[:10]}).\n"
+    done, was = told.splitlines()
+    assert done == f"Run {run} taken back: 1 item taken out, 2 items as before (commit {head[:10]})."
+    assert was.startswith("That run was: Curated up to 2026-03-12: 1 item added, ")
     assert curated(memory.files()) == curated(first)
     assert memory.read("State/progress.jsonl").encode() == second["State/progress.jsonl"]
     body = memory.git("log", "-1", "--format=%B").splitlines()
@@ -259,3 +261,18 @@ def test_a_briefing_stays_under_its_cap_through_nights_and_undos(memory: Memory)
         memory.curate("undo", "--now", f"2026-02-10T09:{number:02}")
         assert curated(memory.files()) == state
         assert (memory.root / "MEMORY.md").stat().st_size <= 2048
+
+
+def test_after_an_edit_it_says_which_run_it_takes_back_and_the_edit_stays(memory: Memory) -> None:
+    memory.write("Logs/2026-03-10.md", FIRST)
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    alpha = memory.read("Projects/alpha.md")
+    memory.write("Projects/alpha.md", alpha.replace("Use SQLite", "Use SQLite in all tools"))
+    memory.curate("add", "fact", "The sky is blue", "--now", "2026-03-11T08:00")
+    said = memory.curate("undo", "--now", "2026-03-11T09:00")
+    assert "That run was: Add k" in said
+    assert "The sky is blue" not in items(memory)
+    said = memory.curate("undo", "--now", "2026-03-11T10:00")
+    assert "That run was: Curated up to 2026-03-11: 3 items added (commit " in said
+    assert "was changed since, so it stays" in said
+    assert items(memory)["Use SQLite in all tools"]["trust"] == "owner"

@@ -183,3 +183,21 @@ def test_the_night_names_the_component_and_takes_nothing_back(
     project = memory.read("Projects/alpha.md")
     assert "The port of the gateway is 8080" in project
     assert "retracted" not in memory.git("log", "--format=%b")
+
+
+@pytest.mark.parametrize("folder", ["Resources", "Areas", "Archives", "Projects"])
+def test_a_folder_of_documents_that_is_a_link_costs_a_note(
+    grown: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str
+) -> None:
+    root = linked(grown, tmp_path, folder)
+    memory = Memory(root, capsys)
+    hides = folder == "Projects"
+    said = memory.curate("run", "--now", "2026-03-13T02:00", exits=int(hides))
+    assert "1 item added" in said
+    assert said.count(f"{folder} is a symbolic link, which is never followed") == 1
+    assert "hall 4" in memory.curate("items")
+    if hides:  # what the memory has behind it is taken for no deletion
+        (root / folder).unlink()
+        (tmp_path / "outside" / "target").rename(root / folder)
+        memory.curate("run", "--now", "2026-03-14T02:00")
+        assert "8080" in memory.curate("items")

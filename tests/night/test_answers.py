@@ -40,7 +40,7 @@ def test_keep_new_supersedes_the_old(memory: Memory) -> None:
     assert (after[NEW_TEXT]["status"], after[NEW_TEXT]["document"]) == ("live", ALPHA)
     assert after[NEW_TEXT]["links"] == {"supersedes": [old]}
     assert (after[OLD_TEXT]["status"], after[OLD_TEXT]["superseded_by"]) == ("superseded", NEW)
-    assert after[OLD_TEXT]["until"] == "2026-03-14"
+    assert after[OLD_TEXT]["until"] == after[NEW_TEXT]["since"] != "2026-03-14", "it ended when the new one began"
     assert "accepted=2026-03-14" in memory.read(ALPHA)
     assert "against=" not in memory.read(ALPHA)
     memory.write("Logs/2026-03-14.md", f"project: Alpha\n\n- Fact: {OLD_TEXT}\n- Fact: {NEW_TEXT}\n")

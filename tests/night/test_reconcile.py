@@ -214,3 +214,23 @@ def test_a_ticked_and_a_struck_line_are_read_as_they_stand(story: Story) -> None
     assert items["choice number 5"]["status"] == "retracted"
     story.memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Decision: choice number 5\n")
     assert story.night()["items"]["added"] == 0  # type: ignore[index]  # JSON
+
+
+@pytest.mark.parametrize("verb", [(), ("add", "fact", "The sky is blue")])
+def test_a_corrected_sentence_does_not_come_back_in_its_old_wording(story: Story, verb: tuple[str, ...]) -> None:
+    story.swap(ALPHA, "choice number 3", "choice number three, after all")
+    if verb:  # what a verb understands counts as well
+        story.memory.curate(*verb, "--now", "2026-03-11T12:00")
+    story.night()
+    story.memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Decision: Choice number 3.\n")
+    report = story.night()
+    assert report["items"] == {**report["items"], "added": 0, "confirmed": 0}  # type: ignore[dict-item]  # a table
+    story.memory.curate("run", "--again", "2026-03-10", "--now", "2026-03-20T02:00")
+    items = story.items()
+    assert "choice number 3" not in items
+    assert "Choice number 3." not in items
+    assert items["choice number three, after all"]["trust"] == "owner"
+    assert "nothing is broken" in story.memory.curate("check")
+    story.swap(ALPHA, "choice number three, after all", "choice number 3")
+    story.memory.curate("run", "--now", "2026-03-21T02:00")
+    assert story.items()["choice number 3"]["status"] == "live", "a person may say it again"

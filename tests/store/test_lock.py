@@ -14,7 +14,10 @@ from pipelines.store.append_log import append_line
 from pipelines.store.lock import run_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.conftest import Memory
 
 
 def test_the_second_is_told_which_process_holds_it_and_since_when(tmp_path: Path) -> None:
@@ -51,3 +54,26 @@ def test_a_line_that_the_disk_did_not_take_is_cut_off_again(
     with pytest.raises(NotWritable, match="no space left on device"):
         append_line(tmp_path, "2026-03-18", "- 10:00 two")
     assert (tmp_path / "Logs/2026-03-18.md").read_bytes() == before
+
+
+@pytest.mark.parametrize("verb", ["run", "status", "search x", "log hi", "undo", "runs", "doctor"])
+def test_a_private_folder_of_another_user_is_an_expected_error(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """The tests may run as root, whom no rights keep out; so the disk refuses as it does everybody else."""
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    private = str(memory.root / ".curate")
+
+    def refusing(real: Callable[..., object]) -> Callable[..., object]:
+        def asked(path: object, *arguments: object, **more: object) -> object:
+            if str(path) == ".curate" or str(path).startswith(f"{private}/"):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+            return real(path, *arguments, **more)
+
+        return asked
+
+    for name in ("open", "stat"):
+        monkeypatch.setattr(os, name, refusing(getattr(os, name)))
+    said = memory.curate(*verb.split(), exits=1)
+    assert "chown" in said
+    assert "Traceback" not in said

@@ -228,3 +228,11 @@ def test_the_time_follows_the_length(text: str) -> None:
     started = time.process_time()
     read(text)
     assert time.process_time() - started < 5
+
+
+def test_a_log_whose_lines_end_with_a_carriage_return_alone_is_read() -> None:
+    old = "project: Alpha\r\r- Fact: one\r- Fact: two\r"
+    told = [(entry.start_line, entry.text, entry.project) for entry in read(old)]
+    assert told == [(3, "- Fact: one", "Alpha"), (4, "- Fact: two", "Alpha")]
+    assert read(old + "- Fact: three\n")[:2] == read(old), "a line that is appended changes none"
+    assert [entry.text for entry in read("- a\rb\n- c\n")] == ["- a\rb", "- c"], "elsewhere it is a character"

@@ -7,6 +7,7 @@ from and by what they ask for.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -184,7 +185,7 @@ class Gate:
             lists: whether a list goes on with what leads it in; its items are each other's equals, and otherwise alone.
         """
         entries = self._entries.get(entry.path, ())
-        at = next((number for number, one in enumerate(entries) if one.start_line == entry.start_line), 0)
+        at = bisect_left(entries, entry.start_line, key=lambda one: one.start_line)
         for one in reversed(entries[max(0, at - _BEFORE) : at]):
             if _TIMED.match(entry.text) or one.headings != entry.headings or (_LIST.match(entry.text) and not lists):
                 return
