@@ -72,8 +72,7 @@ ALLOWED: Final = b"<!-- allow-secret -->"
 _REDACTED: Final = re.compile(rb"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]")
 _BLOCK: Final = "block"
 # Characters without width: the soft hyphen, U+200B to U+200D, U+2060 and U+FEFF.
-_UNSEEN_SIGNS: Final = tuple(map(str.encode, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-_UNSEEN: Final = re.compile(b"|".join(_UNSEEN_SIGNS))
+_UNSEEN: Final = tuple(map(str.encode, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _RUN: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
 _CROWD: Final = 32
 _NEAR: Final = 400
@@ -102,8 +101,8 @@ def find_secrets(
         json: whether it is a line of JSON, out of whose strings no secret reaches.
         known: values that were found before, which count wherever they stand, or are allowed.
     """
-    if not data.isascii() and any(unseen in data for unseen in _UNSEEN_SIGNS):
-        return _seen_through(data, marks=marks, json=json, known=known)
+    if len(seen := visible(data)) < len(data):
+        return _at_their_places(data, find_secrets(seen, marks=marks, json=json, known=known))
     rules = load_rules()
     spans: list[tuple[int, int, int]] = []
     blocks = None
@@ -143,18 +142,22 @@ def find_secrets(
 
 def visible(data: bytes) -> bytes:
     """Return a text without the characters that nobody sees."""
-    return _UNSEEN.sub(b"", data)
+    for sign in _UNSEEN if not data.isascii() else ():
+        data = data.replace(sign, b"")
+    return data
 
 
-def _seen_through(data: bytes, *, marks: bool, json: bool, known: Known | None) -> list[Span]:
-    """Return the secrets of a text as if nothing stood in it that nobody sees."""
-    gaps = [0, *accumulate(len(unseen[0]) for unseen in _UNSEEN.finditer(data))]
-    starts = [0, *(unseen.start() - gap for unseen, gap in zip(_UNSEEN.finditer(data), gaps, strict=False))]
+def _at_their_places(data: bytes, found: list[Span]) -> list[Span]:
+    """Return what was found in a text without the characters that nobody sees, as it stands in the text itself."""
+    if not found:
+        return []
+    unseen = [one.span() for one in re.finditer(b"|".join(_UNSEEN), data)]
+    gaps = [0, *accumulate(end - start for start, end in unseen)]
+    starts = [0, *(start - gap for (start, _), gap in zip(unseen, gaps, strict=False))]
 
     def there(at: int) -> int:
         return at + gaps[bisect_right(starts, at) - 1]
 
-    found = find_secrets(visible(data), marks=marks, json=json, known=known)
     return [Span(there(span.start), there(span.end - 1) + 1, span.rule) for span in found]
 
 

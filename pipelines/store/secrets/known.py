@@ -67,7 +67,6 @@ class Known:
         digest, length = str(row["hash"]), int(row["length"])
         if row.get("allowed"):
             self.allowed.add(digest)
-            self._lengths[length] -= digest in self.rules
             self.rules.pop(digest, None)
         elif _SHORTEST <= length <= _LONGEST and digest not in self.allowed | self.rules.keys():
             self.rules[digest] = str(row["rule"])
@@ -104,15 +103,14 @@ class Known:
         self._write(hash=digest, length=len(value), rule=rule)
 
     def allow(self, value: str) -> int:
-        """Take a value back, or all of a tag, and return how many were known. A value may be allowed before it is found."""
+        """Take a value back, or all of a tag, and return how many that were. One may be allowed before it is found."""
         given = value.encode()
         found = [digest for digest in self.rules if digest.startswith(value)] if re.fullmatch("[0-9a-f]{4}", value) else []
         if not found and len(given) > len("0000"):
             found = [self.digest(given)]
-        known = sum(digest in self.rules for digest in found)
         for digest in found:
             self._write(hash=digest, length=len(given), allowed=True)
-        return known
+        return len(found)
 
     def is_allowed(self, value: bytes) -> bool:
         """Return whether a person took that value back."""

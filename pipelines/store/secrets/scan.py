@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile
+from pipelines.store.atomic_replace import mask
 from pipelines.store.files import open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import private_folder
@@ -156,6 +157,23 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
         if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} holds ") for sentence in said):
             found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
     return tuple(found)
+
+
+_COPIES: Final = ("replies", "index.db", "context.txt")
+
+
+def clean_copies(root: Path, redactor: Redactor) -> None:
+    """Leave no secret in what was copied before it was known: displaced logs are masked, replies and the index go.
+
+    What goes is derived: a reply is asked for again where it is needed, and the index is built anew.
+    """
+    mask(root, lambda _, data: redactor.masked(data))
+    for path in own_files(root, (PRIVATE,)):
+        if path.split("/", 2)[1].startswith(_COPIES) and (file := open_regular(root, path)):
+            with file:
+                holds = inspect(file, redactor)[0]
+            for copy in root.glob(f"{PRIVATE}/index.db*") if holds and "index.db" in path else (root / path,) if holds else ():
+                copy.unlink(missing_ok=True)
 
 
 def held_because(secrets: Sequence[Found]) -> str:
