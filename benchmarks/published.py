@@ -1,4 +1,4 @@
-"""Cases that two scanners publish for their own rules, read from a clone of each: what shall be found, and what shall not.
+"""Cases that two scanners publish for their own rules, read from a clone: what shall be found, and what shall not.
 
 Their cases are Go source: strings, lists, and calls that make strings up. What is needed of that is read here, and no
 more: an expression with anything else in it counts as unknown, and its case is left out.
@@ -54,7 +54,7 @@ def sample(pattern: str, dice: random.Random) -> str:
     """Return a text that a regular expression matches."""
     import re._parser as sre  # noqa: PLC0415  the standard library's own reader of patterns
 
-    def one(op: Any, value: Any, *, fold: bool) -> str:  # noqa: ANN401  sre's own forms
+    def one(op: Any, value: Any, *, fold: bool) -> str:  # noqa: ANN401, PLR0911  sre's own forms
         name = str(op)
         if name == "LITERAL":
             return chr(value)
@@ -78,7 +78,11 @@ def sample(pattern: str, dice: random.Random) -> str:
 
 
 def _chars(parts: Any) -> list[str]:  # noqa: ANN401
-    known = {"DIGIT": "0123456789", "WORD": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", "SPACE": " "}
+    known = {
+        "DIGIT": "0123456789",
+        "WORD": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_",
+        "SPACE": " ",
+    }
     chars: set[str] = set()
     negated = False
     for op, value in parts:
@@ -154,7 +158,7 @@ class Go:
             found = None if found is None or more is None else found + more
         return found
 
-    def _one(self) -> Any:  # noqa: ANN401
+    def _one(self) -> Any:  # noqa: ANN401, PLR0911  as above
         kind, word = self.tokens[self._at]
         self._at += 1
         if kind == "raw":
@@ -163,7 +167,7 @@ class Go:
             return re.sub(r"\\(?:x(..)|u(....)|(.))", _unescaped, word[1:-1])
         if kind == "number":
             return word
-        if word == "[" or word == "map":
+        if word in {"[", "map"}:
             return self._listed()
         if word == "(":
             found = self._sum()
@@ -246,7 +250,10 @@ def read_gitleaks(place: Path, seed: int = 1) -> Corpus:
             rf"(?:=|>|:{{1,3}}=|\|\||:|=>|\?=|,)[\x60'\"\s=]{{0,5}}({inner})(?:[\x60'\"\s;]|\\[nr]|$)"
         ),
     }
-    for name, body in re.findall(r"func (\w+)\([^)]*\) string \{\s*return (?:fmt\.Sprintf\()?`([^`]*)`", (place / "cmd/generate/config/utils/patterns.go").read_text()):
+    for name, body in re.findall(
+        r"func (\w+)\([^)]*\) string \{\s*return (?:fmt\.Sprintf\()?`([^`]*)`",
+        (place / "cmd/generate/config/utils/patterns.go").read_text(),
+    ):
         helpers[name] = lambda size="", body=body: body.replace("%s", size)
     rules: list[tuple[re.Pattern[str], float]] = []
     for file in sorted((place / "cmd/generate/config/rules").glob("*.go")):
@@ -256,7 +263,9 @@ def read_gitleaks(place: Path, seed: int = 1) -> Corpus:
     return corpus
 
 
-def _read_rule(go: Go, part: str, rules: list[tuple[re.Pattern[str], float]], corpus: Corpus, dice: random.Random) -> None:
+def _read_rule(
+    go: Go, part: str, rules: list[tuple[re.Pattern[str], float]], corpus: Corpus, dice: random.Random
+) -> None:
     ids = [go.value(at) for at in go.places("RuleID")]
     sources = [go.value(at) for at in go.places("Regex")]
     if not ids or not ids[0] or not sources or not sources[0]:
@@ -285,7 +294,7 @@ def _matched(rules: list[tuple[re.Pattern[str], float]], text: str) -> bool:
     return False
 
 
-def read_trufflehog(place: Path) -> Corpus:
+def read_trufflehog(place: Path) -> Corpus:  # noqa: C901  one kind of file after the other
     """Return the cases of trufflehog's detectors, from a clone of it."""
     dice, corpus = random.Random(1), Corpus()
     rules: list[tuple[re.Pattern[str], float]] = []
@@ -297,7 +306,11 @@ def read_trufflehog(place: Path) -> Corpus:
         go, rule = Go(text, dice, helpers), file.parent.relative_to(place / "pkg/detectors").as_posix()
         if not file.name.endswith("_test.go"):
             for at, (_, word) in enumerate(go.tokens[:-1]):
-                if re.search("(?i)key|tok|secret|pass|pat$", word) and go.tokens[at + 1][1] in {"=", ":="} and "MustCompile" in go.tokens[min(at + 2, len(go.tokens) - 1)][1]:
+                if (
+                    re.search("(?i)key|tok|secret|pass|pat$", word)
+                    and go.tokens[at + 1][1] in {"=", ":="}
+                    and "MustCompile" in go.tokens[min(at + 2, len(go.tokens) - 1)][1]
+                ):
                     source = go.names.get(word)
                     if isinstance(source, str):
                         try:

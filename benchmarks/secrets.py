@@ -4,11 +4,11 @@ usage: python -m benchmarks.secrets [--gitleaks CLONE] [--trufflehog CLONE] [DAT
 
 The clones are `git clone --depth 1 https://github.com/gitleaks/gitleaks` and the same of `trufflesecurity/trufflehog`.
 Their cases are read where they are, and nothing of them is kept. gitleaks' rules are split by the hash of their names:
-memcurate's rules were written with one half in view. detect-secrets is asked about the same lines where it is installed.
+ours were written with one half in view. detect-secrets is asked about the same lines where it is installed.
 
-DATA are files or folders of text that is known to hold no secret: for each, its lines and the alarms. Then 2,000 secrets
-of 40 kinds, made up from a seed, stand in plain lines and in JSON within JSON; printed is how many of them stay. Last,
-transcripts of tool results, prose and images are captured and redacted; printed is the speed.
+DATA are files or folders of text that is known to hold no secret: for each, its lines and the alarms. Then 2,000
+secrets of 40 kinds, made up from a seed, stand in plain lines and in JSON within JSON; printed is how many of them
+stay. Last, transcripts of tool results, prose and images are captured and redacted; printed is the speed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ def main() -> None:
 
 
 def _table(name: str, corpus: Corpus, wanted: Callable[[Case], bool]) -> None:
-    positives, negatives, bare = (list(filter(wanted, one)) for one in (corpus.positives, corpus.negatives, corpus.bare))
+    positives, negatives, bare = (
+        list(filter(wanted, one)) for one in (corpus.positives, corpus.negatives, corpus.bare)
+    )
     prose = [type(one)(one.rule, _PROSE.format(one.text), one.secrets) for one in bare]
     rows = [("positives", positives), ("bare tokens in prose", prose), ("negatives alarmed", negatives)]
     asked: list[tuple[str, Callable[[Sequence[Case]], int]]] = [("each text alone", _alone), ("in git", _in_git)]

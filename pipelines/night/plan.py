@@ -368,7 +368,9 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
         notes += [f"{snapshot.shown(path)} {why}." for path in decided.private]
     else:
         purge = "; git holds it still, and `curate check --secrets --history` says how to purge that"
-        held_by_git = _with_secret_in_git(git, decided.redacted, load_redactor(snapshot.root)) if decided.redacted else set[str]()
+        held_by_git = (
+            _with_secret_in_git(git, decided.redacted, load_redactor(snapshot.root)) if decided.redacted else set[str]()
+        )
         notes += [
             f"{path}: {format_found(found)} redacted{purge if path in held_by_git else ''}."
             for path, found in sorted(decided.redacted.items())

@@ -45,9 +45,7 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
         hour, minute = divmod(int(settings.local(now)) % 86400 // 60, 60)
         marker = f"[project: {project.strip()}] " if project.strip() else ""
         line = f"- {hour:02}:{minute:02} {marker}{text.strip()}\n"
-        if os.path.exists(f"{root}/.curate/secrets.jsonl") and any(len(run) >= _KNOWN for run in line.split()):
-            return None  # it may be a value that was found before
-        if suspicious(line) and _has_keyword(line) and _holds_secret(line):
+        if _may_be_known(root, line) or (suspicious(line) and _has_keyword(line) and _holds_secret(line)):
             return None
         _append(root, day_text(settings.day_number(now)), line)
     except Exception:  # noqa: BLE001  the verb proper tries again, and says what is wrong
@@ -79,6 +77,11 @@ def _append(root: str, day: str, line: str) -> None:
     finally:
         for one in held:
             os.close(one)
+
+
+def _may_be_known(root: str, line: str) -> bool:
+    """Return whether a line has a run as long as a value that was found to be secret before."""
+    return any(len(run) >= _KNOWN for run in line.split()) and os.path.exists(f"{root}/.curate/secrets.jsonl")
 
 
 def _holds_secret(line: str) -> bool:

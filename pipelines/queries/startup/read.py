@@ -307,7 +307,10 @@ def _assigned(low: bytes, word: bytes) -> bool:
     at = low.find(word)
     while at >= 0:
         after = low[at : at + _AFTER].partition(b"\n")[0]
-        if any(mark in after for mark in (b":", b"=", b">", b",", b"(", b"|", b" is ", b" was ", b" are ")) or b"--" in low[at - 30 : at]:
+        if (
+            any(mark in after for mark in (b":", b"=", b">", b",", b"(", b"|", b" is ", b" was ", b" are "))
+            or b"--" in low[at - 30 : at]
+        ):
             return True
         at = low.find(word, at + 1)
     return False

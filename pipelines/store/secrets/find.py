@@ -90,9 +90,7 @@ class Span:
     rule: str
 
 
-def find_secrets(
-    data: bytes, *, marks: bool = True, json: bool = False, known: Known | None = None
-) -> list[Span]:
+def find_secrets(data: bytes, *, marks: bool = True, json: bool = False, known: Known | None = None) -> list[Span]:
     """Return the secrets of a text, in order and without overlap, in time that is proportional to its length.
 
     Args:
@@ -124,10 +122,23 @@ def find_secrets(
     if blocks is not None:
         spans += [(start, end, blocks) for start, end in key_blocks(data, json=json)]
     if known:
-        spans = [span for span in spans if not known.is_allowed(data[span[0] : span[1]])]
-        spans += [(start, end, rules.numbers.get(rule, len(rules.rules) - 1)) for start, end, rule in known.places(data)]
+        spans = _with_known(spans, data, known, rules)
     if not spans:
         return []
+    return _kept(spans, data, rules, marks=marks)
+
+
+def _with_known(
+    spans: list[tuple[int, int, int]], data: bytes, known: Known, rules: Rules
+) -> list[tuple[int, int, int]]:
+    """Return the spans without the values that are allowed, and with those that were found before."""
+    spans = [span for span in spans if not known.is_allowed(data[span[0] : span[1]])]
+    last = len(rules.rules) - 1
+    return spans + [(start, end, rules.numbers.get(rule, last)) for start, end, rule in known.places(data)]
+
+
+def _kept(spans: list[tuple[int, int, int]], data: bytes, rules: Rules, *, marks: bool) -> list[Span]:
+    """Return what is neither redacted already nor on a line that a person marked."""
     done = [found.span() for found in _REDACTED.finditer(data)]
     kept = []
     for start, end, order in _apart(data, spans):

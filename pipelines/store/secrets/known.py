@@ -1,7 +1,7 @@
 """Known values: a secret that was found once is found wherever it stands, whatever stands around it.
 
-Of each value `.curate/secrets.jsonl` holds a keyed hash, its length and the rule that found it, and never the value. The
-file may be deleted: the values are then forgotten until a rule finds them again.
+Of each value `.curate/secrets.jsonl` holds a keyed hash, its length and the rule that found it, and never the value.
+The file may be deleted: the values are then forgotten until a rule finds them again.
 """
 
 from __future__ import annotations
@@ -97,7 +97,10 @@ class Known:
         if (digest := self.digest(value)) in self.rules:
             return
         if not tells_itself(rule) and (
-            len(set(value)) < _VARIED or entropy(value) < _BITS or is_name(value) or _folded(value.decode(errors="replace")) in self._names
+            len(set(value)) < _VARIED
+            or entropy(value) < _BITS
+            or is_name(value)
+            or _folded(value.decode(errors="replace")) in self._names
         ):
             return
         self._write(hash=digest, length=len(value), rule=rule)
@@ -105,7 +108,9 @@ class Known:
     def allow(self, value: str) -> int:
         """Take a value back, or all of a tag, and return how many that were. One may be allowed before it is found."""
         given = value.encode()
-        found = [digest for digest in self.rules if digest.startswith(value)] if re.fullmatch("[0-9a-f]{4}", value) else []
+        found = (
+            [digest for digest in self.rules if digest.startswith(value)] if re.fullmatch("[0-9a-f]{4}", value) else []
+        )
         if not found and len(given) > len("0000"):
             found = [self.digest(given)]
         for digest in found:

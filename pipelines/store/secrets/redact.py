@@ -21,13 +21,14 @@ from pipelines.store.files import sync_folder, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets, visible
-from pipelines.store.secrets.known import Known, known_anywhere, known_in
+from pipelines.store.secrets.known import known_anywhere, known_in
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.store.secrets.find import Span
+    from pipelines.store.secrets.known import Known
 
 
 _TAG: Final = 4
@@ -198,7 +199,7 @@ def _on_each_line(secret: bytes, mark: bytes) -> bytes:
 
 
 def _shown(found: re.Match[bytes]) -> bytes:
-    if found[2] or len(found[0]) > 2 and not found[1]:  # a slash, or what nobody sees
+    if found[2] or (not found[1] and found[0][1:2] == b"u"):  # a slash, or what nobody sees
         return found[2] or b""
     code = int(found[1], 16) if found[1] else 0x5C
     return found[0] if code in _KEPT else bytes([code])
@@ -215,8 +216,13 @@ def load_redactor(root: Path) -> Redactor:
     Raises:
         NotWritable: later, when there is no key and nowhere to put one.
     """
-    known = known_in(root, lambda: redaction_key(root))
+    known = known_values(root)
     return Redactor(known.key, known)
+
+
+def known_values(root: Path) -> Known:
+    """Return the values of a memory that were found before."""
+    return known_in(root, lambda: redaction_key(root))
 
 
 def redaction_key(root: Path) -> bytes:

@@ -172,7 +172,9 @@ def clean_copies(root: Path, redactor: Redactor) -> None:
         if path.split("/", 2)[1].startswith(_COPIES) and (file := open_regular(root, path)):
             with file:
                 holds = inspect(file, redactor)[0]
-            for copy in root.glob(f"{PRIVATE}/index.db*") if holds and "index.db" in path else (root / path,) if holds else ():
+            for copy in (
+                root.glob(f"{PRIVATE}/index.db*") if holds and "index.db" in path else (root / path,) if holds else ()
+            ):
                 copy.unlink(missing_ok=True)
 
 

@@ -105,7 +105,9 @@ def load_rules() -> Rules:
     placeholders = frozenset(raw["values"]["placeholders"].encode().split())
     names = "|".join(map(re.escape, raw["values"]["names"].split()))
     numbers = {rule.id: rule.number for rule in rules}
-    return Rules(rules, by_keyword, Anchors(by_keyword), numbers, placeholders, re.compile(names.encode(), re.IGNORECASE))
+    return Rules(
+        rules, by_keyword, Anchors(by_keyword), numbers, placeholders, re.compile(names.encode(), re.IGNORECASE)
+    )
 
 
 def _format(number: int, name: str, starts: str, rest: str, before: int = 0) -> Rule:
@@ -213,7 +215,12 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
         return None
     # A variable of the environment is written in capitals: what follows `=` is then a value and no code.
     variable = re.compile(rb"[A-Za-z0-9_]*").match(data, name.start())
-    assigned = quoted or option or bool(name["pair"]) or (separator[-1:] == b"=" and variable is not None and variable[0].isupper())
+    assigned = (
+        quoted
+        or option
+        or bool(name["pair"])
+        or (separator[-1:] == b"=" and variable is not None and variable[0].isupper())
+    )
     if separator == b"==" and not quoted:
         return None
     return (begin, end) if _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned) else None
@@ -299,7 +306,9 @@ def entropy(value: bytes) -> float:
 
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "": lambda value: entropy(value) >= _BITS - 0.6,
-    "format": lambda value: entropy(value) >= _LEAST_BITS and _DIGIT_AND_LETTER.search(value) is not None,
+    "format": lambda value: (
+        entropy(value) >= _LEAST_BITS and (_DIGIT_AND_LETTER.search(value) is not None or looks_random(value))
+    ),
     "random": looks_random,
     "entropy": lambda value: (
         not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and entropy(value) >= _BITS
@@ -363,7 +372,7 @@ class Anchors:
 
 
 def _places(data: bytes, text: bytes, keyword: Keyword) -> Iterator[list[tuple[int, Keyword]]]:
-    for found in re.finditer(re.escape(text) + rb"(?=[A-Za-z0-9._-]{16})", data):
+    for found in re.finditer(re.escape(text) + rb"(?=[A-Za-z0-9._=-]{16})", data):
         yield [(found.start(), keyword)]
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.store.secrets import find_secrets
 from benchmarks.published import sample
+from pipelines.store.secrets import find_secrets
 from pipelines.store.secrets.secret_rules import _LOOKED_FOR, _SHORT, FILE, FORMATS, load_rules
 
 RULES: list[dict[str, Any]] = tomllib.loads(FILE.read_text(encoding="utf-8"))["rule"]
