@@ -52,7 +52,7 @@ def half(rule: str) -> int:
 
 def sample(pattern: str, dice: random.Random) -> str:
     """Return a text that a regular expression matches."""
-    import re._parser as sre  # noqa: PLC0415  the standard library's own reader of patterns
+    import re._parser as sre  # type: ignore[import-not-found]  # noqa: PLC0415  the standard library's own reader of patterns
 
     def one(op: Any, value: Any, *, fold: bool) -> str:  # noqa: ANN401, PLR0911  sre's own forms
         name = str(op)

@@ -22,6 +22,7 @@ import random
 import subprocess
 import tempfile
 import time
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,8 +104,8 @@ def _in_git(cases: Sequence[Case]) -> int:
 
 
 def _detect_secrets(cases: Sequence[Case]) -> int:
-    from detect_secrets.core.scan import scan_line  # noqa: PLC0415  it is only here where somebody installed it
-    from detect_secrets.settings import default_settings  # noqa: PLC0415
+    scan_line = import_module("detect_secrets.core.scan").scan_line
+    default_settings = import_module("detect_secrets.settings").default_settings
 
     with default_settings():
         return sum(any(True for line in case.text.splitlines() for _ in scan_line(line)) for case in cases)

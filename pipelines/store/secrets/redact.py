@@ -92,9 +92,10 @@ class Redactor:
     def find(self, data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
         """Return the secrets of a text, known values among them, and remember the values of what is new."""
         spans = find_secrets(data, marks=marks, json=json, known=self.known)
-        before = self.learned
-        for span in spans if self.known else ():
-            self.known.learn(visible(data[span.start : span.end]), span.rule)
+        before, known = self.learned, self.known
+        if known:
+            for span in spans:
+                known.learn(visible(data[span.start : span.end]), span.rule)
         return find_secrets(data, marks=marks, json=json, known=self.known) if self.learned > before else spans
 
     @property
