@@ -57,7 +57,7 @@ bench-search: install
 	$(BIN)/python -m benchmarks.search_quality "$(DATA)"
 
 bench-secrets: install
-	$(BIN)/python -m benchmarks.secret_rules $(DATA)
+	$(BIN)/python -m benchmarks.secrets $(DATA)
 
 lint: install
 	$(BIN)/ruff check .

@@ -70,6 +70,7 @@ VERBS: Final = {
     "status": "Say how the memory fares.",
     "doctor": "Check the set-up, and say the one next thing to do.",
     "check": "Check that everything is accounted for.",
+    "secrets": "List the values known to be secret; take one back.",
     "index": "Bring the search index up to date.",
     "models": "Say which embedder is used, or fetch the local one.",
     "eval": "Measure search on questions of your own.",

@@ -6,6 +6,7 @@ Only uncurated entries are read, however many nights were missed, so the cost of
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import partial
@@ -208,12 +209,16 @@ def _read(
         return day, None, fault
 
 
+_TAKEN_OUT: Final = re.compile(r"(?:\b(?:is|was|are)|[=:])\W*\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]\W*\Z")
+"""A sentence whose value was a secret says nothing any more: "The password is [redacted:password:1f3a]"."""
+
+
 def _extracted(outcomes: Sequence[Outcome], overtaken: Sequence[Outcome], unasked: Sequence[DayToRead]) -> Extracted:
     """Join what became of each day, in order of the days; of those that were overtaken by a failure just the cost."""
     answers = [(day, answer) for day, answer, _ in outcomes if answer]
     faults = [fault for *_, fault in outcomes if fault]
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
-    grounded = [candidate for candidate in proposed if is_grounded(candidate)]
+    grounded = [candidate for candidate in proposed if is_grounded(candidate) and not _TAKEN_OUT.search(candidate.text)]
     tally = Tally()
     for _, answer, fault in (*outcomes, *overtaken):
         tally.add((fault.tally if fault else answer and answer.tally) or Tally())

@@ -130,6 +130,7 @@ def clean_logs(
     cleaned: dict[str, bytes] = {}
     redacted: dict[str, Sequence[Found]] = {}
     hidden: list[str] = []
+    before = redactor.learned
     for path, data in (*logs.items(), *partials.items()):
         records = progress.get(path)
         cleaned[path] = data
@@ -142,4 +143,6 @@ def clean_logs(
         cleaned[path], found = redactor.redact_bytes(shown.encode())
         if found:
             redacted[path] = found
+    if redactor.learned > before:  # a value that one log tells may stand in those that were looked at before it
+        return clean_logs(logs, partials, progress, redactor)
     return {path: cleaned[path] for path in logs}, {path: cleaned[path] for path in partials}, redacted, hidden

@@ -41,7 +41,7 @@ from pipelines.store.git_history import run_id
 from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
 from pipelines.store.log import parse_entries
 from pipelines.store.review_queue import MOST_SHOWN, read_queue
-from pipelines.store.secrets import find_secrets, format_found, load_redactor, veil
+from pipelines.store.secrets import format_found, load_redactor, veil
 from pipelines.store.secrets.scan import without_held
 from pipelines.store.session_state import load_seals
 from pipelines.store.snapshot import read_snapshot, with_links_told_apart
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.settings import Settings
     from pipelines.store.git import Git
-    from pipelines.store.secrets import Found
+    from pipelines.store.secrets import Found, Redactor
     from pipelines.store.snapshot import Snapshot
     from pipelines.store.state import Tombstone
 
@@ -372,7 +372,9 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
         notes += [f"{snapshot.shown(path)} {why}." for path in decided.private]
     else:
         purge = "; git holds it still, and `curate check --secrets --history` says how to purge that"
-        held_by_git = _with_secret_in_git(git, decided.redacted) if decided.redacted else set[str]()
+        held_by_git = (
+            _with_secret_in_git(git, decided.redacted, load_redactor(snapshot.root)) if decided.redacted else set[str]()
+        )
         notes += [
             f"{path}: {format_found(found)} redacted{purge if path in held_by_git else ''}."
             for path, found in sorted(decided.redacted.items())
@@ -401,13 +403,13 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
     return [*notes, *decided.answered.notes, *map(veil, (*read, *(decided.reviewed.notes if decided.reviewed else ())))]
 
 
-def _with_secret_in_git(git: Git, paths: Collection[str]) -> set[str]:
+def _with_secret_in_git(git: Git, paths: Collection[str], redactor: Redactor) -> set[str]:
     """Return the logs of which the last commit holds a version with a secret in it."""
     found: set[str] = set()
     if (head := git.head()) is None:
         return found
     for path in paths:
         with contextlib.suppress(TooMuchFromGit):  # `curate check --secrets --history` looks by no log's size
-            if path in git.tree(head) and find_secrets(git.show(head, path) or b""):
+            if path in git.tree(head) and redactor.find(git.show(head, path) or b""):
                 found.add(path)
     return found

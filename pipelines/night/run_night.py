@@ -19,7 +19,8 @@ from pipelines.store.git import Author, Git
 from pipelines.store.git_history import run_id
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.lock import run_lock
-from pipelines.store.secrets.scan import still_held
+from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets.scan import clean_copies, still_held
 from pipelines.store.template import make_missing_folders
 from pipelines.templating import render
 from pipelines.usage import Tally
@@ -76,6 +77,8 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
 
 def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:
     make_missing_folders(night.root)
+    redactor = load_redactor(night.root)
+    known = redactor.learned
     found = find_edits(night.root, git)
     # What people changed is committed apart from what the run writes, so that an undo can tell the two apart.
     message = f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
@@ -83,6 +86,8 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     edits = commit(found)
     reading = replace(night, extractor=Remembering(night.extractor.name, night.extractor))
     report = _write(reading, git, run, watch, commit)
+    if redactor.learned > known or report.logs.get("redacted"):
+        clean_copies(night.root, redactor)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root)
     if found[1]:

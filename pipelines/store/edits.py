@@ -13,7 +13,7 @@ from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.folders import Below, refuse_links
 from pipelines.store.git import Author, blob_hash
 from pipelines.store.layout import PARTIAL, day_of_log
-from pipelines.store.secrets.redact import is_private
+from pipelines.store.secrets.redact import is_private, load_redactor
 from pipelines.store.secrets.scan import inspect
 from pipelines.store.template import tracked_files
 from pipelines.store.user_layout import at
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.store.git import Entry, Git
+    from pipelines.store.secrets.redact import Redactor
 
 
 _LEAST: Final = 4096
@@ -73,7 +74,17 @@ none where the file is gone. The second are the files that hold a secret, and lo
 
 
 def find_edits(root: Path, git: Git) -> Edits:
-    """Return what people and agents changed since the last commit, what holds a secret apart."""
+    """Return what people and agents changed since the last commit, what holds a secret apart.
+
+    Where one file tells that a value is secret, those that were looked at before it are looked at again.
+    """
+    redactor = load_redactor(root)
+    before = redactor.learned
+    found = _look(root, git, redactor)
+    return _look(root, git, redactor) if redactor.learned > before else found
+
+
+def _look(root: Path, git: Git, redactor: Redactor) -> Edits:
     changed: dict[str, frozenset[str]] = {}
     held: list[str] = []
     for path in uncommitted(root, git, git.head()):
@@ -84,7 +95,7 @@ def find_edits(root: Path, git: Git) -> Edits:
             continue
         elif (file := open_regular(root, path)) is not None:
             with file:
-                secrets, hashes = inspect(file)
+                secrets, hashes = inspect(file, redactor)
             # A run takes what is private out of a log before the log is committed.
             is_log = path.startswith(f"{PARTIAL}/") or day_of_log(path)
             if secrets or (is_log and is_private((read_bytes(root, path) or b"").decode(errors="replace"))):

@@ -26,7 +26,7 @@ from pipelines.store.git import Author, blob_id
 from pipelines.store.layout import PRIVATE, SETTINGS
 from pipelines.store.lock import log_lock, private
 from pipelines.store.merge import without_void_moves
-from pipelines.store.secrets import find_secrets
+from pipelines.store.secrets import load_redactor
 from pipelines.store.user_layout import InPlaceLayout, layout_of, real_path
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ def _refuse(root: Path, changes: Sequence[Change]) -> None:
 
     What is committed once is public for ever.
     """
-    layout, faults = layout_of(root), []
+    layout, faults, redactor = layout_of(root), [], load_redactor(root)
     for path, data in ((layout.real(change.path), change.after or b"") for change in changes):
-        if spans := find_secrets(data):
+        if spans := redactor.find(data):
             line = data.count(b"\n", 0, spans[0].start) + 1
             faults.append(f"{path}: {spans[0].rule} (line {line})")
     if faults:

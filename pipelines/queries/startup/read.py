@@ -19,7 +19,7 @@ _DEEPEST = 6
 _SHORTEST_ID = 11
 
 
-_WORDS = ("passw", "pwd", "secret", "token", "key", "credential", "kennwort", "authoriz", "bearer")
+_WORDS = ("passw", "pwd", "secret", "token", "key", "credential", "kennwort", "authoriz", "bearer", "cookie")
 _AFTER = 48  # characters within which a name that is assigned something is followed by what assigns it
 _RUN = 20  # no token of a provider is shorter
 _TOKEN_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -307,7 +307,13 @@ def _assigned(low: bytes, word: bytes) -> bool:
     at = low.find(word)
     while at >= 0:
         after = low[at : at + _AFTER].partition(b"\n")[0]
-        if any(mark in after for mark in (b":", b"=", b">", b" is ", b" was ", b" are ")) or b"--" in low[at - 30 : at]:
+        if (
+            any(
+                mark in after
+                for mark in (b":", b"=", b">", b'",', b"',", b'("', b"('", b"|", b" is ", b" was ", b" are ")
+            )
+            or b"--" in low[at - 30 : at]
+        ):
             return True
         at = low.find(word, at + 1)
     return False

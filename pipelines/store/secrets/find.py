@@ -6,8 +6,9 @@ Private keys are blocks: several lines of a text, or one line of JSON that escap
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.secrets.secret_rules import LONGEST, believed, checked, load_rules
@@ -15,6 +16,7 @@ from pipelines.store.secrets.secret_rules import LONGEST, believed, checked, loa
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pipelines.store.secrets.known import Known
     from pipelines.store.secrets.secret_rules import Rule, Rules
 
 
@@ -69,6 +71,8 @@ def _last_line(data: bytes, start: int, limit: int) -> int:
 ALLOWED: Final = b"<!-- allow-secret -->"
 _REDACTED: Final = re.compile(rb"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]")
 _BLOCK: Final = "block"
+# Characters without width: the soft hyphen, U+200B to U+200D, U+2060 and U+FEFF.
+_UNSEEN: Final = tuple(map(str.encode, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _RUN: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
 _CROWD: Final = 32
 _NEAR: Final = 400
@@ -86,14 +90,17 @@ class Span:
     rule: str
 
 
-def find_secrets(data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
+def find_secrets(data: bytes, *, marks: bool = True, json: bool = False, known: Known | None = None) -> list[Span]:
     """Return the secrets of a text, in order and without overlap, in time that is proportional to its length.
 
     Args:
         data: UTF-8, or any bytes.
         marks: whether a line that a person marked with `<!-- allow-secret -->` passes.
         json: whether it is a line of JSON, out of whose strings no secret reaches.
+        known: values that were found before, which count wherever they stand, or are allowed.
     """
+    if len(seen := visible(data)) < len(data):
+        return _at_their_places(data, find_secrets(seen, marks=marks, json=json, known=known))
     rules = load_rules()
     spans: list[tuple[int, int, int]] = []
     blocks = None
@@ -114,8 +121,24 @@ def find_secrets(data: bytes, *, marks: bool = True, json: bool = False) -> list
                 spans.append((*where, rule.number))
     if blocks is not None:
         spans += [(start, end, blocks) for start, end in key_blocks(data, json=json)]
+    if known:
+        spans = _with_known(spans, data, known, rules)
     if not spans:
         return []
+    return _kept(spans, data, rules, marks=marks)
+
+
+def _with_known(
+    spans: list[tuple[int, int, int]], data: bytes, known: Known, rules: Rules
+) -> list[tuple[int, int, int]]:
+    """Return the spans without the values that are allowed, and with those that were found before."""
+    spans = [span for span in spans if not known.is_allowed(data[span[0] : span[1]])]
+    last = len(rules.rules) - 1
+    return spans + [(start, end, rules.numbers.get(rule, last)) for start, end, rule in known.places(data)]
+
+
+def _kept(spans: list[tuple[int, int, int]], data: bytes, rules: Rules, *, marks: bool) -> list[Span]:
+    """Return what is neither redacted already nor on a line that a person marked."""
     done = [found.span() for found in _REDACTED.finditer(data)]
     kept = []
     for start, end, order in _apart(data, spans):
@@ -126,6 +149,27 @@ def find_secrets(data: bytes, *, marks: bool = True, json: bool = False) -> list
         if not redacted and not (marks and ALLOWED in line):
             kept.append(Span(start, end, rules.rules[order].id))
     return kept
+
+
+def visible(data: bytes) -> bytes:
+    """Return a text without the characters that nobody sees."""
+    for sign in _UNSEEN if not data.isascii() else ():
+        data = data.replace(sign, b"")
+    return data
+
+
+def _at_their_places(data: bytes, found: list[Span]) -> list[Span]:
+    """Return what was found in a text without the characters that nobody sees, as it stands in the text itself."""
+    if not found:
+        return []
+    unseen = [one.span() for one in re.finditer(b"|".join(_UNSEEN), data)]
+    gaps = [0, *accumulate(end - start for start, end in unseen)]
+    starts = [0, *(start - gap for (start, _), gap in zip(unseen, gaps, strict=False))]
+
+    def there(at: int) -> int:
+        return at + gaps[bisect_right(starts, at) - 1]
+
+    return [Span(there(span.start), there(span.end - 1) + 1, span.rule) for span in found]
 
 
 def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int] | None:
@@ -144,7 +188,7 @@ def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int]
     if rule.value:
         return believed(rules, rule, found, data)
     begin, end = found.span("secret") if "secret" in rule.pattern.groupindex else found.span()
-    if rule.check and not checked(rules, rule, data[begin:end]):
+    if not checked(rules, rule, data[begin - rule.before : end]):
         return None
     return begin - rule.before, end
 

@@ -20,13 +20,15 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.store.files import sync_folder, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
-from pipelines.store.secrets.find import find_secrets
+from pipelines.store.secrets.find import find_secrets, visible
+from pipelines.store.secrets.known import known_anywhere, known_in
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.store.secrets.find import Span
+    from pipelines.store.secrets.known import Known
 
 
 _TAG: Final = 4
@@ -34,7 +36,7 @@ _TAG: Final = 4
 _PASSES: Final = 8
 """A mark in place of one secret may show another one beside it."""
 # Escapes of JSON that hide what could stand there as it is; pairs of backslashes are none.
-_HIDDEN: Final = re.compile(rb"\\\\|\\u00([2-7][0-9a-fA-F])|\\(/)")
+_HIDDEN: Final = re.compile(rb"\\\\|\\u00([2-7][0-9a-fA-F])|\\(/)|\\u(?:200[b-d]|2060|feff|00ad)")
 _KEPT: Final = {0x22, 0x5C, 0x7F}
 
 
@@ -81,9 +83,25 @@ class Redactor:
     Args:
         key: of the HMAC, or what gives it when the first secret is found; whoever has it can test guesses against tags,
             so it is kept out of the memory.
+        known: the memory's known values, which it takes out wherever they stand, and adds to.
     """
 
     key: bytes | Callable[[], bytes]
+    known: Known | None = None
+
+    def find(self, data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
+        """Return the secrets of a text, known values among them, and remember the values of what is new."""
+        spans = find_secrets(data, marks=marks, json=json, known=self.known)
+        before, known = self.learned, self.known
+        if known:
+            for span in spans:
+                known.learn(visible(data[span.start : span.end]), span.rule)
+        return find_secrets(data, marks=marks, json=json, known=self.known) if self.learned > before else spans
+
+    @property
+    def learned(self) -> int:
+        """How many values are known."""
+        return len(self.known.rules) if self.known else 0
 
     def redact(self, text: str) -> Redacted:
         """Return a text without its secrets. Lines that a person marked with `<!-- allow-secret -->` pass."""
@@ -94,7 +112,7 @@ class Redactor:
         """Return the bytes of a text file without its secrets, and what was found; marked lines pass."""
         found: list[Found] = []
         for _ in range(_PASSES):
-            spans = find_secrets(data)
+            spans = self.find(data)
             if not spans:
                 break
             found += locate(self, data, spans)
@@ -106,10 +124,10 @@ class Redactor:
 
         No mark in it counts: a tool may have put it there. Escapes that hide plain characters are looked through.
         """
-        shown = _HIDDEN.sub(_shown, line) if b"\\u00" in line or b"\\/" in line else line
+        shown = _HIDDEN.sub(_shown, line) if b"\\u" in line or b"\\/" in line else line
         for _ in range(_PASSES):
             spans = []
-            for span in find_secrets(shown, marks=False, json=True):
+            for span in self.find(shown, marks=False, json=True):
                 secret = shown[span.start : span.end]
                 half = (len(secret) - len(secret.rstrip(b"\\"))) % 2  # of an escape, with which it may end
                 spans.append(replace(span, end=span.end - half))
@@ -117,6 +135,13 @@ class Redactor:
                 break
             line = shown = self._without(shown, spans)
         return line
+
+    def masked(self, data: bytes) -> bytes:
+        """Return the bytes of a text with signs in place of its secrets, as long as it was."""
+        out = bytearray(data)
+        for span in self.find(data):
+            out[span.start : span.end] = re.sub(rb"[^\r\n]", b"*", data[span.start : span.end])
+        return bytes(out)
 
     def _without(self, data: bytes, spans: Sequence[Span]) -> bytes:
         parts, at = [], 0
@@ -133,7 +158,7 @@ class Redactor:
 
     def tag(self, secret: bytes) -> str:
         """Return the four hex digits by which equal secrets are told equal."""
-        return hmac.new(self._key, secret, hashlib.sha256).hexdigest()[:_TAG]
+        return hmac.new(self._key, visible(secret), hashlib.sha256).hexdigest()[:_TAG]
 
 
 def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Found, ...]:
@@ -156,6 +181,8 @@ def veil(text: str) -> str:
 
     Its tags tell equal secrets equal within one process only.
     """
+    for known in known_anywhere():
+        text = Redactor(known.key, known).redact(text).text
     return _VEIL.redact(text).text
 
 
@@ -173,8 +200,8 @@ def _on_each_line(secret: bytes, mark: bytes) -> bytes:
 
 
 def _shown(found: re.Match[bytes]) -> bytes:
-    if found[2]:
-        return b"/"
+    if found[2] or (not found[1] and found[0][1:2] == b"u"):  # a slash, or what nobody sees
+        return found[2] or b""
     code = int(found[1], 16) if found[1] else 0x5C
     return found[0] if code in _KEPT else bytes([code])
 
@@ -190,7 +217,13 @@ def load_redactor(root: Path) -> Redactor:
     Raises:
         NotWritable: later, when there is no key and nowhere to put one.
     """
-    return Redactor(lambda: redaction_key(root))
+    known = known_values(root)
+    return Redactor(known.key, known)
+
+
+def known_values(root: Path) -> Known:
+    """Return the values of a memory that were found before."""
+    return known_in(root, lambda: redaction_key(root))
 
 
 def redaction_key(root: Path) -> bytes:

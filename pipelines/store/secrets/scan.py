@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile
+from pipelines.store.atomic_replace import mask
 from pipelines.store.files import open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import private_folder
-from pipelines.store.secrets.find import ALLOWED, LONGEST_BLOCK, find_secrets
-from pipelines.store.secrets.redact import Found, format_found, locate
+from pipelines.store.secrets.find import ALLOWED, LONGEST_BLOCK
+from pipelines.store.secrets.redact import Found, format_found, load_redactor, locate
 from pipelines.store.snapshot import Warned
 from pipelines.store.template import own_files, tracked_files
 from pipelines.store.user_layout import layout_of, real_path
@@ -84,7 +85,7 @@ def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Ite
     before = 0
     while lines := file.readlines(_BATCH):
         data = b"".join(lines)
-        for one in locate(redactor, data, find_secrets(data, marks=marks)):
+        for one in locate(redactor, data, redactor.find(data, marks=marks)):
             yield replace(one, line=before + one.line, path=path)
         before += len(lines)
 
@@ -94,11 +95,12 @@ _OVERLAP: Final = 2 * LONGEST_BLOCK
 """What a piece repeats of the one before: more than the longest secret."""
 
 
-def inspect(file: BinaryIO) -> tuple[tuple[Found, ...], frozenset[str]]:
+def inspect(file: BinaryIO, redactor: Redactor) -> tuple[tuple[Found, ...], frozenset[str]]:
     """Return what a file holds that is secret; lines that a person marked with `<!-- allow-secret -->` pass.
 
     Args:
         file: opened for reading bytes, at its beginning; at most some megabytes of it are held.
+        redactor: the memory's, which knows values and learns them.
 
     Returns:
         The secrets, without tags, each rule and line once; and the ids that git would give the file as a blob, by SHA-1
@@ -112,7 +114,7 @@ def inspect(file: BinaryIO) -> tuple[tuple[Found, ...], frozenset[str]]:
         for digest in digests:
             digest.update(piece)
         held += piece
-        for span in find_secrets(held):
+        for span in redactor.find(held):
             found[Found(span.rule, "", line + held.count(b"\n", 0, span.start))] = None
         if len(piece) == _PIECE:
             line += held.count(b"\n", 0, max(0, len(held) - _OVERLAP))
@@ -128,14 +130,15 @@ def without_held(snapshot: Snapshot) -> Snapshot:
     """Return a snapshot in which documents that hold a secret count as unreadable: nothing is written over them."""
     # What holds nothing whole holds nothing in its parts, and is looked through faster. What the rules sign with, at
     # the end of a comment, looks like the end of an address in every line; taken out with its blanks, it hides none.
+    redactor = load_redactor(snapshot.root)
     whole = "\n\n".join(one.text for one in snapshot.documents.values()).encode()
     for end in _ENDS:
         whole = whole.replace(b" by=rules@1" + end, end)
-    if not find_secrets(whole):
+    if not redactor.find(whole):
         return snapshot
     documents, warnings = {}, list(snapshot.warnings)
     for path, document in snapshot.documents.items():
-        if spans := find_secrets(data := document.text.encode()):
+        if spans := redactor.find(data := document.text.encode()):
             why = held_because([Found(one.rule, "", data.count(b"\n", 0, one.start) + 1) for one in spans])
             warnings.append(Warned(path, why, pending=True, shown=snapshot.shown(path)))
         else:
@@ -148,12 +151,31 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
 
     A log that held one is redacted by the run itself, so that nothing is left to say of it.
     """
-    found = []
+    found, redactor = [], load_redactor(root)
     for path, file in _opened(root, paths):
-        (secrets, _), shown = inspect(file), real_path(root, path)
+        (secrets, _), shown = inspect(file, redactor), real_path(root, path)
         if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} holds ") for sentence in said):
             found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
     return tuple(found)
+
+
+_COPIES: Final = ("replies", "index.db", "context.txt")
+
+
+def clean_copies(root: Path, redactor: Redactor) -> None:
+    """Leave no secret in what was copied before it was known: displaced logs are masked, replies and the index go.
+
+    What goes is derived: a reply is asked for again where it is needed, and the index is built anew.
+    """
+    mask(root, lambda _, data: redactor.masked(data))
+    for path in own_files(root, (PRIVATE,)):
+        if path.split("/", 2)[1].startswith(_COPIES) and (file := open_regular(root, path)):
+            with file:
+                holds = inspect(file, redactor)[0]
+            for copy in (
+                root.glob(f"{PRIVATE}/index.db*") if holds and "index.db" in path else (root / path,) if holds else ()
+            ):
+                copy.unlink(missing_ok=True)
 
 
 def held_because(secrets: Sequence[Found]) -> str:

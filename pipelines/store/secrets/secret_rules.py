@@ -8,6 +8,7 @@ import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from heapq import merge
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
 _LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
 _BLANK: Final = r"(?:[ \t]|\\t)"
 _SEP: Final = (
-    r"""(?:\\{0,7}["'`]\]?|\*{1,2}|\])?"""
-    rf"(?:{_BLANK}{{0,3}}(?P<sep>=>|:=|={{1,3}}|:|->|>){_BLANK}{{0,3}}\*{{0,2}}{_BLANK}{{0,3}}"
+    r"""(?:\\{0,7}["'`]\]?|\*{1,2}|\])?(?:"""
+    # <add key="NAME" value="…">, {"name": "NAME", "value": "…"}, and both over lines
+    r"""(?P<pair>(?:\\n|[,;\s/><}]){1,60}\\{0,7}["']?(?i:value)\\{0,7}["']?[ \t]{0,3}[:=>]\s{0,30})"""
+    rf"|(?P<type>:?{_BLANK}{{1,3}}(?:string|str|String|bytes|&str|Text|varchar|\[\]byte)\??(?={_BLANK}{{0,3}}=))?"
+    rf"{_BLANK}{{0,3}}(?P<sep>=>|[:?.+|]{{0,3}}={{1,3}}|:|->|>(?:\s{{0,40}}(?=\S))?){_BLANK}{{0,3}}\*{{0,2}}{_BLANK}{{0,3}}"
+    rf"|{_BLANK}{{0,3}}(?P<call>[,(]){_BLANK}{{0,3}}(?=\\{{0,7}}[\"'`])|{_BLANK}{{0,12}}(?P<cell>\|){_BLANK}{{0,12}}"
     rf"|{_BLANK}{{1,3}}(?P<verb>is|was|are){_BLANK}{{1,3}}(?:now[ \t])?(?::[ \t]{{0,3}})?|(?P<blank>{_BLANK}{{1,3}}))"
 )
 
@@ -58,6 +63,7 @@ class Rules:
         rules: in the order in which they are tried.
         by_keyword: (keyword, whether its case counts) → the rules to try.
         anchors: finds the keywords.
+        numbers: a rule's id → its number.
         placeholders: values that hide nothing, in lower case.
         names: what in the rest of a name says that it holds no secret.
     """
@@ -65,20 +71,32 @@ class Rules:
     rules: tuple[Rule, ...]
     by_keyword: Mapping[Keyword, tuple[Rule, ...]]
     anchors: Anchors
+    numbers: Mapping[str, int]
     placeholders: frozenset[bytes]
     names: re.Pattern[bytes]
 
 
 FILE: Final = Path(__file__).with_name("rules.toml")
+FORMATS: Final = FILE.with_name("formats.toml")
+_SHORT: Final = {
+    "{h}": "[0-9a-f]",
+    "{n}": "[A-Za-z0-9]",
+    "{w}": "[A-Za-z0-9_-]",
+    "{u}": "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}",
+}
 
 
 @lru_cache(maxsize=1)
 def load_rules() -> Rules:
-    """Return the rules; the file is read once."""
-    raw = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    rules = tuple(
-        Rule(number, one["id"], one["pattern"], **{key: one[key] for key in _FIELDS if key in one})
-        for number, one in enumerate(raw["rule"])
+    """Return the rules; the files are read once."""
+    raw, formats = (tomllib.loads(file.read_text(encoding="utf-8")) for file in (FILE, FORMATS))
+    first = [_format(number, name, *row) for number, (name, row) in enumerate(formats["formats"].items())]
+    rules = (
+        *first,
+        *(
+            Rule(number, one["id"], one["pattern"], **{key: one[key] for key in _FIELDS if key in one})
+            for number, one in enumerate(raw["rule"], len(first))
+        ),
     )
     by_keyword: dict[Keyword, tuple[Rule, ...]] = {}
     for rule in rules:
@@ -86,7 +104,19 @@ def load_rules() -> Rules:
             by_keyword[key] = (*by_keyword.get(key, ()), rule)
     placeholders = frozenset(raw["values"]["placeholders"].encode().split())
     names = "|".join(map(re.escape, raw["values"]["names"].split()))
-    return Rules(rules, by_keyword, Anchors(by_keyword), placeholders, re.compile(names.encode(), re.IGNORECASE))
+    numbers = {rule.id: rule.number for rule in rules}
+    return Rules(
+        rules, by_keyword, Anchors(by_keyword), numbers, placeholders, re.compile(names.encode(), re.IGNORECASE)
+    )
+
+
+def _format(number: int, name: str, starts: str, rest: str, before: int = 0) -> Rule:
+    """Return the rule of a row of `formats.toml`; `before` bytes of its token stand in front of what is looked for."""
+    for short, chars in _SHORT.items():
+        rest = rest.replace(short, chars)
+    left = f"(?<=[A-Za-z0-9_]{{{before}}})" if before else "<left>"
+    ways = "|".join(map(re.escape, starts.split()))
+    return Rule(number, name, f"{left}(?:{ways}){rest}(?![A-Za-z0-9])", starts.split(), before=before, check="format")
 
 
 LONGEST: Final = 4096
@@ -120,6 +150,9 @@ _CALLED: Final = re.compile(
     rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*?(?:(?P<called>[(\[{].*)|(?:\.|->|::)[A-Za-z_]\w*)",
     re.DOTALL,
 )
+# A word or two, and perhaps a number behind them: `NorthwindPortal2`.
+_NAMED: Final = re.compile(rb"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[0-9]{0,4}|[A-Z]+[0-9]{0,4}")
+_NAMES: Final = re.compile(rb"(?:[A-Za-z\x80-\xff]+|[0-9]{1,4})(?:[-_.:/@ ]?[0-9]{1,4}|[-_.:/@ ][A-Za-z\x80-\xff]+)*")
 # What a name in CamelCase has seldom, and dice throw often.
 _SINGLE: Final = re.compile(rb"[A-Z][a-z](?=[A-Z])")
 _CAPITALS: Final = re.compile(rb"[A-Z]{2,}")
@@ -131,6 +164,7 @@ _SECRET: Final = 8
 _TOKEN: Final = 12
 _MIXED: Final = 0.25
 _BITS: Final = 3.2
+_LEAST_BITS: Final = 3.0
 
 
 def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
@@ -171,8 +205,9 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     """
     begin, end, quoted = value_at(data, name.end())
     value = data[begin : min(end, begin + _LOOKED_AT)]
-    separator = name["sep"] or b""
-    words = data[name.start() : name.start("sep") if separator else name.end()]
+    separator = name["pair"] or name["call"] or name["cell"] or name["sep"] or b""
+    ends = [at for at in map(name.start, ("pair", "type", "call", "cell", "sep")) if at >= 0]
+    words = data[name.start() : min(ends, default=name.end())]
     if not value or rules.names.search(words[5:]) or _hides_nothing(rules, value):
         return None
     option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
@@ -180,7 +215,12 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
         return None
     # A variable of the environment is written in capitals: what follows `=` is then a value and no code.
     variable = re.compile(rb"[A-Za-z0-9_]*").match(data, name.start())
-    assigned = quoted or option or (separator == b"=" and variable is not None and variable[0].isupper())
+    assigned = (
+        quoted
+        or option
+        or bool(name["pair"])
+        or (separator[-1:] == b"=" and variable is not None and variable[0].isupper())
+    )
     if separator == b"==" and not quoted:
         return None
     return (begin, end) if _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned) else None
@@ -190,6 +230,18 @@ def checked(rules: Rules, rule: Rule, value: bytes) -> bool:
     """Return whether what a pattern found is believed, for rules that say what it must look like."""
     value = value[:_LOOKED_AT]
     return not _hides_nothing(rules, value) and _CHECKS[rule.check](value)
+
+
+def tells_itself(name: str) -> bool:
+    """Return whether a rule knows its secrets by their own form, and not by what stands around them."""
+    rules = load_rules()
+    rule = rules.rules[rules.numbers[name]]
+    return not rule.value and rule.check in {"", "format"}
+
+
+def is_name(value: bytes) -> bool:
+    """Return whether a value may well be the name of something: words, perhaps with numbers, a path or an address."""
+    return any(form.fullmatch(value) for form in (_TELLING, _NAMES, _NAMING)) and not looks_random(value)
 
 
 def _hides_nothing(rules: Rules, value: bytes) -> bool:
@@ -215,7 +267,11 @@ def _secret(value: bytes, *, quoted: bool, assigned: bool) -> bool:
 def _token(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     if len(value) < _TOKEN or (quoted and re.search(rb"\s", value)) or _TELLING.fullmatch(value):
         return False
-    return looks_random(value) and (assigned or not _calls(value))
+    is_mixed, bits = _DIGIT_AND_LETTER.search(value) is not None, entropy(value)
+    varied = value.isalnum() and bits >= _LEAST_BITS and not _NAMED.fullmatch(value) and (assigned or is_mixed)
+    if assigned and is_mixed and len(value) > _TOKEN:
+        varied |= bits > _BITS or _UUID.fullmatch(value) is not None
+    return (looks_random(value) or varied) and (assigned or not _calls(value))
 
 
 _BELIEFS: Final[dict[str, Callable[..., bool]]] = {"password": _password, "secret": _secret, "token": _token}
@@ -237,21 +293,25 @@ def looks_random(value: bytes) -> bool:
     chars = [chr(byte) for byte in value]
     kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" for char in chars if char.isalnum()]
     changes = sum(one != other for one, other in pairwise(kinds))
-    if len(kinds) < _TOKEN - 2 or changes < _MIXED * len(kinds) or _bits(value) < _BITS - 0.6:
+    if len(kinds) < _TOKEN - 2 or changes < _MIXED * len(kinds) or entropy(value) < _BITS - 0.6:
         return False
     return "d" in kinds or min(len(_SINGLE.findall(value)), len(_CAPITALS.findall(value))) >= _ODD
 
 
-def _bits(value: bytes) -> float:
-    """Return the entropy of a value's bytes, in bits a byte."""
+def entropy(value: bytes) -> float:
+    """Return the entropy of a value's bytes, in bits a byte, which is Shannon's."""
     counts, size = Counter(value), len(value)
     return -sum(count / size * math.log2(count / size) for count in counts.values())
 
 
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
+    "": lambda value: entropy(value) >= _BITS - 0.6,
+    "format": lambda value: (
+        entropy(value) >= _LEAST_BITS and (_DIGIT_AND_LETTER.search(value) is not None or looks_random(value))
+    ),
     "random": looks_random,
     "entropy": lambda value: (
-        not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and _bits(value) >= _BITS
+        not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and entropy(value) >= _BITS
     ),
     "token": lambda value: looks_random(value) or _mixed(value),
     "url": lambda value: len(value) >= 3 and not (value.isdigit() and len(value) <= 5),  # noqa: PLR2004  then a port
@@ -277,8 +337,12 @@ class Anchors:
 
     def __init__(self, keywords: Iterable[Keyword]) -> None:
         self._around: dict[int, list[tuple[Keyword, bytes, int]]] = {}
+        self._common: list[tuple[bytes, Keyword]] = []
         for text, exact in sorted(keywords):
             seen = text if exact else text.lower()
+            if exact and not set(seen) & set(_LOOKED_FOR):
+                self._common.append((seen.encode(), (text, exact)))
+                continue
             offset = min(range(len(seen)), key=lambda at: (_COST.get(seen[at], len(_COST)), at))
             for char in {text[offset]} if exact else {text[offset].lower(), text[offset].upper()}:
                 self._around.setdefault(ord(char), []).append(((text, exact), seen.encode(), offset))
@@ -289,6 +353,10 @@ class Anchors:
 
     def hits(self, data: bytes) -> Iterator[list[tuple[int, Keyword]]]:
         """Yield the keywords around one byte, each with where it begins, in the order of the bytes."""
+        ways = [_places(data, text, keyword) for text, keyword in self._common if text in data]
+        return merge(self._rare(data), *ways, key=_first) if ways else self._rare(data)
+
+    def _rare(self, data: bytes) -> Iterator[list[tuple[int, Keyword]]]:
         search, at = self._pattern.search, 0
         while found := search(data, at):
             first = max(0, found.start() - _LONGEST_KEYWORD)
@@ -301,6 +369,15 @@ class Anchors:
                 for keyword, text, offset in self._around[there[here]]
                 if offset <= here and sides[keyword[1]].startswith(text, here - offset)
             ]
+
+
+def _places(data: bytes, text: bytes, keyword: Keyword) -> Iterator[list[tuple[int, Keyword]]]:
+    for found in re.finditer(re.escape(text) + rb"(?=[A-Za-z0-9._=-]{16})", data):
+        yield [(found.start(), keyword)]
+
+
+def _first(hits: list[tuple[int, Keyword]]) -> int:
+    return hits[0][0]
 
 
 def _near(keywords: Iterable[tuple[Keyword, bytes, int]]) -> str:

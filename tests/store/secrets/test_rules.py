@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.published import sample
 from pipelines.store.secrets import find_secrets
-from pipelines.store.secrets.secret_rules import _LOOKED_FOR, FILE, load_rules
+from pipelines.store.secrets.secret_rules import _LOOKED_FOR, _SHORT, FILE, FORMATS, load_rules
 
 RULES: list[dict[str, Any]] = tomllib.loads(FILE.read_text(encoding="utf-8"))["rule"]
 
@@ -41,9 +42,29 @@ def test_no_example_stands_whole_in_the_file_of_the_rules(rule: dict[str, Any]) 
     assert rule["id"] not in {span.rule for span in find_secrets(rule["true"].encode())} or "¦" in rule["true"]
 
 
-def test_each_keyword_has_a_byte_that_the_one_pass_looks_for() -> None:
+def test_each_word_has_a_byte_that_the_one_pass_looks_for() -> None:
+    """A keyword without one is looked for by itself, and so must be written in one case only."""
     for text, exact in load_rules().by_keyword:
-        assert set(text if exact else text.lower()) & set(_LOOKED_FOR), text
+        assert exact or set(text.lower()) & set(_LOOKED_FOR), text
+
+
+FORMATS_ROWS = tomllib.loads(FORMATS.read_text(encoding="utf-8"))["formats"]
+
+
+@pytest.mark.parametrize("name", FORMATS_ROWS)
+def test_each_format_is_found_in_prose_and_nothing_uniform_is(name: str) -> None:
+    dice = random.Random(name)
+    rule = next(rule for rule in load_rules().rules if rule.id == name)
+    starts, rest, *before = FORMATS_ROWS[name]
+    for short, chars in _SHORT.items():
+        rest = rest.replace(short, chars)
+    for start in starts.split():
+        body = sample(rest, dice)
+        lead = sample(f"[a-z0-9]{{{before[0]}}}", dice) if before else ""
+        token = f"{lead}{start}{body}"
+        found = find_secrets(f"- 09:12 Ben gave me {token} for the gate".encode())
+        assert [(span.start, span.end) for span in found] == [(20, 20 + len(token))], (token, rule.pattern)
+    assert find_secrets(f"{'x' * bool(before)}{start}{'x' * 40}".encode()) == []
 
 
 @pytest.mark.parametrize(("begin", "rule"), [("glpat-us", "gitlab-token"), ("sk-ant-", "anthropic-key")])

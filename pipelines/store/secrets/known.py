@@ -1,0 +1,169 @@
+"""Known values: a secret that was found once is found wherever it stands, whatever stands around it.
+
+Of each value `.curate/secrets.jsonl` holds a keyed hash, its length and the rule that found it, and never the value.
+The file may be deleted: the values are then forgotten until a rule finds them again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import re
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import CurateError
+from pipelines.store.append_log import append_bytes
+from pipelines.store.files import read_bytes
+from pipelines.store.lock import private_folder
+from pipelines.store.secrets.secret_rules import entropy, is_name, tells_itself
+from pipelines.store.template import tracked_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+FILE: Final = ".curate/secrets.jsonl"
+_SHORTEST: Final = 12
+_LONGEST: Final = 512
+_VARIED: Final = 8
+_BITS: Final = 3.0
+_HASH: Final = 32
+_MOST: Final = 10_000
+_HEADING: Final = re.compile(r"(?m)^#+[ \t]+(.+)$")
+_EDGE: Final = re.compile(rb"\\[nrtbf]|[^A-Za-z0-9]")
+_RUN: Final = re.compile(rb"\S{12,}")
+
+
+class Known:
+    """The values of a memory that were found once.
+
+    Args:
+        root: the memory.
+        key: gives the user's key, when there is something to hash.
+    """
+
+    def __init__(self, root: Path, key: Callable[[], bytes]) -> None:
+        self._root, self._key_of = root, key
+        self.rules: dict[str, str] = {}
+        self.allowed: set[str] = set()
+        self._lengths: Counter[int] = Counter()
+        self._size = -1
+
+    def refresh(self) -> Known:
+        """Read what another process has written since, and return itself."""
+        with contextlib.suppress(OSError, CurateError, ValueError):
+            size = (self._root / FILE).stat().st_size
+            if size != self._size:
+                self._size, data = size, read_bytes(self._root, FILE) or b""
+                for line in data.splitlines()[-_MOST:]:
+                    with contextlib.suppress(ValueError, TypeError, KeyError):
+                        self._take(json.loads(line))
+        return self
+
+    def _take(self, row: dict[str, Any]) -> None:
+        digest, length = str(row["hash"]), int(row["length"])
+        if row.get("allowed"):
+            self.allowed.add(digest)
+            self.rules.pop(digest, None)
+        elif _SHORTEST <= length <= _LONGEST and digest not in self.allowed | self.rules.keys():
+            self.rules[digest] = str(row["rule"])
+            self._lengths[length] += 1
+
+    def _write(self, **row: Any) -> None:  # noqa: ANN401  any JSON
+        self._take(row)
+        with contextlib.suppress(CurateError, OSError):  # it is known to this process all the same
+            private_folder(self._root)
+            append_bytes(self._root, FILE, json.dumps(row).encode() + b"\n")
+
+    def key(self) -> bytes:
+        """Return the user's key, which is read once."""
+        return self._key
+
+    @cached_property
+    def _key(self) -> bytes:
+        return self._key_of()
+
+    def digest(self, value: bytes) -> str:
+        """Return a value's keyed hash, whose first digits are its tag."""
+        return hmac.digest(self._key, value, "sha256").hex()[:_HASH]
+
+    def learn(self, value: bytes, rule: str) -> None:
+        """Remember a value that a rule found, if nothing else is likely to be called so."""
+        if not _SHORTEST <= len(value) <= _LONGEST or re.search(rb"[\s\x00]", value) or b"[redacted:" in value:
+            return
+        if (digest := self.digest(value)) in self.rules:
+            return
+        if not tells_itself(rule) and (
+            len(set(value)) < _VARIED
+            or entropy(value) < _BITS
+            or is_name(value)
+            or _folded(value.decode(errors="replace")) in self._names
+        ):
+            return
+        self._write(hash=digest, length=len(value), rule=rule)
+
+    def allow(self, value: str) -> int:
+        """Take a value back, or all of a tag, and return how many that were. One may be allowed before it is found."""
+        given = value.encode()
+        found = (
+            [digest for digest in self.rules if digest.startswith(value)] if re.fullmatch("[0-9a-f]{4}", value) else []
+        )
+        if not found and len(given) > len("0000"):
+            found = [self.digest(given)]
+        for digest in found:
+            self._write(hash=digest, length=len(given), allowed=True)
+        return len(found)
+
+    def is_allowed(self, value: bytes) -> bool:
+        """Return whether a person took that value back."""
+        return bool(self.allowed) and self.digest(value) in self.allowed
+
+    def places(self, data: bytes) -> Iterator[tuple[int, int, str]]:
+        """Yield where known values begin and end, each with the rule that found it first.
+
+        A value stands between places where letters and digits begin or end, and only what is as long as one is hashed.
+        """
+        if not self.rules:
+            return
+        lengths = sorted(length for length, count in self._lengths.items() if count > 0)
+        for run in _RUN.finditer(data):
+            start, end = run.span()
+            if end - start < lengths[0]:
+                continue
+            edges = {start, end}
+            for edge in _EDGE.finditer(data, start, end):
+                edges.update(edge.span())
+            for at in edges:
+                for length in lengths:
+                    if at + length in edges and (rule := self.rules.get(self.digest(data[at : at + length]))):
+                        yield at, at + length, rule
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """What the memory's documents and their headings are called."""
+        names: list[str] = []
+        for path in tracked_files(self._root):
+            names.append(path.rpartition("/")[2].removesuffix(".md"))
+            with contextlib.suppress(CurateError, OSError):
+                names += _HEADING.findall((read_bytes(self._root, path) or b"").decode(errors="replace"))
+        return frozenset(map(_folded, names))
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+_OPEN: Final[dict[Path, Known]] = {}
+
+
+def known_in(root: Path, key: Callable[[], bytes]) -> Known:
+    """Return the known values of a memory, as its file has them now."""
+    return _OPEN.setdefault(root, Known(root, key)).refresh()
+
+
+def known_anywhere() -> list[Known]:
+    """Return the known values of the memories that this process has opened, where there are any."""
+    return [known for known in _OPEN.values() if known.rules]

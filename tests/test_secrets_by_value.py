@@ -1,0 +1,96 @@
+"""A value that was found once is redacted wherever it occurs from then on, and no word is erased by that."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.queries.startup.quick_log import log_quickly
+from pipelines.store.secrets import load_redactor, veil
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+VALUE = "q9Zk3LmP0xTr7Vw2"
+DAY = "2026-03-18"
+NOW = ("--now", f"{DAY}T23:00")
+
+
+def test_a_value_goes_wherever_it_stands_before_and_after_what_told_of_it(tmp_path: Path) -> None:
+    redactor = load_redactor(tmp_path)
+    text = redactor.redact(f"said {VALUE} at first\nAPI_TOKEN={VALUE}\nand ({VALUE}), `{VALUE}` again").text
+    assert VALUE not in text
+    assert text.count("[redacted:token:") == 4
+    hidden = f"{VALUE[:8]}\u200b{VALUE[8:]}"
+    for later in (f"see {VALUE}.", f"https://example.org/?t={VALUE}&a=1", f'"{VALUE}"', f"see {hidden}"):
+        again = load_redactor(tmp_path).redact(later).text
+        assert VALUE[:8] not in again
+        assert VALUE not in veil(later)
+    record = redactor.redact_record(json.dumps({"text": f"one\n{VALUE}\ntwo"}).encode())
+    assert VALUE.encode() not in record
+    assert VALUE not in (tmp_path / ".curate/secrets.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("assignment", "word"),
+    [
+        ("DB_PASSWORD=postgres", "postgres"),
+        ("password: 'HarborMigration'", "HarborMigration"),
+        ("client_secret = 'orders-2024-staging'", "orders-2024-staging"),
+        ("API_TOKEN=[redacted:token:1f3a]", "[redacted:token:1f3a]"),
+        ("PASSWORD=ab1!ab1!ab1!ab1!", "ab1!ab1!ab1!ab1!"),
+        ("API_KEY=Vw7-Harbor-Nine-x9", "Vw7 Harbor Nine x9"),
+    ],
+)
+def test_no_word_name_or_title_is_erased(tmp_path: Path, assignment: str, word: str) -> None:
+    (tmp_path / "Projects").mkdir()
+    (tmp_path / "Projects/harbor.md").write_text("# Harbor\n\n## Vw7 Harbor Nine X9\n")
+    redactor = load_redactor(tmp_path)
+    redactor.redact(assignment)
+    assert redactor.redact(f"The {word} is what we use.").text == f"The {word} is what we use."
+
+
+def test_a_night_leaves_a_value_nowhere_and_a_sentence_without_its_value_is_no_item(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", f"# 2026-03-17\n\n- 09:00 Fact: the gate opens with {VALUE} on Mondays.\n")
+    text = f"- 09:00 API_TOKEN={VALUE}\n- 09:01 Fact: The password is kestrel-7-orders-9\n"
+    memory.write(f"Logs/{DAY}.md", f"# {DAY}\n\n{text}")
+    memory.write("Areas/notes.md", f"# Notes\n\nI typed {VALUE} today.\n")
+    memory.curate("index")
+    memory.curate("run", *NOW, exits=1)  # the person's own document is named, and left alone
+    for file in memory.root.rglob("*"):
+        if file.is_file() and file.name != "notes.md":
+            assert VALUE.encode() not in file.read_bytes(), file
+    shown = memory.curate("items")
+    assert "gate opens" in shown
+    assert "The password is" not in shown
+
+
+def test_what_git_holds_of_a_value_is_named_with_the_commands_that_purge_it(memory: Memory) -> None:
+    memory.write("Areas/notes.md", f"# Notes\n\nI typed {VALUE} today.\n")
+    memory.curate("run", *NOW)
+    memory.curate("log", f"API_TOKEN={VALUE}", *NOW)
+    said = memory.curate("check", "--secrets", "--history", exits=1)
+    assert "Areas/notes.md:3" in said
+    assert "filter-repo" in said
+    assert VALUE not in said
+
+
+def test_a_value_is_listed_by_its_tag_and_taken_back(memory: Memory) -> None:
+    memory.curate("log", f"API_TOKEN={VALUE}", *NOW)
+    listed = memory.curate("secrets")
+    assert VALUE not in listed
+    tag = listed.split()[0]
+    memory.curate("secrets", "allow", tag)
+    assert "No value" in memory.curate("secrets")
+    memory.curate("log", f"it is {VALUE} again, and API_TOKEN={VALUE}", *NOW)
+    assert memory.read(f"Logs/{DAY}.md").count(VALUE) == 2
+    memory.curate("secrets", "allow", "abcd", exits=2)
+
+
+def test_a_quick_line_is_looked_through_for_values(memory: Memory) -> None:
+    memory.curate("log", f"API_TOKEN={VALUE}", *NOW)
+    assert log_quickly(f"said {VALUE} aloud", "", str(memory.root)) is None  # the verb proper has to look
