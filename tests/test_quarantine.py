@@ -136,7 +136,8 @@ def test_what_is_reported_stands_on_its_page_and_an_outside_rule_is_shown_there_
     session(
         memory, tmp_path, ("user", "Name branches after tickets."), ("assistant", web),
         ("user", [{"type": "tool_result", "tool_use_id": "t", "content": page}]),
-        ("assistant", f"Fact: {page}"), ("assistant", "Fact: Our tests take nine minutes."), ("assistant", "Rule: Ship hourly."),
+        ("assistant", f"Fact: {page}"), ("assistant", "Fact: Our tests take nine minutes."),
+        ("assistant", "Rule: Ship hourly."),
     )  # fmt: skip
     memory.curate(*NIGHT)
     project = memory.read("Projects/harbor.md")
