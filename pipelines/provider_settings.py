@@ -39,7 +39,7 @@ _USERS: Final = (
     "anthropic", "api_key", "api_key_env", "base_url", "cached", "claude-code", "codex", "concurrency", "embedder",
     "exec", "folder", "gemini", "headless", "input", "input_tokens", "limits", "max_minutes", "max_tokens", "max_usd",
     "memories", "model", "openai", "output", "ping", "precision", "prices", "program", "provider", "providers",
-    "push", "remote", "rules_from", "threads", "timeout_seconds", "tries", "trust", "url", "verify", "written",
+    "push", "remote", "rules_from", "threads", "timeout_seconds", "tools", "tries", "trust", "url", "verify", "written",
 )  # fmt: skip
 """Every key of the user's settings, in whatever table; a test holds it against them."""
 
@@ -291,14 +291,20 @@ def user_file(environ: Mapping[str, str]) -> Path | None:
     return Path(home, ".config", "memcurate", "config.toml") if home else None
 
 
-def headless_is_owner(environ: Mapping[str, str]) -> bool:
-    """Return whether the user's settings take the prompts that a program sent as theirs (`[trust] headless = "owner"`).
+def trust_settings(environ: Mapping[str, str]) -> tuple[bool, frozenset[str]]:
+    """Return what the user's settings say of sessions, in their table `[trust]`.
 
-    What else is wrong with the settings costs no session its capture; a file that cannot be read says no.
+    What else is wrong with the settings costs no session its capture; a file that cannot be read says nothing.
+
+    Returns:
+        Whether the prompts that a program sent are the owner's (`headless = "owner"`), and the names of `tools` that
+        bring nothing from outside.
     """
     try:
         path = user_file(environ)
         trust = read_toml(path).get("trust") if path else None
     except BadSettings:
-        return False
-    return isinstance(trust, dict) and trust.get("headless") == "owner"
+        trust = None
+    told = trust if isinstance(trust, dict) else {}
+    tools = told.get("tools")
+    return told.get("headless") == "owner", frozenset(map(str, tools if isinstance(tools, list) else ()))

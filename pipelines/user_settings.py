@@ -204,9 +204,13 @@ class _Embedder(_Endpoint):
 
 
 class TrustTable(_Table):
-    """`[trust]`: whose word the prompts are that a program sent; `headless_is_owner` reads it."""
+    """`[trust]`: whose word the prompts are that a program sent, and the tools that bring nothing from outside.
+
+    `trust_settings` reads it.
+    """
 
     headless: Literal["self", "owner"] = "self"
+    tools: list[str] = Field(default_factory=list)
 
 
 class UserFile(_Table):

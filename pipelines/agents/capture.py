@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
+from pipelines.extract.rules.lines import said_in_turn
 from pipelines.store import files
 from pipelines.store.append_log import Spool
 from pipelines.store.days import Days
@@ -30,6 +31,7 @@ from pipelines.store.secrets import load_redactor
 from pipelines.store.secrets.redact import TranscriptCleaner
 from pipelines.store.session_state import Kept, load_seals, note_kept, read_kept
 from pipelines.store.transcripts import Act, Acts, Role, Transcript
+from pipelines.store.transcripts.outside import Authors, Outside
 from pipelines.store.transcripts.reader import head_of, keep, recording
 from pipelines.store.user_layout import at, layout_of
 from pipelines.store.work_trees import keys_of, remote_in, repository_of
@@ -47,6 +49,7 @@ LONGEST: Final = 4000
 _NOWHERE: Final = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
 _NAME: Final = 40
 _SHOWN: Final = 8
+_MOST_NAMED: Final = 100  # sentences of a turn
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOST_ALIKE: Final = 40
 """How many sessions that begin with the same words are compared with a new one."""
@@ -105,6 +108,7 @@ def capture_sessions(  # noqa: PLR0913  what the command line and the settings s
     since: str = "",
     *,
     headless: bool = False,
+    tools: frozenset[str] = frozenset(),
 ) -> list[Captured]:
     """Capture transcripts, one after the other; what is wrong with one costs no other.
 
@@ -116,12 +120,14 @@ def capture_sessions(  # noqa: PLR0913  what the command line and the settings s
         project: the project of every session; empty for that of its working directory.
         since: the first day whose turns are wanted, `YYYY-MM-DD`; empty for all.
         headless: whether what a program sent is the owner's, as the user's settings say.
+        tools: tools, and servers of tools, that bring nothing from outside, as the user's settings say.
 
     Raises:
         NotWritable: the disk refused.
         LockHeld: another capture does not end.
     """
     capture = _Capture(root, settings, now, project, since, headless=headless)
+    capture.tools = tools
     found = []
     for path in paths:
         with capture_lock(root):
@@ -145,6 +151,7 @@ class _Capture:
         self.days = Days(settings.timezone, settings.day_end)
         self.now = now.astimezone(self.days.zone)
         self.cleaner = TranscriptCleaner(load_redactor(root))
+        self.tools, self.authors = frozenset[str](), Authors()
         self._projects: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
         self._known: dict[str, Kept] = {}
 
@@ -168,7 +175,7 @@ class _Capture:
         """Read a transcript; None where its beginning is not what was captured before."""
         turns = _Turns(self, path, kept, self._replayed(source, kept))
         with recording(self.root, source, self.cleaner.record, kept.lines) as (recorder, copy), turns.spool:
-            transcript = Transcript(recorder, self.days.zone, Acts(self.headless))
+            transcript = Transcript(recorder, self.days.zone, Acts(self.headless), turns.outside)
             for turn in transcript:
                 turns.add(turn)
             copied = recorder.flush()
@@ -255,6 +262,7 @@ class _Turns:
         self._capture, self._path, self._kept = capture, path, kept
         self._replayed, self._seen = replayed, set[str]()
         self._seals = load_seals(make=True)
+        self.outside = Outside(capture.tools, capture.authors.is_foreign)
         self._logs: dict[str, tuple[int, frozenset[str]]] = {}
         self._last: datetime | None = None
         self.first = ""
@@ -288,7 +296,7 @@ class _Turns:
         if is_again or turn.line <= max(after, self._kept.lines, self._replayed) or mark_of(turn) in marks:
             self.known += 1
             return
-        self.spool.add(day, lines_of(self.session, turn, moment, day, self._seals))
+        self.spool.add(day, lines_of(self.session, turn, moment, day, self._seals, self.outside))
         self.new += 1
         self.owners += bool(turn.act)
 
@@ -400,8 +408,10 @@ def mark_of(turn: Turn) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:8]
 
 
-def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Seals) -> str:
+def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Seals, outside: Outside) -> str:
     """Return the lines of a turn as a log has them; what the owner did is labelled with the act, and sealed.
+
+    What an agent said after outside text says so, with the numbers of the sentences that repeat it.
 
     A turn's words are somebody's text and never structure: they stand under their item, four blanks in, where no
     heading, project line or comment of theirs means anything to whoever reads the log.
@@ -412,13 +422,18 @@ def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Se
         moment: when it was said, in the memory's zone.
         day: the memory's day of that moment.
         seals: makes the seal.
+        outside: the outside text that had come before.
     """
     first, *more = _words(turn.text.lstrip("# ") if turn.act is Act.PLANNED else turn.text)
     project = f"[project: {session.project}] " if session.project else ""
     speaker = act_label(turn.act, turn.refused) if turn.act else _OTHERS[turn.role]
     lines = [" ".join(part for part in (f"- {moment:%H:%M}", f"{project}**{speaker}:**", first) if part)]
     lines += [f"    {line}" for line in more]
-    trust, seal = Trust.EXTERNAL if turn.after_outside else Trust.SELF, ""
+    trust, seal = Trust.EXTERNAL if outside.seen else Trust.SELF, ""
+    if outside.seen and not turn.act:
+        text, spans = said_in_turn(lines)
+        echoes = [str(at) for at, (start, end) in enumerate(spans) if outside.echoes(text[start:end])]
+        seal = ".".join(echoes) if len(echoes) <= _MOST_NAMED else "all"
     if turn.act:
         seal = seals.of(log_path(day), lines, session.file, turn.line, Trust.OWNER)
         trust = Trust.OWNER if seal else Trust.SELF

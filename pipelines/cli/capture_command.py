@@ -15,7 +15,7 @@ from pipelines.agents.capture import capture_sessions, sessions_folder, transcri
 from pipelines.cli.options import day_option, json_option, memory_option, now_option, open_memory
 from pipelines.cli.output import say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
-from pipelines.provider_settings import headless_is_owner
+from pipelines.provider_settings import trust_settings
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
     if hook:
         _capture_from_hook(memory, project, now)
         return 0
-    chosen, headless = _transcripts(paths, agent), headless_is_owner(os.environ)
-    found = capture_sessions(*open_memory(memory, now), chosen, project, since or "", headless=headless)
+    chosen, (headless, tools) = _transcripts(paths, agent), trust_settings(os.environ)
+    found = capture_sessions(*open_memory(memory, now), chosen, project, since or "", headless=headless, tools=tools)
     if as_json:
         say_json([asdict(one) for one in found])
     else:
@@ -73,7 +73,8 @@ def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> No
     try:
         event: Any = json.loads(sys.stdin.buffer.read(_HOOK_BYTES))
         path = Path(event["transcript_path"]).expanduser()
-        for one in capture_sessions(*open_memory(memory, now), [path], project, headless=headless_is_owner(os.environ)):
+        headless, tools = trust_settings(os.environ)
+        for one in capture_sessions(*open_memory(memory, now), [path], project, headless=headless, tools=tools):
             if one.fault:
                 warn(f"curate capture: {escape_terminal_line(one.source)} {one.fault}.")
     except (ValueError, TypeError, KeyError, RecursionError):

@@ -96,6 +96,7 @@ class Candidate:
         links: kind and id of each item that it is linked to; only ids that the extractor was shown.
         unlinked: how many links it came with that could not be kept.
         trust: whose word it rests on. No extractor says that: code looks it up from where the words come.
+        source: who said it where that is neither the owner nor the agent, or empty; code looks that up, too.
         id: the temporary id (`n12`) by which operations of the same run name it.
         unverified: whether a second reader has yet to compare it with its quotes.
     """
@@ -115,6 +116,7 @@ class Candidate:
     links: Links = ()
     unlinked: int = 0
     trust: Trust = Trust.SELF
+    source: str = ""
     id: str = ""
     unverified: bool = False
 

@@ -27,7 +27,7 @@ from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import ENDINGS, REOPEN, named_in_title, with_outcome, with_reopened
 from pipelines.store.document import Block, commented, edited, numbered
-from pipelines.store.item import OUTCOMES, Confidence, Status, Trust
+from pipelines.store.item import OUTCOMES, SOURCE, Confidence, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
 from pipelines.store.review_queue import read_queue, released, with_remarks, without_answered
 from pipelines.store.state import Reason, tombstone
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
 
 
 ACCEPTED: Final = "accepted"
-"""The key of an item that a person let in, with the day. Its trust stays what its evidence makes it: a person's yes to
-one sentence is no reason to believe its source, and a later candidate of the same trust may supersede it."""
+"""The key of an item that a person let in, with the day. It is theirs from then on, whoever said it first."""
 ACCEPT: Final = {
     "gone": "restore",
     "contradict": "keep new",
@@ -163,8 +162,8 @@ class Answered:
 
     def let_in(self, item: Item) -> Item:
         """File a waiting item that a person accepted."""
-        extra = tuple(pair for pair in item.extra if pair[0] != ACCEPTED)
-        return self.file(replace(item, extra=(*extra, (ACCEPTED, self.today))))
+        extra = tuple(pair for pair in item.extra if pair[0] not in {ACCEPTED, SOURCE})
+        return self.file(replace(item, trust=Trust.OWNER, extra=(*extra, (ACCEPTED, self.today))))
 
     def bury(self, item: Item) -> None:
         """Let a waiting item go for good."""

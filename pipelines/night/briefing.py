@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.file_items import new_document
 from pipelines.store.document import HISTORY, SECTIONS, Block, block_of, edited, insert_rows, with_front_matter
-from pipelines.store.item import ACTIVE, Confidence, ItemType, Status, Trust, fold, priority, render_item
-from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, log_path
+from pipelines.store.item import ACTIVE, SOURCE, Confidence, ItemType, Status, Trust, fold, priority, render_item
+from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, log_path
 from pipelines.store.markdown import body_lines, headings_among, line_end
+from pipelines.store.review_queue import MOST_SHOWN, read_queue, released
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -41,7 +42,8 @@ _SOURCES: Final = frozenset({"", "logs", "owner", "logs, owner"})
 """What runs write as a source; anything else is a person's, say the address that a resource was clipped from."""
 CLOSED_STATUS: Final = frozenset({"done", "closed", "archived", "finished", "inactive"})
 PROJECTS, DAYS, PEOPLE = "Projects", "Recent days", "People"
-_ORDER: Final = (*SECTIONS.values(), HISTORY, PROJECTS, DAYS, PEOPLE)
+NOT_CONFIRMED: Final = "Not confirmed"
+_ORDER: Final = (*SECTIONS.values(), NOT_CONFIRMED, HISTORY, PROJECTS, DAYS, PEOPLE)
 _MARKED: Final = re.compile(r"(?P<row>- .*) <!-- p:(?P<mark>[0-9a-f]{4}) -->\r?\n?")
 _NEWS: Final = ACTIVE | {Status.DONE, Status.RESOLVED, Status.OCCURRED, Status.ARCHIVED}
 """What counts as the news of a day: what waits was never believed, and what was taken back is no more."""
@@ -85,6 +87,7 @@ def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Sett
         settings: the caps, in bytes, and what the priority is made of.
     """
     before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
+    documents = with_not_confirmed(documents, theirs)
     moved: tuple[Moved, ...] = ()
     for _ in range(_ROUNDS):
         pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.layout.link)
@@ -92,6 +95,29 @@ def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Sett
         if not pruned.moved:
             break
     return Pruned(with_quality(before, documents, theirs), moved)
+
+
+def with_not_confirmed(documents: Mapping[str, Document], theirs: Collection[str] = ()) -> dict[str, Document]:
+    """Return the documents in which each project's page names the rules of others that wait for a person.
+
+    Args:
+        documents: every document by path; Review.md holds what waits.
+        theirs: documents that are a person's own files.
+    """
+    after, rows = dict(documents), dict[str, list[str]]()
+    for entry in read_queue(documents.get(REVIEW)):
+        for item in entry.items:
+            if (source := dict(item.extra).get(SOURCE)) and item.type is ItemType.RULE:
+                row = f"- “{item.text}” is not confirmed (reported by {source}); Review.md asks."
+                rows.setdefault(released(item)[0], []).append(row)
+    for path, document in documents.items():
+        wanted = [marked(row) for row in rows.get(path, ())[:MOST_SHOWN]]
+        shown = [line.rstrip("\r\n") for line in document.lines if _MARKED.fullmatch(line)]
+        if document.kind in {Kind.PROJECT, Kind.AREA} and path not in theirs and wanted != shown:
+            lines = _drop_empty(list(without_pointers(document).lines), NOT_CONFIRMED)
+            new = [row + line_end(lines) for row in wanted]
+            after[path] = document.with_text("".join(insert_rows(lines, NOT_CONFIRMED, new, _ORDER) if new else lines))
+    return after
 
 
 def prune(
@@ -319,7 +345,8 @@ def _people(documents: Mapping[str, Document], link: Callable[[str], str]) -> li
                 rows = [line[2:] for line in document.lines[heading.line + 1 : stop] if line[:2] in {"- ", "* "}]
                 names = (re.split(r"[,:(<–—]", row)[0].strip(" *_\r\n") for row in rows)
                 found += filter(None, names)
-        facts = (p.item for p in document.items if p.item.active and p.item.type in {ItemType.FACT, ItemType.TODO})
+        active = (p.item for p in document.items if p.item.active and p.item.trust.reaches(Trust.SELF))
+        facts = (item for item in active if item.type in {ItemType.FACT, ItemType.TODO})
         told = (match["name"] for item in facts if (match := _PERSON.match(item.text)))
         found += [name for name in told if name.split(" ")[0] not in _NOT_PEOPLE and not name.isupper()]
         named.update(found)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import DocumentChoice
 from pipelines.review.review import Filed
 from pipelines.store.document import aliases_of
-from pipelines.store.item import Confidence, ItemType, content_words, folded
+from pipelines.store.item import Confidence, ItemType, Trust, content_words, folded
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, document_path, slug
 
 if TYPE_CHECKING:
@@ -117,8 +117,14 @@ def one_project_each(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
-    """Return a candidate with the document that it names, and the one where it would stand."""
+    """Return a candidate with the document that it names, and the one where it would stand.
+
+    What is external stands neither in MEMORY.md nor in USER.md, whoever names them.
+    """
     named = named_document(candidate, catalog)
+    if candidate.trust is Trust.EXTERNAL and named in {"", BRIEFING, USER}:  # what every session loads holds none
+        home = home_of(ItemType.TODO, candidate.text, candidate.confidence, catalog)
+        return Filed(candidate, named and home, home)
     home = named or home_of(candidate.type, candidate.text, candidate.confidence, catalog)
     return Filed(candidate, named, home)
 

@@ -15,7 +15,7 @@ from pipelines.review.questions import Question
 from pipelines.review.review import born_status
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import Block, Document, commented, edited
-from pipelines.store.item import CLOSED, OUTCOMES, Evidence, Item, Status, fold, new_id, quote_digest
+from pipelines.store.item import CLOSED, OUTCOMES, SOURCE, Evidence, Item, Status, fold, new_id, quote_digest
 from pipelines.store.layout import REVIEW, document_id, kind_of
 from pipelines.templating import render
 
@@ -123,6 +123,7 @@ class Promoted:
             due=candidate.due,
             unverified=candidate.unverified,
             reason="" if candidate.by.startswith("rules@") else candidate.reason,
+            extra=((SOURCE, candidate.source),) if candidate.source else (),
         )
         item = replace(item, id=new_id(item, document_id(path), self.taken))
         self.taken.add(item.id)

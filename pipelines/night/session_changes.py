@@ -16,7 +16,7 @@ from pipelines.night.manual import Deed, change_by_hand
 from pipelines.night.name_items import named_items
 from pipelines.night.outcome_changes import Voice, close_items, correct_item, reopen_items
 from pipelines.review.outcomes import REOPENABLE
-from pipelines.review.trust.attacks import attack_in, made_inert
+from pipelines.review.trust.attacks import made_inert
 from pipelines.settings import load_settings
 from pipelines.store.append_log import append_line, log_line
 from pipelines.store.change_set import placed_item
@@ -89,14 +89,12 @@ def correct_by_session(root: Path, name: str, sentence: str, now: datetime | Non
 
     Raises:
         UnknownItem: no item, or more than one, has an id that begins so.
-        UsageFault: words mean none, or more than one; or the sentence is none that an agent may file.
+        UsageFault: words mean none, or more than one; or there is no sentence.
         LockHeld: a run works on the memory.
     """
     text = made_inert(without_unseen(load_redactor(root).redact(fold(sentence)).text))
     if not text:
         raise UsageFault("There is no new sentence.", "Give one, or close the item.")
-    if why := attack_in(sentence):
-        raise UsageFault(f"The sentence is not filed: it {why}.", "Say in plain words what holds.")
     sought = (lambda one: one.active, "live or open item")
 
     def change(held: Held, ident: str, voice: Voice) -> Changed:

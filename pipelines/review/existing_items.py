@@ -18,7 +18,7 @@ from pipelines.extract.extraction import is_pending
 from pipelines.review import meaning
 from pipelines.review.compare import keywords
 from pipelines.review.meaning import Vectors, sentence_of
-from pipelines.store.item import ItemType, Status, folded
+from pipelines.store.item import ItemType, Status, Trust, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 
 if TYPE_CHECKING:
@@ -194,13 +194,18 @@ class Known:
     def _is_bound(self, one: Belief, day: str) -> bool:
         return one.item.type is not ItemType.TODO and not (one.is_new and one.learnt == day)
 
-    def same(self, kind: ItemType, text: str, document: str) -> Belief | None:
-        """Return the item that says the same words in a place that counts, what is closed last; or None."""
+    def same(self, kind: ItemType, text: str, document: str, trust: Trust = Trust.EXTERNAL) -> Belief | None:
+        """Return the item that says the same words in a place that counts, what is closed last; or None.
+
+        What is external stands for nothing that the owner or the agent says, for they say it by their own `trust`.
+        """
         said = (one for one in self._same.get(folded(text), ()) if one.item.type is kind)
         found = [
             one
             for one in said
-            if (one.stands or one.item.status is Status.SUPERSEDED) and repeats_there(one.document, document)
+            if (one.stands or one.item.status is Status.SUPERSEDED)
+            and repeats_there(one.document, document)
+            and speaks_as(one.item, trust)
         ]
         return min(found, key=lambda one: not one.current, default=None)
 
@@ -288,6 +293,11 @@ def _joined(words: Sequence[int], meant: Sequence[int]) -> list[int]:
 
 def _meant(one: Item) -> str:
     return sentence_of(one.type, one.text, one.since)
+
+
+def speaks_as(item: Item, trust: Trust) -> bool:
+    """Whether words of some trust may be taken for an item's: for what is external, external words alone."""
+    return item.trust.reaches(Trust.SELF) or not trust.reaches(Trust.SELF)
 
 
 def repeats_there(place: str, document: str) -> bool:

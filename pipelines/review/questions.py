@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import AGAINST
-from pipelines.review.trust.attacks import made_inert
+from pipelines.review.trust.attacks import made_inert, suspicion_of
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import fold
 from pipelines.store.review_queue import waiting, with_entry
@@ -86,7 +86,9 @@ def asked(
         rival, ground = one.rival, grounds(one.item, sources)
         if rival is None:
             kind, choices = QUARANTINE, KEEP_OR_DROP
-            why = f"It {one.why}. What was read{ground}. It is believed by nobody until you keep it."
+            mind = suspicion_of(" ".join([one.item.text, *map(sources.quote, one.item.evidence)]))
+            note = f" Mind that it {mind}." if mind else ""
+            why = f"It {one.why}. What was read{ground}. It is believed by nobody until you keep it.{note}"
         else:
             kind, choices = CONTRADICT, CHOICES
             held = f"“{plain(rival.text)}”{grounds(rival, sources)}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS, Candidate, Operation, OperationKind
 from pipelines.review.compare import conflict, same_statement
-from pipelines.review.existing_items import Belief, repeats_there, speaks_for
+from pipelines.review.existing_items import Belief, repeats_there, speaks_as, speaks_for
 from pipelines.review.match_forms import corrected_by, corrected_text, target_of
 from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status, Trust, folded
 
@@ -207,7 +207,7 @@ def certain(one: Filed, context: ReviewContext) -> Ruling | None:
         return _ignored(one, "it is the memory's own words" if one.echo else "it has no words")
     if one.doubt:
         return _doubted(one, context)
-    same = context.known.same(candidate.type, candidate.text, one.document)
+    same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
     if same and same.current:
         return _confirming(one, same, "it says the same words", context)
     if same is None and context.buried(candidate):
@@ -231,7 +231,11 @@ def _doubted(one: Filed, context: ReviewContext) -> Ruling:
 def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     """Rule on a candidate that is not certain, without a model."""
     candidate, known = one.candidate, context.known
-    near = [belief for belief in known.near(candidate, one.place) if belief.item.type is candidate.type]
+    near = [
+        belief
+        for belief in known.near(candidate, one.place)
+        if belief.item.type is candidate.type and speaks_as(belief.item, candidate.trust)
+    ]
     mine = [belief for belief in near if repeats_there(belief.document, one.document)]
     said = [belief for belief in mine if same_statement(candidate.text, belief.item.text)]
     if repeated := min(said, key=lambda belief: not belief.current, default=None):
@@ -255,7 +259,7 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
 def _was_closed(one: Filed, context: ReviewContext) -> bool:
     """Whether a candidate says what is over. A Todo that is set again after it was done is another one."""
     candidate = one.candidate
-    same = context.known.same(candidate.type, candidate.text, one.document)
+    same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
     return same is not None and not (candidate.type is ItemType.TODO and same.item.until < candidate.entry.day)
 
 
@@ -280,7 +284,8 @@ def ruled(operation: Operation, one: Filed | None, context: ReviewContext, fresh
     found = dict.fromkeys(belief for ident in operation.ids if (belief := known.find(ident)))
     targets = [belief for belief in found if one is None or belief.item.id != one.candidate.id]
     if kind is OperationKind.CONFIRM:
-        held = [belief for belief in targets if belief.current]
+        mine = one.candidate.trust if one else Trust.EXTERNAL
+        held = [belief for belief in targets if belief.current and speaks_as(belief.item, mine)]
         if one and held:
             return [_confirming(one, belief, operation.reason, context, operation) for belief in held]
         return [_on(operation, [belief], one) for belief in held] or _left(one)

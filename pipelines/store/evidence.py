@@ -128,7 +128,8 @@ def _cuts_a_word(text: str, at: int) -> bool:
 
 
 _POINTER: Final = re.compile(
-    r"<!-- (Sessions/[^<>\s]+\.jsonl)#L(\d{1,9})~([0-9a-f]{8})(?: (owner|self|external)~([0-9a-f]{16}|-))? -->"
+    r"<!-- (Sessions/[^<>\s]+\.jsonl)#L(\d{1,9})~([0-9a-f]{8})(?: (owner|self|external)~"
+    r"([0-9a-f]{16}|-|all|\d{1,4}(?:\.\d{1,4}){0,99}))? -->"
 )
 
 
@@ -136,7 +137,8 @@ Voice = tuple[str, int, Trust, str]
 """What a pointer tells of its record: the transcript, the record's line from 1, whose words they are, and the seal.
 
 The trust is what the line says, `self` where it does not say; by the seal it is known that capture said so, and it is
-empty where there is none.
+empty where there is none. `external` says that outside text had come before; in place of a seal stand the numbers of
+the sentences that repeat it, joined by dots, or `all`.
 """
 
 
@@ -148,7 +150,8 @@ def render_pointer(file: str, line: int, mark: str, trust: Trust = Trust.SELF, s
         line: the record's line, from 1.
         mark: eight hex digits, a hash of moment, role and words.
         trust: whose words the record holds.
-        seal: what proves it to the night; without one it is said all the same, for it may lower trust.
+        seal: what proves it to the night, or which sentences are not the agent's; without one it is said all the same,
+            for it may lower trust.
     """
     voice = f" {trust}~{seal or '-'}" if seal or trust is not Trust.SELF else ""
     return f"<!-- {file}#L{line}~{mark}{voice} -->"

@@ -95,6 +95,8 @@ OUTCOMES: Final = {
 }
 """How an item of each type can close without a successor; the first is meant where nothing else is said."""
 LINK_KINDS: Final = ("because", "supports", "contradicts", "supersedes", "related", "part-of", "next")
+SOURCE: Final = "source"
+"""The key of an item that is neither the owner's word nor the agent's; its line says by whom it is reported."""
 ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
 ID_DIGITS: Final = 10
 
@@ -226,7 +228,8 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
 
 def render_item(item: Item) -> str:
     """Return the item's line, without a line end. The inverse of `parse_item`."""
-    text = _OPENING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace("<", "&lt;"), item.text)
+    told = item.text + _reported(item.extra) if item.id and item.text else item.text
+    text = _OPENING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace("<", "&lt;"), told)
     text = _CLOSING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace(">", "&gt;"), text)
     body = f"{item.type}: {text}".rstrip(" ")
     if item.status in STRUCK:
@@ -236,6 +239,11 @@ def render_item(item: Item) -> str:
         box = "[x] " if item.status is Status.DONE else "[ ] "
     comment = render_comment(item)
     return f"- {box}{body} {comment}" if comment else f"- {box}{body}"
+
+
+def _reported(extra: tuple[tuple[str, str], ...]) -> str:
+    source = next((fold(value) for key, value in extra if key == SOURCE), "")
+    return f" (reported by {source})" if source else ""
 
 
 def render_comment(item: Item) -> str:
@@ -339,9 +347,10 @@ def parse_item(line: str) -> Item | None:
         status = _status(kind, superseded, merged, struck=struck, done=done)
     if status in ACTIVE:  # whatever its comment says: a person took the strike-through or the tick away, so it holds
         superseded = merged = until = ""
+    extra = tuple((k, unquote(v) if v != "%" else "") for k, v in others.items() if k not in _KNOWN)
     return Item(
         type=kind,
-        text=_unescape(text),
+        text=_unescape(text).removesuffix(_reported(extra)),
         id=ident,
         status=status,
         since=since,
@@ -361,7 +370,7 @@ def parse_item(line: str) -> Item | None:
         doubted=unquote(others.get("doubted", "")),
         unverified=others.get("unverified") == "yes",
         reason=unquote(reason),
-        extra=tuple((k, unquote(v) if v != "%" else "") for k, v in others.items() if k not in _KNOWN) if more else (),
+        extra=extra,
     )
 
 

@@ -17,7 +17,7 @@ from pipelines.extract.llm.reply_schema import candidates_of, operations_of, rea
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.answers import apply_answers
 from pipelines.night.import_items import read_export
-from pipelines.review.trust.attacks import attack_in
+from pipelines.review.trust.attacks import suspicion_of
 from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
 from pipelines.store.document import Block, Document, commented, edited, with_front_matter
@@ -112,7 +112,7 @@ def _rules(data: bytes, _folder: Path) -> None:
 
 
 def _gate(data: bytes, _folder: Path) -> None:
-    attack_in(_text(data))
+    suspicion_of(_text(data))
 
 
 def _transcript(data: bytes, _folder: Path) -> None:

@@ -12,6 +12,7 @@ from pipelines.store.evidence import captured_in
 from pipelines.store.log import parse_entries
 from pipelines.store.session_state import Seals
 from pipelines.store.transcripts import Role, Turn
+from pipelines.store.transcripts.outside import Outside
 from pipelines.text import clean
 
 SESSION = Session("3f2a9c1e-77", "codex", "harbor", "Sessions/2026-03-17/codex-3f2a9c1e-77.jsonl")
@@ -32,7 +33,7 @@ TEXTS = st.lists(LINES, min_size=1, max_size=12).map(lambda lines: clean("\n".jo
 def test_a_turn_is_one_entry(texts: list[str]) -> None:
     moment = datetime(2026, 3, 17, 10, 15, tzinfo=UTC)
     turns = [Turn(line, Role.USER, text, moment) for line, text in enumerate(texts, 1)]
-    told = [lines_of(SESSION, turn, moment, "2026-03-17", Seals(b"key")) for turn in turns]
+    told = [lines_of(SESSION, turn, moment, "2026-03-17", Seals(b"key"), Outside()) for turn in turns]
     log = "# 2026-03-17\n\n- 09:00 before\n"
     log += heading_above(SESSION, log) + "".join(told)
     before, *entries = parse_entries("Logs/2026-03-17.md", "2026-03-17", log)
@@ -45,7 +46,9 @@ def test_a_turn_is_one_entry(texts: list[str]) -> None:
 
 def test_of_a_long_turn_the_beginning_is_told() -> None:
     moment = datetime(2026, 3, 17, 10, 15, tzinfo=UTC)
-    told = lines_of(SESSION, Turn(1, Role.ASSISTANT, "word " * 2000, moment), moment, "2026-03-17", Seals(b""))
+    told = lines_of(
+        SESSION, Turn(1, Role.ASSISTANT, "word " * 2000, moment), moment, "2026-03-17", Seals(b""), Outside()
+    )
     assert len(told) < LONGEST + 300
     assert "6,000 characters more in the transcript" in told
 

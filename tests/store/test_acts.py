@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.store.transcripts import Act, Acts, Transcript
+from pipelines.store.transcripts.outside import Outside
 
 if TYPE_CHECKING:
     from pipelines.store.transcripts import Turn
@@ -260,6 +261,7 @@ def test_what_a_program_sent_is_the_owners_where_the_user_says_so() -> None:
 
 
 def test_words_of_a_channel_are_from_outside() -> None:
-    reply = {"type": "assistant", "message": {"role": "assistant", "content": "I see."}}
-    *_, last = turns(TYPED, user("Hello.", origin={"kind": "channel"}), reply)
-    assert last.after_outside
+    outside = Outside()
+    lines = "".join(json.dumps(one) + "\n" for one in (TYPED, user("Hello.", origin={"kind": "channel"})))
+    list(Transcript(io.BytesIO(lines.encode()), outside=outside))
+    assert outside.seen

@@ -1,14 +1,21 @@
-"""Which records of a session let in words from outside, in the shapes of the programs that write them."""
+"""What of a session is outside text, in the shapes of the programs that write it, and which words repeat it."""
 
 from __future__ import annotations
 
 import io
 import json
-from typing import Any
+import subprocess
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pipelines.store.transcripts import Transcript
+from pipelines.store.transcripts.outside import Authors, Outside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = "The harbor opens its northern gate at seven in the morning on working days."
 
 
 def claude(name: str, **given: Any) -> dict[str, Any]:
@@ -17,20 +24,37 @@ def claude(name: str, **given: Any) -> dict[str, Any]:
 
 
 def codex(kind: str, **more: Any) -> dict[str, Any]:
-    return {"type": "response_item", "payload": {"type": kind, **more}}
+    return {"type": "response_item", "payload": {"type": kind, "call_id": "t", **more}}
+
+
+def gave(text: str = PAGE) -> dict[str, Any]:
+    result = [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": text}]}]
+    return {"type": "user", "message": {"role": "user", "content": result}}
+
+
+def said(text: str, role: str = "assistant") -> dict[str, Any]:
+    return {"type": role, "message": {"role": role, "content": text}}
+
+
+def after(*records: dict[str, Any], outside: Outside | None = None) -> Outside:
+    outside = outside or Outside()
+    lines = "".join(json.dumps(one) + "\n" for one in records)
+    list(Transcript(io.BytesIO(lines.encode()), outside=outside))
+    return outside
 
 
 OWN = [
     claude("Read", file_path="/src/harbor/README.md"),
     claude("Read", file_path="docs/design.md"),
     claude("Read"),
-    claude("Bash", command="make test && git commit -m 'x'"),
+    claude("Bash", command="make test && git commit -m 'x' > /dev/null"),
     claude("Bash", command="python -m http.server & echo http://localhost:8000"),
     claude("Edit", file_path="/src/harbor/a.py"),
     claude("TodoWrite", todos=[]),
+    claude("mcp__memcurate__memory_search"),
     codex("function_call", name="shell", arguments='{"command": ["ls"]}'),
     codex("custom_tool_call", name="apply_patch", input="*** Begin"),
-    {"type": "message", "message": {"role": "assistant", "content": [{"type": "toolCall", "name": "edit"}]}},
+    {"type": "message", "message": {"role": "assistant", "content": [{"type": "toolCall", "id": "t", "name": "edit"}]}},
 ]
 OUTSIDE = [
     claude("WebFetch", url="https://x.example"),
@@ -41,39 +65,97 @@ OUTSIDE = [
     claude("Read", file_path="/home/ada/mail.txt"),
     claude("Read", file_path="../other/README.md"),
     claude("Read", file_path="/src/harbor/node_modules/x/README.md"),
+    claude("Bash", command="cat vendored/README.md"),
+    claude("Bash", command="cat ../other/notes.md"),
     claude("Bash", command="curl -s x.example"),
     claude("Bash", command="gh issue view 3"),
     claude("Bash", command="cat <(echo) https://x.example"),
-    codex("web_search_call"),
     codex("function_call", name="shell", arguments='{"command": ["curl", "x.example"]}'),
     codex("function_call", name="shell", arguments="{not json curl"),
-    {"role": "tool", "content": "Rule: obey"},
-    {"type": "summary", "summary": "x"},
-    {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "web_search_tool_result"}]}},
-    {"type": "message", "message": {"role": "assistant", "content": [{"type": "toolCall", "name": "browse"}]}},
+    {"type": "message", "message": {"role": "assistant", "content": [{"type": "toolCall", "id": "t", "name": "web"}]}},
 ]
-
-
-def after(record: dict[str, Any]) -> bool:
-    said = {"type": "assistant", "message": {"role": "assistant", "content": "Rule: Ship."}}
-    if record.get("type") == "summary":  # a session that goes on from another begins with what a user did not type
-        record = {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": "So far: …"}}
-    lines = "".join(json.dumps(one) + "\n" for one in (record, said))
-    (turn,) = Transcript(io.BytesIO(lines.encode()))
-    return turn.after_outside
+LATER = [
+    {"role": "tool", "content": PAGE},
+    {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": PAGE}},
+    {
+        "type": "assistant",
+        "message": {"role": "assistant", "content": [{"type": "web_search_tool_result", "content": PAGE}]},
+    },
+    {"type": "user", "origin": {"kind": "channel"}, "message": {"role": "user", "content": PAGE}},
+]
+RESULTS = {
+    "assistant": gave(),
+    "response_item": codex("function_call_output", output=json.dumps({"output": PAGE})),
+    "message": {"type": "message", "message": {"role": "toolResult", "toolCallId": "t", "content": [PAGE]}},
+}
 
 
 @pytest.mark.parametrize("record", OWN, ids=json.dumps)
 def test_what_stays_in_the_session_s_folder_is_its_own(record: dict[str, Any]) -> None:
-    assert not after(record)
+    outside = after(record, RESULTS[record["type"]])
+    assert not outside.seen
+    assert not outside.echoes(PAGE)
 
 
 @pytest.mark.parametrize("record", OUTSIDE, ids=json.dumps)
-def test_everything_else_is_from_outside(record: dict[str, Any]) -> None:
-    assert after(record)
+def test_what_everything_else_brings_is_outside_text(record: dict[str, Any]) -> None:
+    assert after(record, RESULTS[record["type"]]).echoes(f"So we know: {PAGE}")
 
 
-def test_what_was_said_before_is_not_touched() -> None:
-    said = {"type": "assistant", "message": {"role": "assistant", "content": "Ship."}}
-    lines = "".join(json.dumps(one) + "\n" for one in (said, OUTSIDE[0], said))
-    assert [turn.after_outside for turn in Transcript(io.BytesIO(lines.encode()))] == [False, True]
+@pytest.mark.parametrize("record", LATER, ids=json.dumps)
+def test_what_comes_without_a_call_is_outside_text(record: dict[str, Any]) -> None:
+    assert after(record).echoes(PAGE)
+
+
+def test_eight_words_in_a_row_are_an_echo_and_seven_are_not() -> None:
+    outside = after(claude("WebFetch"), gave())
+    assert outside.echoes("I read: its NORTHERN gate, at *seven* in the morning on Mondays.")
+    assert not outside.echoes("It says that its northern gate at seven in the summer is shut.")
+    assert after(claude("WebFetch"), gave("Ship it on red. Ask nobody.")).echoes("Ship it on red!")
+
+
+def test_the_session_s_own_words_are_no_outside_text_when_they_come_back() -> None:
+    for role in ("assistant", "user"):
+        outside = after(said(PAGE, role), claude("WebFetch"), gave())
+        assert outside.seen
+        assert not outside.echoes(PAGE)
+    assert after(claude("WebFetch"), gave(), said(PAGE)).echoes(PAGE), "what came from outside first stays outside"
+
+
+def test_a_file_that_the_session_wrote_and_a_tool_that_the_user_names_bring_nothing() -> None:
+    wrote = claude("Write", file_path="/scratch/notes.md", content="x")
+    assert not after(wrote, claude("Read", file_path="/scratch/notes.md"), gave()).seen
+    assert not after(claude("mcp__mail__read"), gave(), outside=Outside(frozenset({"mcp__mail"}))).seen
+
+
+def test_what_cannot_be_read_or_is_too_much_may_have_said_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = Outside()
+    outside.miss()
+    assert outside.echoes("The mast of this ship is nine metres tall today.")
+    monkeypatch.setattr("pipelines.store.transcripts.outside._MOST", 20)
+    outside = after(claude("WebFetch"), gave(" ".join(f"word{number}" for number in range(99))))
+    assert outside.echoes("The mast of this ship is nine metres tall today.")
+
+
+def test_a_file_that_somebody_else_committed_last_is_outside_text(tmp_path: Path) -> None:
+    def git(*arguments: str, email: str = "ada@x.example") -> None:
+        names = ("-c", f"user.email={email}", "-c", "user.name=x")
+        subprocess.run(["git", "-C", str(tmp_path), *names, *arguments], check=True, capture_output=True)
+
+    git("init")
+    git("config", "user.email", "ada@x.example")
+    for name, email in (("mine.md", "ada@x.example"), ("theirs.md", "eve@x.example")):
+        (tmp_path / name).write_text("x")
+        git("add", ".")
+        git("commit", "-m", name, email=email)
+    (tmp_path / "new.md").write_text("x")
+    (tmp_path / "docs").mkdir()
+
+    def seen(folder: Path, tool: str, **given: str) -> bool:
+        call = claude(tool, **given) | {"cwd": str(folder)}
+        return after(call, gave(), outside=Outside(is_foreign=Authors().is_foreign)).seen
+
+    assert [seen(tmp_path, "Read", file_path=name) for name in ("mine.md", "theirs.md", "new.md")] == [0, 1, 0]
+    assert seen(tmp_path, "Bash", command="cat theirs.md")
+    assert not seen(tmp_path, "Bash", command="cat mine.md")
+    assert not seen(tmp_path / "gone", "Read", file_path="theirs.md")

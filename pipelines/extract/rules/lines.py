@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pipelines.store.evidence import fold_markdown, without_pointer
 from pipelines.store.item import fold
 from pipelines.store.markdown import fenced
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pipelines.store.log import Entry
 
@@ -193,6 +194,24 @@ def _without_comments(text: str) -> str:
 
 
 # ---------------------------------------- where the sentences of a text begin and end
+
+
+_HEAD: Final = re.compile(r"\A\d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?(?:assistant|program): ")
+
+
+def said_in_turn(lines: Iterable[str]) -> tuple[str, list[tuple[int, int]]]:
+    """Return the words of a captured turn on one line, and where each of its sentences begins and ends in them.
+
+    Args:
+        lines: the entry's lines, with or without its pointer.
+    """
+    spans, text = list[tuple[int, int]](), ""
+    for line in map(without_pointer, lines):
+        if words := _HEAD.sub("", fold_markdown([line])):
+            text += " " * bool(text)
+            spans += ((len(text) + start, len(text) + end) for start, end in sentences(words))
+            text += words
+    return text, spans
 
 
 _STOP = re.compile(r"[.!?]{1,4}[\"'”’)\]*_]{0,4}\s{1,40}|\s[-–—]{1,2}\s(?=[A-Z][a-z]{0,30} )|;\s{1,8}|\n\s{0,40}\n")

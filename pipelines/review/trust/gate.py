@@ -1,7 +1,6 @@
-"""The gate: what each candidate rests on, and whether a person is asked before it is believed.
+"""The gate: where each candidate's words come from, and whether a person is asked before it is believed.
 
-A prompt is no boundary, and neither is a model: whoever proposed a candidate, code decides here by where its words come
-from and by what they ask for.
+A prompt is no boundary, and neither is a model: whoever proposed a candidate, code decides here, and by no phrase.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.rules.lines import peel
+from pipelines.extract.rules.lines import peel, said_in_turn, sentences
 from pipelines.review.review import Filed
-from pipelines.review.trust.attacks import attack_in, made_inert
-from pipelines.review.trust.instructions import heads_others_words, instructs, passes_on
+from pipelines.review.trust.attacks import made_inert
+from pipelines.review.trust.sources import source_in
 from pipelines.store.evidence import act_in, voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust
 from pipelines.store.transcripts.acts import Act
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from pipelines.extract.extract_days import DayToRead
-    from pipelines.extract.extraction import Candidate
+    from pipelines.extract.extraction import Candidate, Place
     from pipelines.store.log import Entry
     from pipelines.store.session_state import Seals
 
@@ -70,15 +69,17 @@ def is_echo(lines: Iterable[str], ids: Container[str]) -> bool:
     )
 
 
-_LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _TIMED: Final = re.compile(
     r"\s*+(?:[-*+>]?\s*+(?:\*\*)?\[?(?:\w{3} )?\d{1,2}:\d{2}|(?:[-*+]\s)?>?\s*+\*{1,3}[^*\n]{1,40}:\*{1,3}\s"
     r"|<[\w|-]{1,30}>\s)"
 )
 """What begins with a time or a speaker is a statement of its own."""
-_LIST: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
+_LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
+_QUOTED: Final = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
 _BEFORE: Final = 12
 """So many entries above one are looked at: a text that was pasted with blank lines in it is several entries."""
+_ORDERS: Final = re.compile(r"\b(?:always|never|must|do not|don['’]t)\b", re.IGNORECASE)
+_TOOL: Final = "a tool of its session"
 
 
 class Gate:
@@ -94,50 +95,49 @@ class Gate:
     def __init__(self, days: Iterable[DayToRead], seals: Seals, rules_from: str, ids: frozenset[str]) -> None:
         self._entries: Mapping[str, Sequence[Entry]] = {day.path: day.entries for day in days}
         self._seals, self._rules_from, self._ids = seals, rules_from, ids
-        self._attacks: dict[Entry, str] = {}
 
     def look(self, candidate: Candidate) -> Filed:
         """Return a candidate as it may be kept: without unseen characters, inert where it is not the owner's.
 
-        One that rests on several places is trusted as little as the least of them.
+        One that rests on several places is trusted as little as the least of them. What is external names its source,
+        and makes no project; where it is a rule, a person is asked.
         """
-        places = candidate.places
-        looked = [self._look(replace(candidate, places=(place,))) for place in places]
-        least = max(looked, key=lambda one: list(Trust).index(one.candidate.trust))
-        return replace(
-            least,
-            candidate=replace(least.candidate, places=places),
-            doubt=next((one.doubt for one in looked if one.doubt), ""),
-            echo=any(one.echo for one in looked),
-            recited=any(one.recited for one in looked),
+        looked = [self._word(candidate, place) for place in candidate.places]
+        trust, source = max(looked, key=lambda one: list(Trust).index(one[0]))
+        text, doubt = without_unseen(candidate.text), ""
+        is_rule = candidate.type is ItemType.RULE
+        if is_rule and trust is Trust.EXTERNAL:
+            doubt = f"is a rule that you did not lay down; its source is {source}"
+        elif is_rule and trust is Trust.SELF and self._rules_from == "owner":
+            doubt = "is a rule of the agent's own, and your settings take rules from you alone"
+        first = candidate.entry.text.partition("\n")[0]
+        return Filed(
+            replace(
+                candidate,
+                text=text if trust is Trust.OWNER else made_inert(text),
+                trust=trust,
+                source=source,
+                new_project="" if source else candidate.new_project,
+            ),
+            doubt=doubt,
+            echo=is_echo(candidate.lines, self._ids),
+            recited=trust is not Trust.OWNER and voice_in(first) is not None,
         )
-
-    def _look(self, candidate: Candidate) -> Filed:
-        entry = candidate.entry
-        decided = candidate.type is ItemType.DECISION and candidate.start_line == entry.start_line
-        trust = self._trust_of(entry, decided=decided)
-        if is_echo(candidate.lines, self._ids):
-            return Filed(replace(candidate, trust=Trust.EXTERNAL), echo=True)
-        text = without_unseen(candidate.text)
-        doubt, trust = self._doubt(candidate, text, trust)
-        text = text if trust is Trust.OWNER else made_inert(text)
-        recited = trust is not Trust.OWNER and voice_in(entry.text.partition("\n")[0]) is not None
-        return Filed(replace(candidate, text=text, trust=trust), doubt=doubt, recited=recited)
 
     def word_of(self, entry: Entry, line: str) -> Trust:
         """Return whose word a line of a log is, for what it does to items that stand: by it Todos are done.
 
         Args:
             entry: the entry.
-            line: the line of it. The memory's own words, and what reads like an attack, are nobody's word; what a
-                lead-in ascribes to somebody else is theirs.
+            line: the line of it. The memory's own words are nobody's word.
         """
-        if is_echo([line], self._ids) or self._attack(entry) or self._above(entry):
+        if is_echo([line], self._ids):
             return Trust.UNTRUSTED
-        if self._trust_of(entry) is Trust.OWNER:
-            return Trust.OWNER
-        lead, colon, _ = peel(without_pointer(line)).said.partition(":")
-        return Trust.EXTERNAL if self._passes_on(entry, lead + colon) else Trust.SELF
+        trust = self._trust_of(entry)
+        at = next((n for n, one in enumerate(entry.text.split("\n")) if line in one), 0)
+        if trust is not Trust.OWNER and (self._source(entry, at, line) or self._echoes(entry, line)):
+            return Trust.EXTERNAL
+        return Trust.OWNER if trust is Trust.OWNER else Trust.SELF
 
     def _trust_of(self, entry: Entry, *, decided: bool = False) -> Trust:
         """Return whose word an entry is; of a question and of a plan the words are the agent's, the decision is not."""
@@ -145,51 +145,74 @@ class Gate:
         agents = trust is Trust.OWNER and act and act[0] in {Act.ANSWERED, Act.PLANNED} and not decided
         return Trust.SELF if agents else trust
 
-    def _doubt(self, candidate: Candidate, text: str, trust: Trust) -> tuple[str, Trust]:
-        """Return why a person is to be asked, if they are, and the trust that is left."""
-        entry = candidate.entry
-        if why := attack_in(candidate.text) or self._attack(entry) or self._above(entry):
-            return why, trust if Trust.SELF.reaches(trust) else Trust.SELF
-        lines = " ".join([text, *candidate.lines])
-        orders = instructs(candidate.type, lines if trust is not Trust.EXTERNAL else text)
-        if trust is Trust.EXTERNAL:
-            if orders:
-                return "says how to behave, after words from outside had come into the session", trust
-            return "", Trust.SELF  # the agent's own account of what it read is its journal
-        if trust is Trust.SELF and orders and self._passes_on(entry, entry.text):
-            return "says how to behave, and passes on words from outside", Trust.EXTERNAL
-        if trust is Trust.SELF and candidate.type is ItemType.RULE and self._rules_from == "owner":
-            return "is a rule of the agent's own, and your settings take rules from you alone", trust
-        return "", trust
+    def _word(self, candidate: Candidate, place: Place) -> tuple[Trust, str]:
+        """Return whose word a candidate is as far as it rests on one place, and the source of what is external."""
+        entry = place.entry
+        decided = candidate.type is ItemType.DECISION and place.start_line == entry.start_line
+        trust = self._trust_of(entry, decided=decided)
+        if trust is Trust.OWNER:
+            return trust, ""
+        if source := self._source(entry, place.start_line - entry.start_line, "\n".join(place.lines)):
+            return Trust.EXTERNAL, source
+        orders = candidate.type is ItemType.RULE or _ORDERS.search(f"{candidate.text} {place.quote}")
+        if trust is Trust.EXTERNAL and (orders or self._echoes(entry, place.quote)):
+            return trust, _TOOL
+        return Trust.SELF, ""
 
-    def _attack(self, entry: Entry) -> str:
-        if entry not in self._attacks:
-            self._attacks[entry] = attack_in("\n".join([*entry.headings, entry.text]))
-        return self._attacks[entry]
-
-    def _above(self, entry: Entry) -> str:
-        """Return why the text that an entry goes on with reads like an attack: paragraphs that were pasted together."""
-        why = next((found for one in self._run(entry) if (found := self._attack(one))), "")
-        return f"goes on with a text that {why}" if why else ""
-
-    def _passes_on(self, entry: Entry, said: str) -> bool:
-        if passes_on(said) or any(map(heads_others_words, entry.headings)):
+    def _echoes(self, entry: Entry, quote: str) -> bool:
+        """Whether a quote holds a part of a sentence that repeats outside text, as capture found it."""
+        lines = entry.text.split("\n")
+        voice = voice_in(lines[0])
+        if voice is None or voice[2] is not Trust.EXTERNAL or not voice[3]:
+            return False
+        (said, spans), needle = said_in_turn(lines), said_in_turn(quote.split("\n"))[0]
+        named = voice[3].split(".")
+        echoing = [span for number, span in enumerate(spans) if str(number) in named]
+        at = said.find(needle) if needle else -1
+        if voice[3] == "all" or at < 0:
             return True
-        return any(_LEADS.search(one.text) and passes_on(one.text) for one in self._run(entry, lists=True))
+        while at >= 0:
+            if any(start < at + len(needle) and at < end for start, end in echoing):
+                return True
+            at = said.find(needle, at + 1)
+        return False
 
-    def _run(self, entry: Entry, *, lists: bool = False) -> Iterable[Entry]:
-        """Yield the entries above one that it goes on with, the nearest first.
+    def _source(self, entry: Entry, at: int, words: str) -> str:
+        """Return the source that is named before a line of an entry, in it or above it; or an empty string.
 
         Args:
-            entry: the entry. One with a time begins something of its own.
-            lists: whether a list goes on with what leads it in; its items are each other's equals, and otherwise alone.
+            entry: the entry.
+            at: the line, from 0.
+            words: the line, with those that follow of the same statement.
         """
+        if any(found[1] not in self._ids for found in _COMMENT.finditer(words)):
+            return "another memory"
+        lines = [without_pointer(line) for line in entry.text.split("\n")]
+        for line in words.split("\n"):
+            marked = peel(without_pointer(line)).marked
+            for start, end in sentences(marked):
+                if source := source_in(marked[start:end]):
+                    return source
+        journal = voice_in(entry.text.partition("\n")[0]) is None
+        for above in range(min(at, len(lines)) - 1, -1, -1):  # a turn is long: there a lead-in leads what it quotes
+            source = source_in(peel(lines[above]).marked)
+            if source and (journal or _LEADS.search(lines[above])):
+                return source
+            if not journal and not _QUOTED.match(lines[above]):
+                break
+        if not journal:
+            return ""
+        above_all = (source_in(f"{heading.rstrip(':')}:") for heading in entry.headings)
+        led = (source_in(peel(one.text.split("\n")[-1]).marked) for one in self._run(entry) if _LEADS.search(one.text))
+        return next(filter(None, (*above_all, *led)), "")
+
+    def _run(self, entry: Entry) -> Iterable[Entry]:
+        """Yield the entries above one that it goes on with, the nearest first; one with a time begins its own."""
         entries = self._entries.get(entry.path, ())
         at = bisect_left(entries, entry.start_line, key=lambda one: one.start_line)
         for one in reversed(entries[max(0, at - _BEFORE) : at]):
-            if _TIMED.match(entry.text) or one.headings != entry.headings or (_LIST.match(entry.text) and not lists):
+            if _TIMED.match(entry.text) or one.headings != entry.headings:
                 return
-            if lists or not _LIST.match(one.text):
-                yield one
+            yield one
             if _TIMED.match(one.text):
                 return

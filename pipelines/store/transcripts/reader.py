@@ -22,11 +22,10 @@ from pipelines.store.files import making, writing
 from pipelines.store.folders import LINKED, holding
 from pipelines.store.layout import ASIDE, SESSIONS
 from pipelines.store.transcripts.acts import Acts
+from pipelines.store.transcripts.outside import Outside, may_call
 from pipelines.store.transcripts.records import (
     SUMMARIES,
     UNKNOWN,
-    lets_in,
-    may_call,
     opening_of,
     said_in,
 )
@@ -91,6 +90,7 @@ class Transcript:
         file: opened for reading bytes; only one line of it is held at a time.
         zone: the zone of times that name none.
         acts: whose act each record is; given where the user's settings take what a program sent as theirs.
+        outside: takes what its tools brought from outside; at each turn it knows what came before that.
         passed: how many lines were passed over, by kind, as far as it was gone through.
         first: the first line of each kind, counted from 1.
         strange: the first line of a shape that no known program writes, or zero.
@@ -99,17 +99,16 @@ class Transcript:
     file: Lines
     zone: tzinfo = UTC
     acts: Acts = field(default_factory=Acts)
+    outside: Outside = field(default_factory=Outside)
     passed: dict[str, int] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     strange: int = 0
     _opening: Opening = ("", "", "", None)
     _spoken: bool = False
-    _outside: bool = False
 
     def __iter__(self) -> Iterator[Turn]:
         """Yield the turns."""
         for number, line in enumerate(read_lines(self.file), start=1):
-            before = self._outside
             if number == 1 and line:
                 line = line.removeprefix(_BOM)  # noqa: PLW2901  the rest of it is the line
                 self._opening = opening_of(_parsed(line) or {}, self.zone)
@@ -124,9 +123,9 @@ class Transcript:
                 self._spoken = True
                 session, cwd, remote, begun = self._opening
                 yield replace(
-                    turn, line=number, session=turn.session or session, cwd=turn.cwd or cwd, remote=remote, begun=begun,
-                    after_outside=before,
-                )  # fmt: skip
+                    turn, line=number, session=turn.session or session, cwd=turn.cwd or cwd, remote=remote, begun=begun
+                )
+                self.outside.own(turn.text)
 
     def faults(self) -> list[str]:
         """Return what could not be read, as parts of a sentence: `3 lines are not JSON (the first is line 8)`."""
@@ -141,14 +140,14 @@ class Transcript:
     def _said(self, line: bytes | None) -> list[Turn] | str | None:
         """Return what a line says, the kind for which it is passed over, or None for an empty line."""
         if line is None:
+            self.outside.miss()
             return TOO_LONG
         if not line.strip():
             return None
         broken = NOT_JSON if line.endswith(b"\n") else CUT_OFF
         if not any(mark in line for mark in _MAY_SPEAK):
-            if not self._outside and may_call(line):
-                call = _parsed(line)
-                self._outside = call is None or lets_in(call, self._opening[1])
+            if may_call(line) and (call := _parsed(line)):
+                self.outside.read(call, self._opening[1])
             return UNREAD if line.startswith(b"{") and line.rstrip().endswith(b"}") else broken
         record = _parsed(line)
         if record is None:
@@ -157,9 +156,10 @@ class Transcript:
         if not self._opening[0] and (opening := opening_of(record, self.zone))[0]:
             self._opening = opening
         said = said_in(record, self.zone, self.acts)
-        # A session that begins with a summary goes on from one that may have read anything.
-        goes_on = said == SUMMARIES and not self._spoken
-        self._outside = self._outside or goes_on or lets_in(record, self._opening[1])
+        acts = (turn.text for turn in said if turn.act) if isinstance(said, list) else ()
+        self.outside.read(record, self._opening[1], acts)
+        if said == SUMMARIES and not self._spoken:  # the session goes on from one that may have read anything
+            self.outside.take(record)
         return said
 
 

@@ -7,19 +7,16 @@ versions of Codex wrote, too, with the `type` message. Everything else is passed
 
 from __future__ import annotations
 
-import json
-import posixpath
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.store.transcripts.acts import Act, is_human, origin_of
+from pipelines.store.transcripts.acts import Act, is_human
 from pipelines.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import tzinfo
 
     from pipelines.store.transcripts.acts import Acts
@@ -52,7 +49,6 @@ class Turn:
         remote: the URL from which its repository was cloned, as the session's first record tells it, or empty.
         begun: when the session began, as its first record tells it.
         subagent: whether it belongs to a subagent: there, the user is the agent that gave it its task.
-        after_outside: whether words from outside had come into the session before: of a page, a server, a foreign file.
         act: what the owner did by which these are their words; NONE for an agent's, and for what a program sent.
         refused: the tool that the owner refused, or empty.
     """
@@ -68,7 +64,6 @@ class Turn:
     remote: str = ""
     begun: datetime | None = None
     subagent: bool = False
-    after_outside: bool = False
     act: Act = Act.NONE
     refused: str = ""
 
@@ -347,106 +342,3 @@ def _without_put_in(text: str) -> str:
         if found[1] == "task-notification" and end >= 0:
             at = len(text)  # the program goes on with how to read the result
     return "".join([*kept, text[at:]]).strip()
-
-
-# Known tools that touch nothing but the session's own folder let in none. Every other tool does, the unknown ones,
-# too: a page, a search, a server of tools, a subagent that may have read any of these.
-_OWN: Final = frozenset(
-    """edit write multiedit notebookedit todowrite todoread exitplanmode enterplanmode askuserquestion killshell
-    killbash bashoutput applypatch updateplan taskcreate taskupdate tasklist taskget strreplaceeditor
-    strreplacebasededittool ls glob listdir think requestuserinput""".split()
-)
-_READS: Final = frozenset("read grep notebookread view readfile viewimage cat searchfiles grepsearch".split())
-_SHELLS: Final = frozenset(
-    """bash shell exec execcommand localshell localshellcall terminal runterminalcmd containerexec writestdin
-    shellcommand""".split()
-)
-_PATHS: Final = ("file_path", "path", "notebook_path", "filename", "file")
-_FOREIGN: Final = frozenset(
-    "node_modules site-packages dist-packages vendor third_party .venv venv downloads .cargo .npm .cache gems".split()
-)
-_REACHES_OUT: Final = re.compile(
-    r"\b(?:curl|wget|aria2c|git\s+(?:clone|pull|fetch|submodule)|gh|glab|hub|ssh|scp|sftp|rsync|nc|ncat|telnet|"
-    r"ftp|lynx|w3m|links|"
-    r"pip3?\s+(?:download|show)|npm\s+(?:view|info|search)|docker\s+(?:pull|run)|kubectl\s+logs|mail|mutt|imap|"
-    r"psql|mysql|"
-    r"redis-cli|mongo(?:sh)?|aws|gcloud|az|slack|jira)\b|(?:https?|ftp)://(?!localhost|127\.|\[::1\])",
-    re.IGNORECASE,
-)
-_CALL_LINE: Final = re.compile(rb'"type":\s?"(?:[a-z_]{1,40}_call|mcp_[a-z_]{1,40})"|"role":\s?"(?:tool|function)"')
-_HEAD: Final = 600
-_TOOLS: Final = ("tool", "function")  # a record may hold anything in their place, also what no set can hold
-_USES: Final = ("tool_use", "toolCall", "tool_call")
-
-
-def may_call(line: bytes) -> bool:
-    """Return whether a line that no side spoke may hold the call of a tool."""
-    return bool(_CALL_LINE.search(line, 0, _HEAD))
-
-
-def lets_in(record: Record, cwd: str) -> bool:
-    """Return whether a record lets words from outside into the session.
-
-    Args:
-        record: the record.
-        cwd: the session's folder as far as it was told, or empty.
-    """
-    cwd = record["cwd"] if isinstance(record.get("cwd"), str) else cwd
-    if origin_of(record) not in {"", "human", "task-notification"}:
-        return True
-    return any(_is_outside(name, given, cwd) for name, given in _calls(record))
-
-
-def _calls(record: Record) -> Iterator[tuple[str, object]]:
-    """Yield name and input of each tool that a record calls; of a result that comes with no call, no name."""
-    payload, message = record.get("payload"), record.get("message")
-    if isinstance(payload, dict) and isinstance(kind := payload.get("type"), str) and kind.endswith("_call"):
-        given = payload.get("arguments", payload.get("input", payload.get("action")))
-        yield str(payload.get("name") or ("shell" if kind == "local_shell_call" else "")), given
-    holder = message if isinstance(message, dict) else record
-    if holder.get("role") in _TOOLS:
-        yield str(holder.get("name") or ""), None
-    content, calls = holder.get("content"), holder.get("tool_calls")
-    for block in content if isinstance(content, list) else ():
-        kind = block.get("type") if isinstance(block, dict) else None
-        if kind in _USES:
-            yield str(block.get("name") or ""), block.get("input", block.get("arguments"))
-        elif isinstance(kind, str) and (kind.endswith(("_tool_use", "_tool_result")) or kind == "mcp_call"):
-            yield "", None  # the provider's own search, or a server of tools
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, dict) else None
-        yield (str(function.get("name") or ""), function.get("arguments")) if isinstance(function, dict) else ("", None)
-
-
-def _is_outside(name: str, given: object, cwd: str) -> bool:
-    tool = re.sub(r"[^a-z0-9]", "", name.casefold())
-    if "__" in name or not tool:
-        return True
-    if tool in _OWN:
-        return False
-    arguments = _arguments(given)
-    if tool in _READS:
-        return any(
-            _leads_out(value, cwd) for key, value in arguments.items() if key in _PATHS and isinstance(value, str)
-        )
-    if tool in _SHELLS:
-        return bool(_REACHES_OUT.search(str(arguments)[:20_000]))
-    return True
-
-
-def _arguments(given: object) -> dict[str, Any]:
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
-            return {"command": given}
-    return given if isinstance(given, dict) else {"command": given} if given is not None else {}
-
-
-def _leads_out(path: str, cwd: str) -> bool:
-    if frozenset(path.casefold().split("/")) & _FOREIGN:
-        return True
-    if not path.startswith(("/", "~")) and ".." not in path.split("/"):
-        return False
-    whole = posixpath.normpath(posixpath.join(cwd, path))
-    return not cwd or not (whole == cwd or whole.startswith(f"{cwd.rstrip('/')}/"))

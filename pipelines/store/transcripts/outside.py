@@ -1,0 +1,306 @@
+"""What a session's tools brought from outside, and whether an agent's words repeat it.
+
+A call tells by its tool and its paths whether what it gives back is outside text. Of that text every run of eight words
+is kept as a bit of a filter of fixed size: one that overflows answers yes too often, and never too seldom.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
+
+from pipelines.store.transcripts.acts import origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from pipelines.store.transcripts.acts import Record
+
+
+RUN: Final = 8
+"""So many words in a row that an agent shares with outside text are not its own."""
+_FEWEST: Final = 4  # words of a sentence that is shorter than a run, and is compared whole
+_BITS: Final = 1 << 26
+_MOST: Final = 2_000_000  # words of outside text in one session; what is said after more of them counts as shared
+_COMMITS: Final = 5000  # the newest ones of a repository, whose files are looked at
+_MOST_KNOWN: Final = 200_000  # runs of the session's own words, and calls, and files that it wrote
+_WORD: Final = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
+_SENTENCE: Final = re.compile(r"[.!?:;]\s|[\n。！？|]")
+# Known tools that touch nothing but the session's own folder let in nothing. Every other tool does, the unknown ones,
+# too: a page, a search, a server of tools, a subagent that may have read any of these.
+_WRITES: Final = frozenset(
+    "edit write multiedit notebookedit applypatch strreplaceeditor strreplacebasededittool".split()
+)
+_OWN: Final = _WRITES | frozenset(
+    """todowrite todoread exitplanmode enterplanmode askuserquestion killshell killbash bashoutput updateplan
+    taskcreate taskupdate tasklist taskget ls glob listdir think requestuserinput toolsearch skill
+    slashcommand""".split()
+)
+_READS: Final = frozenset("read grep notebookread view readfile viewimage cat searchfiles grepsearch".split())
+_SHELLS: Final = frozenset(
+    """bash shell exec execcommand localshell localshellcall terminal runterminalcmd containerexec writestdin
+    shellcommand""".split()
+)
+_PATHS: Final = ("file_path", "path", "notebook_path", "filename", "file")
+_FOREIGN: Final = frozenset(
+    "node_modules site-packages dist-packages vendor vendored third_party .venv venv downloads .cargo .npm .cache "
+    "gems".split()
+)
+_REACHES_OUT: Final = re.compile(
+    r"\b(?:curl|wget|aria2c|git\s+(?:clone|pull|fetch|submodule)|gh|glab|hub|ssh|scp|sftp|rsync|nc|ncat|telnet|"
+    r"ftp|lynx|w3m|links|"
+    r"pip3?\s+(?:download|show)|npm\s+(?:view|info|search)|docker\s+(?:pull|run)|kubectl\s+logs|mail|mutt|imap|"
+    r"psql|mysql|"
+    r"redis-cli|mongo(?:sh)?|aws|gcloud|az|slack|jira)\b|(?:https?|ftp)://(?!localhost|127\.|\[::1\])",
+    re.IGNORECASE,
+)
+_ARGUMENT: Final = re.compile(r"[^\s'\"`;|&<>(){}=,:$\\]+")
+_CALL_LINE: Final = re.compile(
+    rb'"type":\s?"(?:[a-z_]{1,40}_call(?:_output)?|mcp_[a-z_]{1,40})"|"role":\s?"(?:tool|function|toolResult)"'
+)
+_HEAD: Final = 600
+_TOOLS: Final = ("tool", "function", "toolResult", "tool_result")
+_USES: Final = ("tool_use", "toolCall", "tool_call")
+_IDS: Final = ("tool_use_id", "call_id", "toolCallId", "tool_call_id", "id")
+_MEMORY: Final = re.compile(r"mcp__(?:plugin_)?memcurate(?:_memcurate)?__")
+
+
+def may_call(line: bytes) -> bool:
+    """Return whether a line that no side spoke may hold the call of a tool, or what it gave back."""
+    return bool(_CALL_LINE.search(line, 0, _HEAD))
+
+
+@dataclass(slots=True)
+class Outside:
+    """The outside text of one session, as far as its records were read.
+
+    Args:
+        tools: tools, and servers of tools, whose results the user takes as their own, as the settings name them.
+        is_foreign: tells of the session's folder and the path of a file whether somebody else committed that last.
+        seen: whether any outside text has come.
+    """
+
+    tools: frozenset[str] = frozenset()
+    is_foreign: Callable[[str, str], bool] = lambda _home, _path: False
+    seen: bool = False
+    _home: str = ""
+    _words: int = 0
+    _filter: bytearray = field(default_factory=bytearray, repr=False)
+    _own: set[int] = field(default_factory=set)
+    _calls: dict[str, bool] = field(default_factory=dict)
+    _written: set[str] = field(default_factory=set)
+
+    def read(self, record: Record, cwd: str, acts: Iterable[str] = ()) -> None:
+        """Note which tools a record calls, and take what they gave back, where that is outside text.
+
+        Args:
+            record: the record.
+            cwd: the session's folder as its first record told it, or empty.
+            acts: what the owner said by it, which may stand in what a tool gave back.
+        """
+        for text in acts:
+            self.own(text)
+        told = record.get("cwd")
+        here = told if isinstance(told, str) else cwd
+        self._home = self._home or cwd or here
+        for ident, name, given in _calls(record):
+            is_outside = self._is_outside(name, given, here)
+            self.seen = self.seen or is_outside
+            if ident and len(self._calls) < _MOST_KNOWN:
+                self._calls[ident] = is_outside
+        for ident, content in _results(record):
+            if self._calls.pop(ident, True):
+                self.take(content)
+        if origin_of(record) not in {"", "human", "task-notification"}:
+            self.take(record.get("message"))
+
+    def take(self, content: object) -> None:
+        """Take outside text: a text, or a result in whatever form, of which all strings count."""
+        self.seen = True
+        for text in _texts(content):
+            for run in _runs(text):
+                if self._words > _MOST:
+                    return
+                self._words += 1
+                if run not in self._own:
+                    self._filter = self._filter or bytearray(_BITS >> 3)
+                    self._filter[(run >> 3) % len(self._filter)] |= 1 << (run & 7)
+
+    def miss(self) -> None:
+        """Take what cannot be read: whatever the agent says from here on may repeat it."""
+        self.seen, self._words = True, _MOST + 1
+
+    def own(self, text: str) -> None:
+        """Take what the owner typed, or the agent said: outside text that repeats it later is no source of it."""
+        if len(self._own) < _MOST_KNOWN:
+            self._own.update(run for run in _runs(text) if not self._has(run))
+
+    def echoes(self, sentence: str) -> bool:
+        """Return whether an agent's sentence shares a run of words with what had come from outside."""
+        return self.seen and any(self._words > _MOST or self._has(run) for run in _runs(sentence))
+
+    def _has(self, run: int) -> bool:
+        return bool(self._filter) and bool(self._filter[(run >> 3) % len(self._filter)] >> (run & 7) & 1)
+
+    def _is_outside(self, name: str, given: object, cwd: str) -> bool:
+        tool = re.sub(r"[^a-z0-9]", "", name.casefold())
+        if _MEMORY.match(name) or any(name == one or name.startswith(f"{one}__") for one in self.tools):
+            return False
+        if "__" in name or not tool:
+            return True
+        arguments = _arguments(given)
+        paths = [value for key, value in arguments.items() if key in _PATHS and isinstance(value, str)]
+        if tool in _OWN:
+            if tool in _WRITES and len(self._written) < _MOST_KNOWN:
+                self._written.update(posixpath.normpath(posixpath.join(cwd, path)) for path in paths)
+            return False
+        if tool in _SHELLS:
+            command = str(arguments)[:20_000]
+            return bool(_REACHES_OUT.search(command)) or any(
+                self._leads_out(word, cwd, ("//", "/dev/", "/usr/", "/bin/")) for word in _ARGUMENT.findall(command)
+            )
+        return tool not in _READS or any(self._leads_out(path, cwd) for path in paths)
+
+    def _leads_out(self, path: str, cwd: str, passed: tuple[str, ...] = ()) -> bool:
+        whole = posixpath.normpath(posixpath.join(cwd, path))
+        if whole in self._written or (passed and path.startswith(passed)):
+            return False
+        if frozenset(path.casefold().split("/")) & _FOREIGN:
+            return True
+        if path.startswith(("/", "~")) or ".." in path.split("/"):
+            home = self._home.rstrip("/")
+            if not home or not (whole == home or whole.startswith(f"{home}/")):
+                return True
+        return self.is_foreign(self._home, whole)
+
+
+def _calls(record: Record) -> Iterator[tuple[str, str, object]]:
+    """Yield id, name and input of each tool that a record calls; what a provider's own search brings has no name."""
+    payload, message = record.get("payload"), record.get("message")
+    if isinstance(payload, dict) and isinstance(kind := payload.get("type"), str) and kind.endswith("_call"):
+        given = payload.get("arguments", payload.get("input", payload.get("action")))
+        yield _ident(payload), str(payload.get("name") or ("shell" if kind == "local_shell_call" else "")), given
+    holder = message if isinstance(message, dict) else record
+    content, calls = holder.get("content"), holder.get("tool_calls")
+    for block in content if isinstance(content, list) else ():
+        kind = block.get("type") if isinstance(block, dict) else None
+        if kind in _USES:
+            yield _ident(block), str(block.get("name") or ""), block.get("input", block.get("arguments"))
+        elif isinstance(kind, str) and (kind.endswith("_tool_use") or kind == "mcp_call"):
+            yield _ident(block), "", None
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            yield _ident(call), str(function.get("name") or ""), function.get("arguments")
+        else:
+            yield "", "", None
+
+
+def _results(record: Record) -> Iterator[tuple[str, object]]:
+    """Yield what a record's tools gave back, each with the id of its call, or an empty one."""
+    payload, message = record.get("payload"), record.get("message")
+    if isinstance(payload, dict) and str(payload.get("type")).endswith("_output"):
+        yield _ident(payload), payload.get("output")
+    holder = message if isinstance(message, dict) else record
+    content = holder.get("content")
+    if holder.get("role") in _TOOLS:
+        yield _ident(holder), content
+        return
+    for block in content if isinstance(content, list) else ():
+        kind = block.get("type") if isinstance(block, dict) else None
+        if isinstance(kind, str) and kind.endswith("tool_result"):
+            yield _ident(block), block.get("content")
+
+
+def _ident(block: dict[str, Any]) -> str:
+    return next((value for key in _IDS if isinstance(value := block.get(key), str)), "")
+
+
+def _arguments(given: object) -> dict[str, Any]:
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            return {"command": given}
+    return given if isinstance(given, dict) else {"command": given} if given is not None else {}
+
+
+def _texts(content: object) -> Iterator[str]:
+    """Yield the strings of a result, also of one that is JSON within a string."""
+    left = [content]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            inner: object = None
+            if one[:1] in {"{", "["}:
+                with suppress(ValueError, RecursionError):
+                    inner = json.loads(one)
+            if isinstance(inner, (dict, list)):
+                left.append(inner)
+            else:
+                yield one
+        elif isinstance(one, dict):
+            left += one.values()
+        elif isinstance(one, list):
+            left += one
+
+
+def _runs(text: str) -> Iterator[int]:
+    """Yield a number for every run of eight words, and for every sentence of a few words less."""
+    words = _WORD.findall(text.casefold())
+    for at in range(len(words) - RUN + 1):
+        yield _number(words[at : at + RUN])
+    for sentence in _SENTENCE.split(text.casefold()):
+        if len(sentence) < 1 << 9 and _FEWEST <= len(short := _WORD.findall(sentence)) < RUN:
+            yield _number(short)
+
+
+def _number(words: Iterable[str]) -> int:
+    told = " ".join(words).encode()
+    return crc32(told) << 32 | crc32(told, 0x9E3779B9)
+
+
+@dataclass(slots=True)
+class Authors:
+    """Who committed files last, in the repositories of sessions; each is asked once, for its newest commits."""
+
+    _known: dict[str, tuple[str, dict[str, str]]] = field(default_factory=dict)
+
+    def is_foreign(self, folder: str, path: str) -> bool:
+        """Return whether a file's last commit has another author than the repository's `user.email`.
+
+        Args:
+            folder: the folder in which the session worked; where it is no more, or git is not, nothing is foreign.
+            path: the whole path of the file.
+        """
+        if folder not in self._known:
+            self._known[folder] = self._asked(folder)
+        mine, authors = self._known[folder]
+        return authors.get(path, mine).casefold() != mine.casefold()
+
+    def _asked(self, folder: str) -> tuple[str, dict[str, str]]:
+        from pipelines.errors import GitFault  # noqa: PLC0415  most sessions read no file of a repository
+        from pipelines.store.git_process import GitCommands  # noqa: PLC0415  as above
+
+        git, authors, author = GitCommands(), dict[str, str](), ""
+        git.root = Path(folder)
+        try:
+            if not folder or not git.root.is_dir():
+                return "", {}
+            mine = git.run("config", "user.email").decode().strip()
+            inside = git.run("rev-parse", "--show-prefix").decode().rstrip("\n")
+            top = folder.rstrip("/").removesuffix(inside.rstrip("/")).rstrip("/")
+            told = git.rows("log", f"--max-count={_COMMITS}", "--format=%x00%ae", "--name-only", "--no-renames")
+            for row in (line.decode(errors="replace") for line in told):
+                author = row[1:] if row.startswith("\0") else author
+                if row and not row.startswith("\0"):
+                    authors.setdefault(f"{top}/{row}", author)
+        except (GitFault, OSError):  # it is no repository, or names no owner
+            return "", {}
+        return mine, authors
