@@ -22,7 +22,7 @@ from pipelines.night.progress import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.item import Trust
-from pipelines.store.layout import REPLIES, REVIEW
+from pipelines.store.layout import BRIEFING, REPLIES, REVIEW, USER
 from pipelines.store.log import parse_entries
 from pipelines.store.snapshot import read_documents
 from pipelines.text import without_unseen
@@ -148,7 +148,7 @@ def test_nothing_in_a_log_forges_structure(memory: Memory, tmp_path: Path, name:
     for path, document in hostile.items():
         new = path not in benign
         assert not new or re.fullmatch(r"(?:Projects/[a-z0-9-]{1,100}|Areas/general|Review)\.md", path), path
-        assert headings(document) <= known | {"Not confirmed"}, path
+        assert headings(document) <= known | {"## Not confirmed"}, path
         assert keys(document) <= fronts, path
         assert document.faults == (), path
         assert document.front.get("trust") != "owner" or not document.items, path
