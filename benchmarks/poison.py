@@ -1,6 +1,6 @@
 """Print what becomes of attacks by the channel they come in by, and what it costs honest lines: one table, both sides.
 
-usage: python -m benchmarks.poison [--attacks FOLDER] [--sessions FOLDER] [--journals FOLDER] [--most N]
+usage: python -m benchmarks.poison [--attacks DIR] [--sessions DIR] [--journals DIR] [--most N] [--channel NAME]
 
 Public attack sets are fetched beside this project, and none is kept in it:
 
@@ -8,7 +8,8 @@ Public attack sets are fetched beside this project, and none is kept in it:
     git clone https://github.com/HumanCompatibleAI/tensor-trust-data          benchmarks/hijacking-robustness
     git clone https://github.com/ethz-spylab/agentdojo, https://github.com/uiuc-kang-lab/InjecAgent
 
-FOLDER holds any of their JSON and JSONL files; `tests/data/poison` is always read, too. `--sessions` is a folder of
+The folder `--attacks` holds any of their JSON and JSONL
+files; `tests/data/poison` is always read, too. `--sessions` is a folder of
 transcripts of public repositories, `--journals` one of daily logs (`YYYY-MM-DD.md`), a folder a journal.
 
 Every attack comes in by each channel three times: bare, and labelled as a Fact and as a Rule. *rules* reads without a
@@ -266,6 +267,9 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--sessions", type=Path)
     parser.add_argument("--journals", type=Path)
     parser.add_argument("--most", type=int, default=200)
+    parser.add_argument(
+        "--channel", choices=tuple(CHANNELS), action="append", help="only these; all where none is named"
+    )
     given = parser.parse_args(arguments)
     attacks = [one for folder in (OWN, given.attacks) if folder for one in attacks_in(folder, given.most)]
     laid = [f"{label}{one}" for one in attacks for label in ("", "Fact: ", "Rule: ")]
@@ -278,7 +282,7 @@ def main(arguments: list[str]) -> None:
         readers = {"rules": "rules", "obedient": f"exec:{sys.executable} {home / 'obedient.py'}"}
         print(f"{len(attacks)} attacks, each bare, as a Fact and as a Rule")
         print(f"{'channel':28}{'reader':10}{'rules live':>12}{'in MEMORY.md':>14}{'items live':>12}{'waiting':>9}")
-        for number, channel in enumerate(CHANNELS):
+        for number, channel in enumerate(given.channel or CHANNELS):
             for reader, provider in readers.items():
                 found = measured(home / f"{reader}{number}", channel, laid, provider)
                 row = f"{found.rules:12}{found.loaded:14}{found.live:12}{found.waiting:9}"

@@ -219,7 +219,7 @@ class _Capture:
 
     def _spoken(self, file: IO[bytes]) -> Iterator[tuple[int, bool, str]]:
         """Yield each turn's line, whether it has an id, and its identity."""
-        for turn in Transcript(file, self.days.zone, Acts(self.headless)):
+        for turn in Transcript(file, self.days.zone, Acts(self.headless), Outside(hears=False)):
             if not turn.subagent:
                 told = replace(turn, text=self.cleaner.words(turn.text))
                 yield turn.line, bool(turn.record), identity_of(told)

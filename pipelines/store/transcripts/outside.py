@@ -83,11 +83,13 @@ class Outside:
     Args:
         tools: tools, and servers of tools, whose results the user takes as their own, as the settings name them.
         is_foreign: tells of the session's folder and the path of a file whether somebody else committed that last.
+        hears: whether it listens at all; who only compares sessions needs none of it.
         seen: whether any outside text has come.
     """
 
     tools: frozenset[str] = frozenset()
     is_foreign: Callable[[str, str], bool] = lambda _home, _path: False
+    hears: bool = True
     seen: bool = False
     _home: str = ""
     _words: int = 0
@@ -104,6 +106,8 @@ class Outside:
             cwd: the session's folder as its first record told it, or empty.
             acts: what the owner said by it, which may stand in what a tool gave back.
         """
+        if not self.hears:
+            return
         for text in acts:
             self.own(text)
         told = record.get("cwd")
@@ -138,7 +142,7 @@ class Outside:
 
     def own(self, text: str) -> None:
         """Take what the owner typed, or the agent said: outside text that repeats it later is no source of it."""
-        if len(self._own) < _MOST_KNOWN:
+        if self.hears and len(self._own) < _MOST_KNOWN:
             self._own.update(run for run in _runs(text) if not self._has(run))
 
     def echoes(self, sentence: str) -> bool:
