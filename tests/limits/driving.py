@@ -45,8 +45,10 @@ def drive() -> None:
 
 
 def _tables() -> None:
-    assert [rule.pattern for rule in load_rules().rules]
-    find_secrets(b"nothing")
+    rules = load_rules()
+    assert [rule.pattern for rule in rules.rules]
+    assert not [*rules.anchors.hits(b" ".join(text for text, _ in rules.anchors._common))]
+    assert find_secrets("password = 'x8kQ\u200b2vR9mW4tZ7pL'".encode())
 
 
 def _files() -> None:

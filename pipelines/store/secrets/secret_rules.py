@@ -241,7 +241,9 @@ def tells_itself(name: str) -> bool:
 
 def is_name(value: bytes) -> bool:
     """Return whether a value may well be the name of something: words, perhaps with numbers, a path or an address."""
-    return any(form.fullmatch(value) for form in (_TELLING, _NAMES, _NAMING)) and not looks_random(value)
+    return bool(_TELLING.fullmatch(value) or _NAMES.fullmatch(value) or _NAMING.fullmatch(value)) and not looks_random(
+        value
+    )
 
 
 def _hides_nothing(rules: Rules, value: bytes) -> bool:
