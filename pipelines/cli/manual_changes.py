@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.output import on_terminal
-from pipelines.errors import UsageFault
+from pipelines.errors import BadFile, UsageFault
 from pipelines.store.document import numbered
 from pipelines.store.layout import LOGS, NOTES, Kind
 from pipelines.store.secrets import veil
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
+    from pipelines.night.manual import Held
     from pipelines.store.change_set import Change
     from pipelines.store.document import Document
 
@@ -35,23 +36,25 @@ def item_named(documents: Mapping[str, Document], prefix: str) -> str:
     return named_item(prefix, [placed.item.id for _, placed in numbered(documents.values())])
 
 
-def open_document(
-    documents: Mapping[str, Document], name: str, shown: Callable[[str], str], closed: Collection[Kind], advice: str
-) -> str:
+def open_document(held: Held, name: str, closed: Collection[Kind], advice: str) -> str:
     """Return the path of the one document that a name means, and that takes items.
 
     Args:
-        documents: every document by path.
+        held: the memory with every document.
         name: what a person calls it.
-        shown: what people call the file at a path.
         closed: the kinds that take no items.
         advice: what to do where there is none.
 
     Raises:
         UsageFault: there is none, or more than one.
+        BadFile: it is there, and nothing can be written into it as it is.
     """
-    found = named_documents(documents, name, shown)
-    fit = [path for path in found if documents[path].kind not in closed]
+    shown = held.snapshot.shown
+    for one in held.snapshot.warnings:
+        if one.pending and name in {one.path, one.shown}:
+            raise BadFile(name, one.why, "")
+    found = named_documents(held.documents, name, shown)
+    fit = [path for path in found if held.documents[path].kind not in closed]
     if len(fit) == 1:
         return fit[0]
     raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", advice)

@@ -174,9 +174,8 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
             edits = sum(map(len, (people.edited, people.numbered, people.stones, people.asked)))
             if edits:
                 after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.stones)
-                edits *= held.write(after, by="people")[
-                    1
-                ]  # what changes no byte, as a wording that went before, is done
+                # What changes no byte, as a wording that went before, is done.
+                edits *= held.write(after, by="people")[1]
                 held = replace(held, snapshot=read_snapshot(root))
         yield held
 

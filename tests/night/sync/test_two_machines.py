@@ -81,7 +81,8 @@ def test_what_was_edited_and_pushed_by_hand_is_the_owners(
     line = next(line for line in one.read("Projects/kestrel.md").splitlines() if "50 entries" in line)
     assert " by=" not in line, "no cap moves it"
     assert facts[2] not in items
-    assert len((one.root / "State/tombstones.jsonl").read_text().splitlines()) == 1
+    stones = map(json.loads, (one.root / "State/tombstones.jsonl").read_text().splitlines())
+    assert [stone["reason"] for stone in stones] == ["deleted", "corrected"]
     other.curate("run", "--now", "2025-01-04T23:30")
     check_same((one, other), remote)
 

@@ -56,7 +56,9 @@ def test_a_missed_a_failed_and_a_partial_night_are_seen(memory: Memory) -> None:
     assert "left something pending" in memory.curate("context", "--now", "2026-03-20T10:30")
     memory.git("checkout", "--detach", "-q")
     memory.curate("run", "--now", "2026-03-21T02:00", exits=1)
-    assert "2026-03-20 02:00" in memory.curate("context", "--now", "2026-03-21T10:30")
+    said = memory.curate("context", "--now", "2026-03-21T10:30")
+    assert "last run 2026-03-21 02:00, failed: The git repository at" in said
+    assert "is on no branch" in said
 
 
 @pytest.mark.parametrize("name", ["blue\nwhale", "blue\ufeffwhale", "\x1bblue-whale", "blue\u202ewhale"])
