@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 SCHEMA = {"type": "object", "properties": {"items": {"type": "array", "maxItems": 3}}, "required": ["items"]}
-TOKEN = "x8Kq2vR9mW4tZ7pL3nB6yH1cJ5dF0gSaQeTu"
+GARBLE = "x8Kq2vR9mW4tZ7pL3nB6yH1cJ5dF0gSaQeTu"
 CALL = Call("extract", "extract", 4, "the system part\n", "the day “ü”\n" * 9000, SCHEMA)
 
 
@@ -134,7 +134,7 @@ def test_codex_is_started_alone_and_told_by_standard_input(programs: Path) -> No
         (
             "claude-code",
             "",
-            {"status": 1, "errors": f"no such flag; ghp_{TOKEN}"},
+            {"status": 1, "errors": f"no such flag; ghp_{GARBLE}"},
             Kind.FAILED,
             "no such flag; [",
         ),
@@ -155,7 +155,7 @@ def test_codex_is_started_alone_and_told_by_standard_input(programs: Path) -> No
         ),
         (
             "codex",
-            codex_says(None, f"You have hit your usage limit. ghp_{TOKEN}"),
+            codex_says(None, f"You have hit your usage limit. ghp_{GARBLE}"),
             {},
             Kind.DOWN,
             "failed: You have hit your usage limit",
@@ -169,7 +169,7 @@ def test_how_they_fail(programs: Path, provider: str, said: str, how: dict[str, 
     assert fault.kind is kind
     assert why in fault.why
     assert "the day" not in fault.why
-    assert TOKEN not in fault.why
+    assert GARBLE not in fault.why
 
 
 def test_one_that_is_not_there_or_hangs_is_a_plain_failure(programs: Path) -> None:
