@@ -12,6 +12,7 @@ import json
 import re
 from collections import Counter
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import CurateError
@@ -32,6 +33,9 @@ _VARIED: Final = 8
 _BITS: Final = 3.0
 _HASH: Final = 32
 _MOST: Final = 10_000
+_MOST_TRIED: Final = 250_000
+"""So much of one run without a blank is hashed, which takes half a second: a longer one is made to take time."""
+_MOST_OPEN: Final = 4
 _HEADING: Final = re.compile(r"(?m)^#+[ \t]+(.+)$")
 _EDGE: Final = re.compile(rb"\\[nrtbf]|[^A-Za-z0-9]")
 _RUN: Final = re.compile(rb"\S{12,}")
@@ -136,10 +140,10 @@ class Known:
             edges = {start, end}
             for edge in _EDGE.finditer(data, start, end):
                 edges.update(edge.span())
-            for at in edges:
-                for length in lengths:
-                    if at + length in edges and (rule := self.rules.get(self.digest(data[at : at + length]))):
-                        yield at, at + length, rule
+            pairs = ((at, at + length) for at in sorted(edges) for length in lengths if at + length in edges)
+            for begin, stop in islice(pairs, _MOST_TRIED):
+                if rule := self.rules.get(self.digest(data[begin:stop])):
+                    yield begin, stop, rule
 
     @cached_property
     def _names(self) -> frozenset[str]:
@@ -161,9 +165,13 @@ _OPEN: Final[dict[Path, Known]] = {}
 
 def known_in(root: Path, key: Callable[[], bytes]) -> Known:
     """Return the known values of a memory, as its file has them now."""
-    return _OPEN.setdefault(root, Known(root, key)).refresh()
+    known = _OPEN.pop(root, None) or Known(root, key)
+    _OPEN[root] = known  # the newest is the last
+    while len(_OPEN) > _MOST_OPEN:
+        del _OPEN[next(iter(_OPEN))]
+    return known.refresh()
 
 
 def known_anywhere() -> list[Known]:
-    """Return the known values of the memories that this process has opened, where there are any."""
+    """Return the known values of the memories that this process opened last, where there are any."""
     return [known for known in _OPEN.values() if known.rules]
