@@ -176,6 +176,7 @@ class Memory:
         from pipelines.clock import day_of, moment  # noqa: PLC0415  as above
         from pipelines.settings import load_settings  # noqa: PLC0415  as above
         from pipelines.store.append_log import append_line, log_line  # noqa: PLC0415  as above
+        from pipelines.store.log import last_place  # noqa: PLC0415  as above
         from pipelines.store.secrets import format_found, load_redactor  # noqa: PLC0415  as above
         from pipelines.store.secrets.redact import without_private  # noqa: PLC0415  as above
 
@@ -188,7 +189,8 @@ class Memory:
         line = load_redactor(self.root).redact(said)
         path = layout_of(self.root).real(append_line(self.root, day, line.text))
         redacted = format_found(line.found) if line.found else ""
-        return Written(path, _last_line(self.root / path, line.text), line.text, day, redacted)
+        number = last_place((self.root / path).read_bytes().decode(errors="replace"), line.text)
+        return Written(path, number, line.text, day, redacted)
 
     def items(self, *, type: str = "", status: str = "", document: str = "") -> list[Held]:  # noqa: A002  the item's word
         """Return the items of the memory, in order of documents and lines, whatever their status.
@@ -269,9 +271,3 @@ def _day(text: str) -> str:
 def _one_line(text: str) -> str:
     """Return a text as one line can hold it: valid Unicode, and no mark that begins a comment."""
     return text.encode(errors="replace").decode().replace("<!--", "<! --")
-
-
-def _last_line(file: Path, line: str) -> int:
-    """Return where a line that was just appended stands: others may have written after it."""
-    lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
-    return next((number for number in range(len(lines), 0, -1) if lines[number - 1] == line), len(lines))

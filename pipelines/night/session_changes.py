@@ -23,6 +23,7 @@ from pipelines.store.change_set import placed_item
 from pipelines.store.files import read_bytes
 from pipelines.store.git_history import BY_SESSION
 from pipelines.store.item import OUTCOMES, Evidence, ItemType, Status, Trust, fold, quote_digest
+from pipelines.store.log import last_place
 from pipelines.store.secrets import load_redactor
 from pipelines.text import without_unseen
 from pipelines.user_settings import load_user_settings
@@ -161,6 +162,5 @@ def _changed(
 def _logged(root: Path, day: str, said: str) -> Evidence:
     """Append a line to the log of a day, and return it as evidence."""
     path = append_line(root, day, said)
-    lines = (read_bytes(root, path) or b"").decode(errors="replace").split("\n")
-    number = next((at for at in range(len(lines), 0, -1) if lines[at - 1] == said), len(lines))
+    number = last_place((read_bytes(root, path) or b"").decode(errors="replace"), said)
     return Evidence(path, number, number, quote_digest(said))

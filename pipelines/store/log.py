@@ -111,6 +111,12 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in with_newlines(text).removesuffix("\n").split("\n")]
 
 
+def last_place(text: str, line: str) -> int:
+    """Return the number of the last line of a log that says this, or else that of its last line."""
+    lines = lines_of(text)
+    return next((number for number in range(len(lines), 0, -1) if lines[number - 1] == line), len(lines))
+
+
 @dataclass(slots=True)
 class _Reader:
     path: str

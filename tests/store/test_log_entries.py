@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipelines.store.log import parse_entries
@@ -191,8 +192,13 @@ PIECES = st.sampled_from((*TEXTS, *MARKS))
 
 
 @given(st.lists(st.one_of(PIECES, st.text(max_size=12)), max_size=40).map("\n".join))
+@example("\r0")
+@example("- a\r- b\n")
+@example("10 %\r20 %\r- done\n")
 def test_entries_are_lines_of_the_log_in_order(text: str) -> None:
-    lines, last = text.split("\n"), 0
+    alone = len(re.findall(r"\r(?!\n)", text))  # a log of an old Mac ends its lines with this
+    ends, last = (r"\r\n|\r|\n" if alone > text.count("\n") else r"\n"), 0
+    lines = re.split(ends, text)
     for entry in read(text):
         assert last < entry.start_line <= entry.end_line <= len(lines)
         last = entry.end_line
