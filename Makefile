@@ -4,7 +4,7 @@
 # and these take their time:
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
 #   make e2e       let the real Claude Code and Codex talk to a local server; AGENTS=DIR names the folder that holds them
-#   make fuzz      feed every reader with random inputs; FUZZ_INPUTS=1000000 chooses how many
+#   make fuzz      try every property and reader with random inputs; FUZZ_INPUTS=1000000 chooses how many
 #   make bench     measure the speed of the index and of a session's start; UNITS="10000 100000 1000000" chooses the sizes
 #   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
 #   make bench-secrets DATA="DIR ..."   measure how often the rules for secrets alarm on text without any, and how fast they are
@@ -46,6 +46,7 @@ e2e: install
 	AGENT_PROGRAMS="$(AGENTS)" $(BIN)/python -m pytest -q -m e2e tests
 
 fuzz: install
+	$(BIN)/python -m pytest -n auto -q -m "hypothesis and not torture" --hypothesis-profile=search
 	$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS)
 
 bench: install

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipelines.extract.extraction import ExtractionRequest
@@ -51,8 +52,10 @@ PIECES = st.sampled_from((*LABELS, *CUES, *SPEAKERS, *MARKS, *SPACES, "\n", "\n"
 
 
 @given(st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=40).map("".join))
+@example("Decision:\rACTION")
 def test_any_text(text: str) -> None:
-    lines = text.split("\n")
+    alone = len(re.findall(r"\r(?!\n)", text))  # a log of an old Mac ends its lines with this
+    lines = re.split(r"\r\n|\r|\n" if alone > text.count("\n") else r"\n", text)
     seen: set[tuple[str, str]] = set()
     for one in extract(text):
         assert one.text
