@@ -37,13 +37,13 @@ from pipelines.cli import run_cli
 from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.extraction import Candidate, ExtractionRequest, Place
 from pipelines.extract.rules import RulesExtractor
-from pipelines.extract.rules.lines import said_in_turn, sentences
 from pipelines.review.trust.gate import Gate
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, ItemType, Status, Trust
 from pipelines.store.log import parse_entries
 from pipelines.store.session_state import load_seals
 from pipelines.store.snapshot import read_documents
+from pipelines.store.spoken_lines import said_in_turn, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

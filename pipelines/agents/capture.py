@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.extract.rules.lines import said_in_turn
 from pipelines.store import files
 from pipelines.store.append_log import Spool
 from pipelines.store.days import Days
@@ -30,6 +29,7 @@ from pipelines.store.log import parse_entries
 from pipelines.store.secrets import load_redactor
 from pipelines.store.secrets.redact import TranscriptCleaner
 from pipelines.store.session_state import Kept, load_seals, note_kept, read_kept
+from pipelines.store.spoken_lines import said_in_turn
 from pipelines.store.transcripts import Act, Acts, Role, Transcript
 from pipelines.store.transcripts.outside import Authors, Outside
 from pipelines.store.transcripts.reader import head_of, keep, recording

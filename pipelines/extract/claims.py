@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pipelines.extract.rules.lines import peel
 from pipelines.store.evidence import fold_markdown
 from pipelines.store.item import ItemType
+from pipelines.store.spoken_lines import peel
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:

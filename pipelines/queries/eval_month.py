@@ -11,12 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.extract.rules.lines import overlap, same_key, words
 from pipelines.queries.evaluate import paid_json
 from pipelines.store.evidence import Quotes
 from pipelines.store.item import CLOSED, STRUCK, Status, fold
 from pipelines.store.layout import GENERAL, REVIEW, day_of_log
 from pipelines.store.snapshot import read_documents
+from pipelines.store.spoken_lines import overlap, same_key, words
 from pipelines.usage import Tally as Paid
 
 if TYPE_CHECKING:

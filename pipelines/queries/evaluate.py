@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.errors import BadFile, BadGold, ModelFailed
 from pipelines.extract.extract_days import is_grounded
 from pipelines.extract.extraction import ExtractionRequest
-from pipelines.extract.rules.lines import overlap, same_key, words
 from pipelines.store.files import read_text
 from pipelines.store.item import Confidence, ItemType
 from pipelines.store.layout import LOGS, log_day
 from pipelines.store.log import parse_entries
+from pipelines.store.spoken_lines import overlap, same_key, words
 from pipelines.usage import Tally as Paid
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.errors import BadFile, BadGold, faults_of
-from pipelines.extract.rules.lines import same_key
 from pipelines.store.files import read_text
 from pipelines.store.item import ACTIVE, OUTCOMES, Confidence, ItemType, Status
 from pipelines.store.layout import LOGS, PARTIAL, log_day
+from pipelines.store.spoken_lines import same_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

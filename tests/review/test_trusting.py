@@ -13,10 +13,10 @@ from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.extraction import Candidate, Place
 from pipelines.review.trust.attacks import made_inert, suspicion_of
 from pipelines.review.trust.gate import Gate
-from pipelines.review.trust.sources import source_in
 from pipelines.store.evidence import render_pointer, voice_in
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.log import parse_entries
+from pipelines.store.provenance import source_in
 from pipelines.store.session_state import Seals
 from pipelines.text import without_unseen
 

@@ -14,10 +14,10 @@ from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import Extraction, shown_text
 from pipelines.extract.llm.call import load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
-from pipelines.extract.rules.lines import peel
 from pipelines.provider_settings import added_tokens, price_of
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Trust, fold, folded
+from pipelines.store.spoken_lines import peel
 from pipelines.usage import FailureKind, Tally, Usage
 
 if TYPE_CHECKING:

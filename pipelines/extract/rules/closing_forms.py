@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pipelines.extract.extraction import Place
-    from pipelines.extract.rules.lines import Spoken
+    from pipelines.store.spoken_lines import Spoken
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,17 +22,17 @@ from pipelines.extract.rules.labels import (
     section_type,
     shows_examples,
 )
-from pipelines.extract.rules.lines import LONGEST_TEXT, Line, clean, read_lines, sentences
 from pipelines.extract.rules.owner_acts import NAME, is_typed
 from pipelines.store.evidence import act_in, voice_in
 from pipelines.store.item import Confidence, ItemType, fold
+from pipelines.store.spoken_lines import LONGEST_TEXT, Line, clean, read_lines, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pipelines.extract.rules.labels import Label
-    from pipelines.extract.rules.lines import Spoken
     from pipelines.store.log import Entry
+    from pipelines.store.spoken_lines import Spoken
 
 
 _FIELD = re.compile(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
-    from pipelines.extract.rules.lines import Spoken
+    from pipelines.store.spoken_lines import Spoken
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,17 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.extract.rules.lines import clean, sentences, without_filler
 from pipelines.store.evidence import act_in
 from pipelines.store.item import Confidence, ItemType, Trust
+from pipelines.store.spoken_lines import clean, sentences, without_filler
 from pipelines.store.transcripts.acts import ARROW, Act
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pipelines.extract.rules.lines import Line
     from pipelines.store.log import Entry
     from pipelines.store.session_state import Seals
+    from pipelines.store.spoken_lines import Line
 
 
 _MOST: Final = 300

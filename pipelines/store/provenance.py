@@ -1,0 +1,193 @@
+"""Whose words stand in a log: by the seal of what was captured, and in a journal by a closed set of lead-ins.
+
+What has no lead-in is the agent's own.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.evidence import act_in, fold_markdown, voice_in, without_pointer
+from pipelines.store.item import ID_PATTERN, Trust
+from pipelines.store.spoken_lines import peel, said_in_turn, sentences
+from pipelines.store.transcripts.acts import Act
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping, Sequence
+
+    from pipelines.store.log import Entry
+    from pipelines.store.session_state import Seals
+
+
+_LABEL: Final = re.compile(
+    r"(?:decision|decided|fact|rule|to-?do|risk|done|correction|action)s?\b[ ]?"
+    r"(?:\((?:from|per|via|source:?|said by)[ ](?P<within>[^()]{2,80})\)[ ]?)?:[ ]{0,2}",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = r"<?(?:https?://[^\s<>]{1,200}?|www\.[^\s<>]{1,200}?|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{1,60}?)>?"
+_OWN: Final = (
+    r"(?:i|we|me|you|he|she|it|they|one|who|what|this|that|which|there|and|but|as|if|when|"
+    r"(?:the[ ]|my[ ]|our[ ])?(?:user|owner|human|agent|assistant|team|group|chair))\b"
+)
+# What stands before the colon is a source where it has one of these shapes. A topic ("Root cause:") has none of them.
+_LEAD: Final = re.compile(
+    rf"""
+    (?P<told>(?!{_OWN})[^:;!?\n]{{1,80}}?)[ ](?:says|said|writes|wrote|returns|returned|prints|printed|reported|
+        stated|replies|replied|answers|answered|claims|claimed|told)(?:[ ]us)?,?
+        (?::(?!\S)|[ ]that\b|:?[ ]?["“>])
+  | (?:(?P<letter>(?:an?[ ]|the[ ])?(?:e-?mail|mail|message|letter|newsletter|comment|review|ticket|post|dm)[ ]
+        (?:from|by)[ ][^:\n]{{1,80}}?)
+      | (?P<issue>(?:github[ ]|gitlab[ ]|jira[ ])?issue[ ]?\#\d{{1,7}}[^:\n]{{0,60}}?)
+      | (?:fetched|quot(?:ed?|ing)|pasted|copied|forwarded|downloaded|translated|excerpt)[ ](?:from|of|by)[ ]
+        (?P<copied>{_ADDRESS}|[^:\n]{{1,80}}?)
+      | according[ ]to[ ](?P<by>[^,:\n]{{1,80}}?)(?=[,:])
+      | (?P<output>(?:the[ ])?(?:output|result|response|reply|stdout|stderr)[ ](?:of|from)[ ][^:\n]{{1,80}}?)
+      | (?P<tool>web[_ ]?(?:fetch|search)|(?:curl|wget)(?:[ ]\S{{1,200}}){{0,9}}?|
+          (?:tool|mcp|search|subagent)[ ](?:output|results?|reply)|mcp__\w{{1,80}})
+      | (?:from[ ]|via[ ]|source:?[ ])?(?P<address>{_ADDRESS})(?:[ ][(][^()]{{1,60}}[)])?)[ ]?(?::(?!\S)|,[ ])
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_NOT_A_NAME: Final = re.compile(r"[^\w .,@/#:'-]|\s+|https?://|--+")
+_LONGEST: Final = 60
+
+
+def source_in(said: str) -> str:
+    """Return the source that a sentence names before its words, or an empty string where it is the agent's own.
+
+    Args:
+        said: the sentence, or a heading with a colon behind it; a label may stand before it.
+    """
+    plain = fold_markdown([said])
+    label = _LABEL.match(plain)
+    if label and label["within"]:
+        return _named(label["within"])
+    found = _LEAD.match(plain, label.end() if label else 0)
+    return _named(next(filter(None, found.groups()), "")) if found else ""
+
+
+def _named(source: str) -> str:
+    """Return a source as it may stand in a line: without marks, and not too long."""
+    plain = " ".join(_NOT_A_NAME.sub(" ", source).split()).strip(" .,:'-/")
+    return plain[:_LONGEST].rstrip() or "somebody else"
+
+
+_COMMENT: Final = re.compile(rf"(?:<|&lt;)!-- ({ID_PATTERN})(?= )")
+_TIMED: Final = re.compile(
+    r"\s*+(?:[-*+>]?\s*+(?:\*\*)?\[?(?:\w{3} )?\d{1,2}:\d{2}|(?:[-*+]\s)?>?\s*+\*{1,3}[^*\n]{1,40}:\*{1,3}\s"
+    r"|<[\w|-]{1,30}>\s)"
+)
+"""What begins with a time or a speaker is a statement of its own."""
+_LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
+_QUOTED: Final = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
+_BEFORE: Final = 12
+"""So many entries above one are looked at: a text that was pasted with blank lines in it is several entries."""
+_ORDERS: Final = re.compile(r"\b(?:always|never|must|do not|don['’]t)\b", re.IGNORECASE)
+_TOOL: Final = "a tool of its session"
+
+
+def gives_orders(said: str) -> bool:
+    """Return whether somebody says what is always or never to be done, or must be."""
+    return _ORDERS.search(said) is not None
+
+
+class Provenance:
+    """Tells whose words stand in logs, by seals and lead-ins alone.
+
+    Args:
+        entries: all entries of each log, in order.
+        seals: how to know whose words a captured line holds.
+        ids: the ids of all items; a comment with another one was copied from elsewhere.
+    """
+
+    def __init__(self, entries: Mapping[str, Sequence[Entry]], seals: Seals, ids: Container[str] = ()) -> None:
+        """Read nothing yet."""
+        self._entries, self._seals, self._ids = entries, seals, ids
+
+    def trust_of(self, entry: Entry, *, decided: bool = False) -> Trust:
+        """Return whose word an entry is; of a question and of a plan the words are the agent's, the decision is not."""
+        trust, act = self._seals.trust_of(entry.path, entry.text.split("\n")), act_in(entry.text)
+        agents = trust is Trust.OWNER and act and act[0] in {Act.ANSWERED, Act.PLANNED} and not decided
+        return Trust.SELF if agents else trust
+
+    def word(
+        self, entry: Entry, at: int, words: str, quote: str = "", *, decided: bool = False, rule: bool = False
+    ) -> tuple[Trust, str]:
+        """Return whose word some lines of an entry are, and the source of what is external.
+
+        Args:
+            entry: the entry.
+            at: the first of the lines, from 0.
+            words: what they say.
+            quote: the part of it that counts; all of it without one.
+            decided: whether it is the decision in them that counts.
+            rule: whether it is a rule, and so external wherever outside text came before.
+        """
+        trust = self.trust_of(entry, decided=decided)
+        if trust is Trust.OWNER:
+            return trust, ""
+        if source := self.source(entry, at, words):
+            return Trust.EXTERNAL, source
+        if trust is Trust.EXTERNAL and (rule or gives_orders(quote or words) or self.echoes(entry, quote or words)):
+            return trust, _TOOL
+        return Trust.SELF, ""
+
+    def echoes(self, entry: Entry, quote: str) -> bool:
+        """Whether a quote holds a part of a sentence that repeats outside text, as capture found it."""
+        lines = entry.text.split("\n")
+        voice = voice_in(lines[0])
+        if voice is None or voice[2] is not Trust.EXTERNAL or not voice[3]:
+            return False
+        (said, spans), needle = said_in_turn(lines), said_in_turn(quote.split("\n"))[0]
+        named = voice[3].split(".")
+        echoing = [span for number, span in enumerate(spans) if str(number) in named]
+        at = said.find(needle) if needle else -1
+        if voice[3] == "all" or at < 0:
+            return True
+        while at >= 0:
+            if any(start < at + len(needle) and at < end for start, end in echoing):
+                return True
+            at = said.find(needle, at + 1)
+        return False
+
+    def source(self, entry: Entry, at: int, words: str) -> str:
+        """Return the source that is named before a line of an entry, in it or above it; or an empty string.
+
+        Args:
+            entry: the entry.
+            at: the line, from 0.
+            words: the line, with those that follow of the same statement.
+        """
+        if any(found[1] not in self._ids for found in _COMMENT.finditer(words)):
+            return "another memory"
+        lines = [without_pointer(line) for line in entry.text.split("\n")]
+        for line in words.split("\n"):
+            marked = peel(without_pointer(line)).marked
+            for start, end in sentences(marked):
+                if source := source_in(marked[start:end]):
+                    return source
+        journal = voice_in(entry.text.partition("\n")[0]) is None
+        for above in range(min(at, len(lines)) - 1, -1, -1):  # a turn is long: there a lead-in leads what it quotes
+            source = source_in(peel(lines[above]).marked)
+            if source and (journal or _LEADS.search(lines[above])):
+                return source
+            if not journal and not _QUOTED.match(lines[above]):
+                break
+        if not journal:
+            return ""
+        above_all = (source_in(f"{heading.rstrip(':')}:") for heading in entry.headings)
+        led = (source_in(peel(one.text.split("\n")[-1]).marked) for one in self._run(entry) if _LEADS.search(one.text))
+        return next(filter(None, (*above_all, *led)), "")
+
+    def _run(self, entry: Entry) -> Iterable[Entry]:
+        """Yield the entries above one that it goes on with, the nearest first; one with a time begins its own."""
+        entries = self._entries.get(entry.path, ())
+        at = bisect_left(entries, entry.start_line, key=lambda one: one.start_line)
+        for one in reversed(entries[max(0, at - _BEFORE) : at]):
+            if _TIMED.match(entry.text) or one.headings != entry.headings:
+                return
+            yield one
+            if _TIMED.match(one.text):
+                return
