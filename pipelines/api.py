@@ -111,6 +111,8 @@ class Memory:
         before: str = "",
         trusts: Sequence[str] = (),
         sources: Sequence[str] = (),
+        flat: bool = False,
+        overruled: bool = False,
     ) -> Answer:
         """Return what best answers a question; the index is brought up to date first.
 
@@ -123,6 +125,8 @@ class Memory:
             before: only what is of an earlier day.
             trusts: only whose word it is: owner, self, external, untrusted.
             sources: only where it stands: log, session, document.
+            flat: whether lines of a log are hits beside the item that rests on them, rather than its `evidence`.
+            overruled: whether lines that were rejected or held back are found, too.
 
         Raises:
             UsageFault: a day is none, or the limit is out of range.
@@ -131,11 +135,13 @@ class Memory:
         """
         from pipelines.queries.search_settings import searched  # noqa: PLC0415  an agent that only logs needs no index
         from pipelines.search.filters import Filters  # noqa: PLC0415  as above
+        from pipelines.search.query import Asked  # noqa: PLC0415  as above
 
         if not 1 <= limit <= MOST_HITS:
             raise UsageFault(f"The limit is {limit}.", f"Ask for 1 to {MOST_HITS} hits.")
         filters = Filters(tuple(types), project.strip(), _day(since), _day(before), tuple(trusts), tuple(sources))
-        return Answer(*searched(self.root, query.encode(errors="replace").decode(), limit, filters))
+        asked = query.encode(errors="replace").decode()
+        return Answer(*searched(self.root, asked, limit, Asked(filters=filters, flat=flat, overruled=overruled)))
 
     def context(self, *, budget: int = 4000, project: str = "", query: str = "", folder: str = "") -> str:
         """Return what a new session should start with, as text; what is wrong with a file is a line of it.

@@ -306,6 +306,8 @@ def _hit_text(hit: Hit) -> str:
     quality = f"{hit.quality}, {hit.item}" if hit.item else hit.quality
     head = " | ".join(filter(None, (_printable(f"{hit.path}:{hit.lines}"), hit.date, quality)))
     text = hit.text if len(hit.text) <= _LONGEST_HIT else f"{hit.text[:_LONGEST_HIT]}… (memory_read shows the rest)"
+    if hit.overruled:
+        return f"{head}\nNot believed, {_short(str(hit.overruled))}\n~~{text}~~"
     return f"{head}\n{text}"
 
 

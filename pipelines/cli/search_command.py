@@ -49,6 +49,8 @@ _TYPES, _TRUSTS, _SOURCES = (
 @click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Whose word.")
 @click.option("--source", "sources", type=_SOURCES, multiple=True, help="Where it stands.")
 @day_option("--known-on", "In the memory as it was by the end of this day, by git.")
+@click.option("--flat", is_flag=True, help="Show lines of a log beside the items that rest on them.")
+@click.option("--overruled", is_flag=True, help="Also find lines that were rejected or wait for you.")
 @click.option("--explain", is_flag=True, help="Show every factor of each hit's score.")
 @json_option("Print one JSON object: the query and its results.")
 @with_root
@@ -58,6 +60,8 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     limit: int | None,
     project: str,
     known_on: str | None,
+    flat: bool,
+    overruled: bool,
     explain: bool,
     as_json: bool,
     root: Path,
@@ -69,16 +73,20 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     answers as things stood on that day: an item counts from the day on which it began to hold until the day on which it
     ceased to, log lines up to that day, and other text where its document was last updated by then. `--known-on DAY`
     asks the memory as git has it from that day: its logs and documents, by words alone.
+
+    An item stands for the lines of the log that it rests on. What was overruled since comes last, struck through, with
+    what overruled it.
     """
     from pipelines.queries.search_settings import asker, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
+    from pipelines.search.query import Asked  # noqa: PLC0415  as above
 
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
     with _memory_of(root, known_on or "") as searched:
         spare_threads()
         fresh = freshen(searched)
         warn(*fresh.notes)
-        who = asker(searched, filters, explain=explain)
+        who = asker(searched, Asked(filters=filters, explain=explain, flat=flat, overruled=overruled))
         if query == ("-",):
             for line in sys.stdin.buffer:
                 one = line.decode(errors="replace").rstrip("\r\n")
@@ -130,7 +138,12 @@ def _print_hits(query: str, hits: list[Hit]) -> None:
     for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
         days = f"{hit.date} until {hit.until}" if hit.until else hit.date
         say("  ".join(filter(None, (f"{escape_terminal_line(hit.path)}:{hit.lines}", days, hit.quality))))
-        say_marked(f"    {snippet}", OPEN, CLOSE)
+        say_marked(f"    ~~{snippet}~~" if hit.overruled else f"    {snippet}", OPEN, CLOSE)
+        if hit.overruled:
+            say(f"    {escape_terminal_line(str(hit.overruled))}")
+        places = [f"{line.path}:{line.lines}" for line in hit.evidence]
+        if places and places != [hit.source]:
+            say(f"    evidence: {escape_terminal_line(', '.join(places))}")
         if hit.factors:
             factors = ", ".join(f"{name} {value:.4g}" for name, value in hit.factors.items())
             say(f"    score {hit.score:.4g}: {factors}")

@@ -7,7 +7,6 @@ the lines that say where more is to be found. The front matter of a changed docu
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -18,8 +17,18 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.file_items import new_document
-from pipelines.store.document import HISTORY, SECTIONS, Block, block_of, edited, insert_rows, with_front_matter
-from pipelines.store.item import ACTIVE, SOURCE, Confidence, ItemType, Status, Trust, fold, priority, render_item
+from pipelines.store.document import (
+    HISTORY,
+    SECTIONS,
+    Block,
+    block_of,
+    edited,
+    insert_rows,
+    is_pointer,
+    marked_row,
+    with_front_matter,
+)
+from pipelines.store.item import ACTIVE, SOURCE, Confidence, ItemType, Status, Trust, priority, render_item
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, log_path
 from pipelines.store.markdown import body_lines, headings_among, line_end
 from pipelines.store.review_queue import MOST_SHOWN, read_queue, released
@@ -44,7 +53,6 @@ CLOSED_STATUS: Final = frozenset({"done", "closed", "archived", "finished", "ina
 PROJECTS, DAYS, PEOPLE = "Projects", "Recent days", "People"
 NOT_CONFIRMED: Final = "Not confirmed"
 _ORDER: Final = (*SECTIONS.values(), NOT_CONFIRMED, HISTORY, PROJECTS, DAYS, PEOPLE)
-_MARKED: Final = re.compile(r"(?P<row>- .*) <!-- p:(?P<mark>[0-9a-f]{4}) -->\r?\n?")
 _NEWS: Final = ACTIVE | {Status.DONE, Status.RESOLVED, Status.OCCURRED, Status.ARCHIVED}
 """What counts as the news of a day: what waits was never believed, and what was taken back is no more."""
 _PERSON: Final = re.compile(
@@ -111,8 +119,8 @@ def with_not_confirmed(documents: Mapping[str, Document], theirs: Collection[str
                 row = f"- “{item.text}” is not confirmed (reported by {source}); Review.md asks."
                 rows.setdefault(released(item)[0], []).append(row)
     for path, document in documents.items():
-        wanted = [marked(row) for row in rows.get(path, ())[:MOST_SHOWN]]
-        shown = [line.rstrip("\r\n") for line in document.lines if _MARKED.fullmatch(line)]
+        wanted = [marked_row(row) for row in rows.get(path, ())[:MOST_SHOWN]]
+        shown = [line.rstrip("\r\n") for line in document.lines if is_pointer(line)]
         if document.kind in {Kind.PROJECT, Kind.AREA} and path not in theirs and wanted != shown:
             lines = _drop_empty(list(without_pointers(document).lines), NOT_CONFIRMED)
             new = [row + line_end(lines) for row in wanted]
@@ -363,11 +371,7 @@ def _people(documents: Mapping[str, Document], link: Callable[[str], str]) -> li
 
 def without_pointers(document: Document) -> Document:
     """Return the document without the pointers that runs wrote; what a person changed stays."""
-    ours = {
-        number
-        for number, line in enumerate(document.lines)
-        if (found := _MARKED.fullmatch(line)) and marked(found["row"]) == line.rstrip("\r\n")
-    }
+    ours = {number for number, line in enumerate(document.lines) if is_pointer(line)}
     left = (line for number, line in enumerate(document.lines) if number not in ours)
     return document.with_text("".join(left)) if ours else document
 
@@ -377,16 +381,10 @@ def with_pointers(document: Document, rows: Iterable[tuple[str, str]]) -> Docume
     lines, end = list(document.lines), line_end(document.lines)
     sections: dict[str, list[str]] = {}
     for title, row in rows:
-        sections.setdefault(title, []).append(marked(row) + end)
+        sections.setdefault(title, []).append(marked_row(row) + end)
     for title in (PROJECTS, DAYS, PEOPLE):
         lines = insert_rows(lines, title, sections[title], _ORDER) if title in sections else _drop_empty(lines, title)
     return document.with_text("".join(lines))
-
-
-def marked(row: str) -> str:
-    """Return a pointer's line, with the mark that tells it from a person's."""
-    row = fold(row.replace("<!--", "").replace("-->", ""))
-    return f"{row} <!-- p:{hashlib.sha256(row.encode()).hexdigest()[:4]} -->"
 
 
 def _drop_empty(lines: list[str], title: str) -> list[str]:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from pipelines.search.build import Freshness
     from pipelines.search.embedders.embedder import Embedder
-    from pipelines.search.filters import Filters
     from pipelines.search.hits import Hit
     from pipelines.search.matrix import Stamp
     from pipelines.search.rank import Mode
@@ -100,13 +99,12 @@ class Asker:
         return replace(self.asked, vector=vector, embedder=self.embedder.name)
 
 
-def asker(root: Path, filters: Filters, *, explain: bool = False, mode: Mode | None = None) -> Asker:
+def asker(root: Path, asked: Asked, mode: Mode | None = None) -> Asker:
     """Return who asks the index of a memory; vectors of another embedder are left alone, and a note says so.
 
     Args:
         root: the memory.
-        filters: what may be found.
-        explain: whether hits tell what their score came of.
+        asked: what is asked, without ranking and vector, which come of settings and index.
         mode: by what to search, whatever curate.toml says.
 
     Raises:
@@ -114,7 +112,7 @@ def asker(root: Path, filters: Filters, *, explain: bool = False, mode: Mode | N
     """
     ranking = ranking_of(root)
     ranking = replace(ranking, mode=mode or ranking.mode)
-    asked = Asked(ranking, filters, priorities=partial(priorities_of, root), explain=explain)
+    asked = replace(asked, ranking=ranking, priorities=partial(priorities_of, root))
     if ranking.mode == "keyword" or not has_vectors(root):
         return Asker(asked, None, None, [])
     stamp = read_stamp(root)
@@ -150,19 +148,17 @@ _FRESHENING: Final = threading.Lock()
 """Threads of one process bring the index up to date one after the other: a second would only wait for the lock."""
 
 
-def searched(
-    root: Path, query: str, limit: int, filters: Filters, *, explain: bool = False
-) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-    """Search, and build an index that turns out to be damaged anew once.
+def searched(root: Path, query: str, limit: int, asked: Asked) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+    """Search, and build an index that turns out to be damaged anew once; `asked` is as for `asker`.
 
     Returns:
-        The hits, best first, and sentences on what limits the answer. `explain` has hits tell what they score by.
+        The hits, best first, and sentences on what limits the answer.
     """
     from pipelines.search.build import freshen  # noqa: PLC0415  the command line brings it up to date itself
 
     with _FRESHENING:
         fresh = freshen(root)
-    hits, notes = answered(root, query, limit, fresh, asker(root, filters, explain=explain))
+    hits, notes = answered(root, query, limit, fresh, asker(root, asked))
     return tuple(hits), (*fresh.notes, *notes)
 
 
@@ -195,10 +191,11 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
         oldest: of a memory that was adopted in place, logs of earlier days are left out; of others, whoever asks does.
     """
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
-    from pipelines.search.filters import Filters  # noqa: PLC0415  as above
 
     spare_threads()
     fresh = freshen(root)
-    hits = search(root, query, _STARTUP_HITS, fresh.stale, asker(root, Filters()).ask(query))
-    fresh_hits = [hit for hit in hits if not (hit.own_path and hit.kind == "log" and hit.date < oldest)]
+    hits = search(root, query, _STARTUP_HITS, fresh.stale, asker(root, Asked()).ask(query))
+    fresh_hits = [
+        hit for hit in hits if not hit.overruled and not (hit.own_path and hit.kind == "log" and hit.date < oldest)
+    ]
     return [(f"{hit.path}:{hit.start_line}", hit.text) for hit in fresh_hits]

@@ -6,6 +6,7 @@ Before a search, it is brought up to date where that is quick; else the files ar
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 import time
 from contextlib import closing
@@ -13,8 +14,9 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, LockHeld, NotWritable
+from pipelines.search.beliefs import place_claims
 from pipelines.search.damage import check_whole
-from pipelines.search.indexed_files import Form, compare, form_of, is_kept, keep, recorded, scan, unread_in
+from pipelines.search.indexed_files import CLAIMING, Form, compare, form_of, is_kept, keep, recorded, scan, unread_in
 from pipelines.search.matrix import drop_damaged, fits, follow
 from pipelines.search.rows import put, take_out
 from pipelines.search.schema import (
@@ -49,6 +51,7 @@ PDF_BYTES: Final = 2 * 1024 * 1024
 FRESH_PATIENCE: Final = 1.0
 """Seconds to wait for another process that writes the index, where there is an index to answer from."""
 
+_FILES: Final = "SELECT count(*) FROM files WHERE reason = '' AND path NOT IN (SELECT value FROM json_each(?))"
 _RESTAMP: Final = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, checked_ns=? WHERE path=?"
 
 
@@ -168,6 +171,7 @@ def _update(root: Path) -> Changes:
                 take_out(connection, path)
             for path in (*changes.added, *changes.changed):
                 put(connection, root, path, found[path], checked_ns)
+            place_claims(connection, root, changes.stale)
             for path in changes.touched:
                 connection.execute(_RESTAMP, (*astuple(found[path]), checked_ns, path))
             keep(connection, skipped)
@@ -188,6 +192,7 @@ def _rebuild(root: Path) -> Changes:
             with transaction(connection):
                 for path, stamp in found.items():
                     put(connection, root, path, stamp, checked_ns)
+                place_claims(connection, root, ())
                 keep(connection, skipped)
                 for table in ("units", "passages"):
                     connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
@@ -202,15 +207,15 @@ def _finish(root: Path, changes: Changes, began: float) -> IndexReport:
         if has_vectors(root):
             with contextlib.suppress(CurateError, OSError, *FAULTS):
                 follow(root, connection)
-        (files,) = connection.execute("SELECT count(*) FROM files WHERE reason = ''").fetchone()
+        (files,) = connection.execute(_FILES, (json.dumps(sorted(CLAIMING)),)).fetchone()
         (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
         skipped, partial = unread_in(root, connection)
     return IndexReport(
         files=files,
-        added=len(changes.added),
-        changed=len(changes.changed),
-        removed=len(changes.removed),
-        unchanged=len(changes.unchanged),
+        added=len(set(changes.added) - CLAIMING),
+        changed=len(set(changes.changed) - CLAIMING),
+        removed=len(set(changes.removed) - CLAIMING),
+        unchanged=len(set(changes.unchanged) - CLAIMING),
         units=units,
         skipped=skipped,
         partial=partial,

@@ -145,8 +145,10 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
 
 def fitting_units(connection: sqlite3.Connection, units: Collection[int], question: Question) -> dict[int, Place]:
     """Return the places of those of some units, which nobody has to have found, that fit what is asked."""
-    allowed = allowed_units(connection, question.filters)
-    return Places(connection, question).of(units if allowed is None else set(units) & set(allowed))
+    condition, values = question.filters.condition()
+    fitting = f"{FITTING}units.id IN (SELECT value FROM json_each(?)) AND {condition}"  # noqa: S608  our own words
+    rows = connection.execute(fitting, (json.dumps(list(units)), *values))
+    return Places(connection, question).of([unit for (unit,) in rows])
 
 
 def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:

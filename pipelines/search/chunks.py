@@ -5,6 +5,7 @@ A text is first cut into small blocks: list item, turn, paragraph, table, code f
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
@@ -12,12 +13,15 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pipelines.search.schema import NEVER, PAST, SHOWN
-from pipelines.store.document import Document
+from pipelines.store.document import Document, is_pointer
 from pipelines.store.evidence import pointer_in
 from pipelines.store.item import STRUCK, Confidence, Status, Trust, parse_item
 from pipelines.store.layout import LOGS, Kind
 from pipelines.store.log import is_message, parse_entries, starts_with_clock, tags_of
 from pipelines.store.markdown import body_lines, fence_ends, headings_among, without_spans
+from pipelines.store.provenance import Provenance
+from pipelines.store.session_state import load_seals
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,7 +75,7 @@ class Unit:
         types: the types of the items in it.
         project: the project's title, or what the log entry says; may be empty.
         tags: the `#tag` words of its text and its document, without the mark.
-        trust: an item's or its document's; a log is the agent's own journal (self).
+        trust: an item's or its document's; of a log, whose word its seal or its lead-in makes it.
         confidence: an item's or its document's; empty where nobody said.
         confidence_reason: the model's reason for an item, or what its document says of its confidence; may be empty.
         source: where an item was first said, as `PATH:LINE`, or what its document names as its source; may be empty.
@@ -106,37 +110,32 @@ def read_units(path: str, text: str) -> tuple[Unit, ...]:
 
     Args:
         path: relative to the memory, with `/`; its place tells a log from a document.
-        text: the whole file. A log is cut into its entries, and these where one is long or holds several turns;
-            where no entry stands under a heading, the heading is all that was said.
+        text: the whole file. A log is cut into its entries, and these where one is long or holds several turns.
     """
     if not path.startswith(f"{LOGS}/"):
         return tuple(_document_units(path, text))
     day = found[0] if (found := DAY.search(path.rpartition("/")[2])) else ""
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
     entries = parse_entries(path, day, text)
-    units = [unit for entry in entries for unit in _entry_units(base, entry)]
-    used = {"", day, *(title for entry in entries for title in entry.headings)}
-    taken = {line for entry in entries for line in range(entry.start_line, entry.end_line + 1)}
-    for heading in Document(path, text).headings:
-        line = heading.line + 1
-        if heading.title not in used and line not in taken:
-            units.append(replace(base, start_line=line, end_line=line, text=heading.title))
-    return tuple(sorted(units, key=lambda unit: unit.start_line))
+    provenance = Provenance({path: entries}, load_seals())
+    return tuple(unit for entry in entries for unit in _entry_units(base, entry, provenance))
 
 
-def _entry_units(base: Unit, entry: Entry) -> Iterator[Unit]:
+def _entry_units(base: Unit, entry: Entry, provenance: Provenance) -> Iterator[Unit]:
     above = entry.start_line - 1
     record = pointer_in(entry.text.partition("\n")[0])
     for block in split_blocks(entry.text.split("\n")):
         unit = _prose(base, block)
         items = [] if block.verbatim else [parse_item(line) for line in block.text.split("\n")]
         if unit.text:
+            trust, _ = provenance.word(entry, block.start_line - 1, block.text, decided=block.start_line == 1)
             yield replace(
                 unit,
                 start_line=above + block.start_line,
                 end_line=above + block.end_line,
                 headings=entry.headings,
                 project=entry.project,
+                trust=trust,
                 types=tuple(dict.fromkeys(str(item.type) for item in items if item)),
                 record=f"{record[0]}:{record[1]}" if record else "",
             )
@@ -157,11 +156,18 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         confidence_reason=front.get("confidence_reason"),
         source=front.get("source"),
     )
-    titles = {heading.line + 1 for heading in document.headings}
+    unsaid = _laid_down(path)
     for block in split_blocks(document.lines, front.lines):
         unit = _prose(base, block) if block.verbatim else _item(base, block) or _prose(base, block)
-        if unit.text and block.start_line not in titles:
+        if unit.text and not (is_pointer(block.text) or block.text in unsaid):
             yield unit
+
+
+@functools.cache
+def _laid_down(path: str) -> frozenset[str]:
+    """Return the lines that a new memory has in a file: nobody said them."""
+    file = resource("memory_template") / path
+    return frozenset(file.read_text(encoding="utf-8").split("\n")) if file.is_file() else frozenset()
 
 
 def _item(base: Unit, block: Block) -> Unit | None:
@@ -259,7 +265,6 @@ def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...],
     titles = {heading.line: heading for heading in headings_among(body_lines(lines, start))}
     above: tuple[Heading, ...] = ()
     group: list[int] = []
-    bare: int | None = None  # a heading that nothing stands under yet
     at = start
     for number, line in chain(body_lines(lines, start), [(len(lines), None)]):
         hidden, at = list(range(at, number)), number + 1
@@ -267,16 +272,11 @@ def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...],
         closes = heading is not None or line is None or _BLANK.fullmatch(line) is not None
         if group and (hidden or closes or _begins(lines, group, number)):
             yield tuple(one.title for one in above), group, False
-            group, bare = [], None
+            group = []
         if hidden and not lines[hidden[0]].lstrip().startswith("<!--"):
             yield tuple(one.title for one in above), hidden, True
-            bare = None
-        if heading is not None or line is None:
-            if bare is not None and (heading is None or heading.level <= above[-1].level):
-                yield tuple(one.title for one in above[:-1]), [bare], False
-            if heading is not None:
-                above = (*(one for one in above if one.level < heading.level), heading)
-                bare = number
+        if heading is not None:
+            above = (*(one for one in above if one.level < heading.level), heading)
         elif not closes:
             group.append(number)
 

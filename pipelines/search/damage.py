@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from pipelines.errors import IndexUnusable
-from pipelines.search.indexed_files import compare, recorded, scan
+from pipelines.search.indexed_files import CLAIMING, compare, recorded, scan
 from pipelines.search.matrix import embedded_units, read_stamp
 from pipelines.search.schema import (
     DAMAGED_ROW,
     INDEX,
+    SUMMED_CLAIM,
     SUMMED_FILE,
     SUMMED_UNIT,
     VERSION,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _ASTRAY: Final = """
     SELECT 1 FROM units WHERE file NOT IN (SELECT id FROM files)
     UNION ALL SELECT 1 FROM passages WHERE file NOT IN (SELECT id FROM files)
+    UNION ALL SELECT 1 FROM claims WHERE file NOT IN (SELECT id FROM files)
     UNION ALL SELECT 1 FROM units JOIN passages ON passages.id IN (first_passage, last_passage)
         WHERE passages.file != units.file
     UNION ALL SELECT 1 FROM marks WHERE last_unit < (SELECT ifnull(max(id), 0) FROM units)
@@ -57,7 +59,7 @@ def check_whole(connection: sqlite3.Connection) -> None:
     for table in ("units_fts", "passages_fts"):
         # With rank 1 the words are compared with the texts they stand for.
         connection.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608  ours
-    for table, columns in (("units", SUMMED_UNIT), ("files", SUMMED_FILE)):
+    for table, columns in (("units", SUMMED_UNIT), ("files", SUMMED_FILE), ("claims", SUMMED_CLAIM)):
         for crc, values in connection.execute(f"SELECT crc, {summed(columns)} FROM {table}"):  # noqa: S608  as above
             if not isinstance(values, bytes) or zlib.crc32(values) != crc:
                 raise IndexUnusable(DAMAGED_ROW)
@@ -141,7 +143,7 @@ def _facts(root: Path, connection: sqlite3.Connection) -> IndexFacts:
     return IndexFacts(
         state="behind" if behind else "current",
         sentence=f"{files} changed since; {_BRINGS}" if behind else "",
-        files=sum(not reason for *_, reason in known.values()),
+        files=sum(not reason for path, (*_, reason) in known.items() if path not in CLAIMING),
         units=units,
         behind=behind,
         vectors=vectors,

@@ -6,7 +6,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipelines.errors import IndexUnusable
@@ -16,6 +16,8 @@ from pipelines.store.layout import LOGS, SESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from pipelines.search.beliefs import Overruled
 
 
 _SHOWN: Final = f"""
@@ -30,6 +32,7 @@ WIDTH: Final = 240
 _CONTROL: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 _SEVERAL: Final = ("headings", "types", "tags")
+_OF_EVIDENCE: Final = ("path", "start_line", "end_line", "date", "text", "trust")
 _AS_WRITTEN: Final = (
     *("start_line", "end_line", "text", "date", "project"),
     *("trust", "confidence", "status", "item", "until", "confidence_reason", "source"),
@@ -59,6 +62,8 @@ class Hit:
         confidence_reason: why it was kept, or what its document says of its confidence; may be empty.
         source: where an item was first said, as `PATH:LINE`, or what its document names as its source; may be empty.
         factors: what the score came of, by name; empty unless asked for.
+        overruled: what the memory believes instead of it, or why it believes it no more; None where it stands.
+        evidence: of an item, the lines of the log that it rests on.
         own_path: what the program calls the file, where that is not its name on the disk; else empty.
     """
 
@@ -80,6 +85,8 @@ class Hit:
     confidence_reason: str = field(default="", kw_only=True)
     source: str = field(default="", kw_only=True)
     factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+    overruled: Overruled | None = field(default=None, kw_only=True)
+    evidence: tuple[Hit, ...] = field(default=(), kw_only=True)
     own_path: str = field(default="", kw_only=True)
 
     @property
@@ -104,9 +111,11 @@ class Hit:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
-        found = asdict(self) | {"kind": self.kind, "score": _six_figures(self.score)}
-        del found["own_path"]
-        factors = {name: _six_figures(value) for name, value in found.pop("factors").items()}
+        found = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in {"factors", "own_path"}}
+        found |= {"kind": self.kind, "score": _six_figures(self.score)}
+        found["overruled"] = self.overruled and {name: getattr(self.overruled, name) for name in ("by", "why", "since")}
+        found["evidence"] = [{name: getattr(one, name) for name in _OF_EVIDENCE} for one in self.evidence]
+        factors = {name: _six_figures(value) for name, value in self.factors.items()}
         return found | ({"factors": factors} if factors else {})
 
 

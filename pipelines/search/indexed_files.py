@@ -2,17 +2,20 @@
 
 Markdown and text in Logs, Projects, Areas, Resources and Archives, MEMORY.md and USER.md; transcripts in Sessions; PDF
 files and described images in the four folders of documents. Left out on purpose: SOUL.md and AGENTS.md, which every
-session loads whole and which tell the agent how to be, not what was; Review.md, because what waits is not believed;
-Logs/partial, which is folded into its day; State, `.curate`, `.git` and every hidden file. Every other kind of file is
+session loads whole and which tell the agent how to be, not what was; Logs/partial, which is folded into its day;
+`.curate`, `.git` and every hidden file. Of Review.md and of State/tombstones.jsonl only what they say against lines of
+logs is kept: what waits or was rejected is not believed. Every other kind of file is
 named where it stands among documents. A symbolic link is never followed, so that nothing outside the memory is ever
 read through it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
+import stat
 from collections import Counter
 from dataclasses import astuple, dataclass
 from enum import StrEnum
@@ -23,7 +26,19 @@ from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
 from pipelines.store import files
 from pipelines.store.files import open_regular, read_bytes, too_many
-from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, SESSIONS, SIDECAR, USER, sidecar_names
+from pipelines.store.layout import (
+    BRIEFING,
+    FOLDERS,
+    LOGS,
+    NOTES,
+    PARTIAL,
+    REVIEW,
+    SESSIONS,
+    SIDECAR,
+    TOMBSTONES,
+    USER,
+    sidecar_names,
+)
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -40,6 +55,8 @@ UNDESCRIBED: Final = "has no description yet; `curate index --describe-images` w
 # young when it was taken is not believed, and the file is read.
 SETTLED_NS: Final = 2_000_000_000
 
+CLAIMING: Final = frozenset({REVIEW, TOMBSTONES})
+"""Files without units that say which lines of logs are not believed."""
 _LEFT_OUT: Final = "; the others are not in the index"
 _OTHER: Final = "is neither text, a PDF file nor an image"
 _LINK: Final = "is a symbolic link, which is never followed"
@@ -70,6 +87,8 @@ def form_of(path: str) -> Form | None:
     """Return how the text of the file at `path` (relative, with `/`) is had, or None where it is not indexed."""
     top, below, name = path.partition("/")
     if not below:
+        return Form.TEXT
+    if path == TOMBSTONES:
         return Form.TEXT
     return _FORMS[top].get(name[name.rfind(".") :].lower()) if top in _FORMS and "." in name else None
 
@@ -122,6 +141,12 @@ def scan(root: Path) -> Scan:
             skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
         elif stamp:
             found[path] = stamp
+    layout = layout_of(root)
+    for path in CLAIMING:
+        with contextlib.suppress(OSError):
+            status = (root / layout.real(path)).lstat()
+            if stat.S_ISREG(status.st_mode):
+                found[path] = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return dict(sorted(found.items())), tuple(sorted(set(skipped)))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.search.beliefs import evidence_of, govern
 from pipelines.search.candidates import Question, candidates, fitting_units, matrix_for, repeated_in_logs
 from pipelines.search.chunk_context import identifiers, match_expression
 from pipelines.search.filters import Filters, resolved
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pipelines.search.beliefs import Governed
+    from pipelines.search.candidates import Place
     from pipelines.store.user_layout import Layout
 
     Priorities = Callable[[], Mapping[str, float]]
@@ -51,6 +53,8 @@ class Asked:
         embedder: who made it; vectors of another are not compared with it.
         priorities: tells the priority of items by their ids; needed for `ranking.priority` alone.
         explain: whether hits tell what their score came of.
+        flat: whether the lines that an item rests on are hits beside it.
+        overruled: whether lines that were rejected or held back are found, too.
     """
 
     ranking: Ranking = field(default_factory=Ranking)
@@ -59,6 +63,8 @@ class Asked:
     embedder: str = ""
     priorities: Priorities | None = None
     explain: bool = False
+    flat: bool = False
+    overruled: bool = False
 
 
 def search(root: Path, query: str, limit: int, stale: Collection[str] = (), asked: Asked | None = None) -> list[Hit]:
@@ -129,11 +135,41 @@ def answer(
         places |= there
         scores |= dict.fromkeys(there, _NAMED_SCORE)
         factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
-    bar = min(heapq.nlargest(limit, scores.values()), default=0.0)
-    best = ((-score, places[unit][:2], unit) for unit, score in scores.items() if score >= bar)
-    order = [unit for *_, unit in sorted(best)[:limit]]
-    scored = {unit: (scores[unit], factors.get(unit, {}) if asked.explain else {}) for unit in order}
-    return [_as_called(hit, layout_of(root)) for hit in read_hits(connection, scored)]
+    governed = govern(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
+    order = _best(governed, places | governed.places, limit)
+    if asked.explain:
+        for unit in order:
+            if governed.scores[unit] != scores.get(unit):
+                factors[unit] = {**factors.get(unit, {}), "lines": governed.scores[unit]}
+    return _shown(root, connection, governed, {unit: factors.get(unit, {}) if asked.explain else {} for unit in order})
+
+
+def _best(governed: Governed, places: Mapping[int, Place], limit: int) -> list[int]:
+    """Return the best in order; what is overruled comes last, and takes a third of the room at most."""
+    ranked = [unit for *_, unit in sorted((-score, places[unit][:2], unit) for unit, score in governed.scores.items())]
+    standing = [unit for unit in ranked if unit not in governed.overruled]
+    room = max(limit // 3, limit - len(standing))
+    last = [unit for unit in ranked[:limit] if unit in governed.overruled][:room]
+    return [*standing[: limit - len(last)], *last]
+
+
+def _shown(
+    root: Path, connection: sqlite3.Connection, governed: Governed, factors: Mapping[int, Mapping[str, float]]
+) -> list[Hit]:
+    """Return units as hits, each with the lines that it rests on, or with what overruled it."""
+    layout = layout_of(root)
+    hits = read_hits(connection, {unit: (governed.scores[unit], known) for unit, known in factors.items()})
+    below = evidence_of(connection, [hit.item for hit in hits if hit.item])
+    lines = list(dict.fromkeys(unit for units in below.values() for unit in units))
+    read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, (0.0, {}))), strict=True))
+    return [
+        replace(
+            _as_called(hit, layout),
+            overruled=governed.overruled.get(unit),
+            evidence=tuple(_as_called(read[line], layout) for line in below.get(hit.item, ())),
+        )
+        for unit, hit in zip(factors, hits, strict=True)
+    ]
 
 
 def _as_called(hit: Hit, layout: Layout) -> Hit:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
+from pipelines.search.beliefs import claims_in
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
-from pipelines.search.indexed_files import Form, fingerprint, form_of, read_sidecar
+from pipelines.search.indexed_files import CLAIMING, Form, fingerprint, form_of, read_sidecar
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import LOGS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from pipelines.search.beliefs import Claim
     from pipelines.search.pdf import Pdf
     from pipelines.store.days import Days
     from pipelines.store.secrets import Redactor
@@ -40,12 +42,14 @@ class Reading:
         sha256: the fingerprint; empty where the bytes could not be had.
         reason: why there are no units; ends a sentence that begins with the path.
         note: what is missing among the units; likewise.
+        claims: what it says of lines of logs.
     """
 
     units: Sequence[Unit]
     sha256: str = ""
     reason: str = ""
     note: str = ""
+    claims: Sequence[Claim] = ()
 
 
 def read_file(root: Path, path: str, beside: str) -> Reading | None:
@@ -91,7 +95,9 @@ def _text(root: Path, path: str) -> Reading | None:
     except UnicodeDecodeError as error:
         return Reading((), digest, f"is not UTF-8 (byte {error.start})")
     shown = log_without_private(text) if path.startswith(f"{LOGS}/") and is_private(text) else text
-    return Reading(read_units(path, load_redactor(root).redact(shown).text), digest)
+    redacted = load_redactor(root).redact(shown).text
+    units = () if path in CLAIMING else read_units(path, redacted)
+    return Reading(units, digest, claims=claims_in(path, redacted))
 
 
 def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> Reading:

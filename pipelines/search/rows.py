@@ -6,6 +6,7 @@ from dataclasses import astuple
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
+from pipelines.search.beliefs import put_claims
 from pipelines.search.chunk_context import grams, surround
 from pipelines.search.embed import embedded_text, key
 from pipelines.search.read_files import read_file
@@ -83,6 +84,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, che
             )
         )
     _put_units(connection, file, rows)
+    put_claims(connection, file, read.claims)
 
 
 def take_out(connection: sqlite3.Connection, path: str) -> None:
@@ -91,6 +93,7 @@ def take_out(connection: sqlite3.Connection, path: str) -> None:
     if found:
         connection.execute("DELETE FROM units WHERE file = ?", found)
         connection.execute("DELETE FROM passages WHERE file = ?", found)
+        connection.execute("DELETE FROM claims WHERE file = ?", found)
         connection.execute("DELETE FROM files WHERE id = ?", found)
 
 

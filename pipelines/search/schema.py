@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION: Final = 8
+VERSION: Final = 9
 
 SEPARATOR: Final = "\x1f"
 """Joins what a unit has several of: headings, types, tags."""
@@ -66,10 +66,16 @@ _UNITS: Final[Mapping[str, type]] = {
 }
 _PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "place": int, "text": str}
 # A unit's number is never given twice, because its vector stands in the row of that number, in another file.
+_CLAIMS: Final[Mapping[str, type]] = {
+    **dict.fromkeys(("id", "file", "crc"), int),
+    **dict.fromkeys(("item", "cited", "why", "successor", "since", "path"), str),
+    **dict.fromkeys(("start_line", "end_line"), int),
+}
 _MARKS: Final[Mapping[str, type]] = {"id": int, "build": str, "last_unit": int, "tables": int}
 
 SUMMED_UNIT: Final = tuple(column for column in _UNITS if column != "crc")
 """The columns of a unit, in the order in which they are written and summed."""
+SUMMED_CLAIM: Final = tuple(column for column in _CLAIMS if column not in {"id", "file", "crc"})
 SUMMED_FILE: Final = ("path", "sha256", "reason", "note")  # a wrong stamp makes the file be read again, no more
 DAMAGED_ROW: Final = "it is damaged (a row is not as it was written)"
 _BETWEEN: Final = "\x1e"
@@ -87,7 +93,9 @@ def migrate(connection: sqlite3.Connection) -> None:
     from sqlite_utils import Database, Migrations  # noqa: PLC0415  heavy, and only writers of a new file need it
 
     migrations = Migrations("memcurate.index")
-    migrations(name="6 files, what was passed over, units, passages and what names the vectors, with checksums")(_first)
+    migrations(
+        name="6 files, what was passed over, units, passages, claims and what names the vectors, with checksums"
+    )(_first)
     # Plugins of a user's own sqlite-utils have no business in here.
     migrations.apply(Database(connection, execute_plugins=False))
     connection.execute("UPDATE marks SET tables = ?", (schema_sum(connection),))
@@ -108,18 +116,22 @@ def _first(db: Database) -> None:
     db.execute("CREATE INDEX files_partial ON files(path, note) WHERE note != ''")
     _table(db, "passed", _PASSED)
     _table(db, "units", _UNITS, ("text", "grams", "about", "around"))
-    db.table("units").create_index(["file"])
+    db.table("units").create_index(["file", "start_line"])
     db.table("units").create_index(["item"])
     db.execute("CREATE INDEX idx_units_record ON units(record) WHERE record != ''")
     # Where candidates stand and what filters ask for: a tenth of what is read where the texts stand beside it.
     db.execute(
-        "CREATE INDEX idx_units_placed ON units(id, file, start_line, first_passage, last_passage, hidden, date, until,"
-        " trust, confidence, types, project)"
+        "CREATE INDEX idx_units_placed ON units(id, file, start_line, end_line, first_passage, last_passage, hidden,"
+        " date, until, trust, confidence, types, project)"
     )
     # How many are not shown is asked often, and they are few.
     db.execute("CREATE INDEX idx_units_hidden ON units(hidden) WHERE hidden")
     _table(db, "passages", _PASSAGES, ("text",))
     db.table("passages").create_index(["file"])
+    _table(db, "claims", _CLAIMS)
+    db.table("claims").create_index(["path", "start_line"])
+    db.table("claims").create_index(["item"])
+    db.table("claims").create_index(["file"])
     _table(db, "marks", _MARKS)
     db.table("marks").insert({"id": 1, "build": os.urandom(8).hex(), "last_unit": 0, "tables": 0})
 

@@ -7,6 +7,7 @@ under `aliases`, and goes on meaning it; links follow it when it is moved or ren
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 import re
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
-from pipelines.store.item import CLOSED, ItemType, parse_item, render_comment, render_item, without_comment
+from pipelines.store.item import CLOSED, ItemType, fold, parse_item, render_comment, render_item, without_comment
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
     body_lines,
@@ -366,3 +367,18 @@ def _relinked(document: Document, place: str, old: tuple[str, str], new: tuple[s
             line = _MARKDOWN.sub(markdown, line)  # noqa: PLW2901  one line, in two steps
         lines[number] = _WIKI.sub(wiki, line) if "[[" in line else line
     return "".join(lines)
+
+
+_POINTER: Final = re.compile(r"(?P<row>- .*) <!-- p:[0-9a-f]{4} -->\r?\n?")
+
+
+def marked_row(row: str) -> str:
+    """Return the line of a pointer that a run writes, with the mark that tells it from a person's."""
+    row = fold(row.replace("<!--", "").replace("-->", ""))
+    return f"{row} <!-- p:{hashlib.sha256(row.encode()).hexdigest()[:4]} -->"
+
+
+def is_pointer(line: str) -> bool:
+    """Return whether a run wrote a line as a pointer, and nobody changed it since."""
+    found = _POINTER.fullmatch(line)
+    return found is not None and marked_row(found["row"]) == line.rstrip("\r\n")

@@ -134,12 +134,14 @@ class Tombstone:
         id: its id, by which conservation accounts for it; empty where only its wording went.
         day: the memory's day on which it went.
         reason: why.
+        places: where it was said, as its comment named them, for one that a person rejected: search asks.
     """
 
     hash: str
     id: str
     day: str
     reason: Reason
+    places: tuple[str, ...] = ()
 
 
 def wording_hash(kind: ItemType, text: str) -> str:
@@ -149,19 +151,30 @@ def wording_hash(kind: ItemType, text: str) -> str:
 
 def tombstone(item: Item, day: str, reason: Reason) -> Tombstone:
     """Return the tombstone of an item."""
-    return Tombstone(wording_hash(item.type, item.text), item.id, day, reason)
+    places = tuple(one.render() for one in item.evidence) if reason is Reason.DELETED else ()
+    return Tombstone(wording_hash(item.type, item.text), item.id, day, reason, places)
 
 
 def read_tombstones(data: bytes | None) -> frozenset[Tombstone]:
     """Return the tombstones of a file; lines that cannot be read are passed over."""
     return frozenset(
-        read_rows(data, lambda row: Tombstone(str(row["hash"]), str(row["id"]), str(row["day"]), Reason(row["reason"])))
+        read_rows(
+            data,
+            lambda row: Tombstone(
+                str(row["hash"]),
+                str(row["id"]),
+                str(row["day"]),
+                Reason(row["reason"]),
+                tuple(map(str, row.get("places", ()))),
+            ),
+        )
     )
 
 
 def render_tombstones(stones: Iterable[Tombstone]) -> bytes:
     """Return the bytes of `State/tombstones.jsonl`; the inverse of `read_tombstones`."""
-    return "".join(f"{json.dumps(asdict(stone))}\n" for stone in sorted(set(stones))).encode()
+    rows = ({key: value for key, value in asdict(stone).items() if value or key != "places"} for stone in stones)
+    return "".join(sorted({f"{json.dumps(row)}\n" for row in rows})).encode()
 
 
 NIGHTS = 30

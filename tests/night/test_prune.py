@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.night.briefing import marked, pointer_rows, prune, with_pointers, without_pointers
+from pipelines.night.briefing import pointer_rows, prune, with_pointers, without_pointers
 from pipelines.settings import Caps, Settings
-from pipelines.store.document import Block, Document, edited
+from pipelines.store.document import Block, Document, edited, marked_row
 from pipelines.store.item import Confidence, Evidence, Item, ItemType, Status, Trust
 
 CAPS = Caps(briefing=1024, user=1024, document=4096)
@@ -153,4 +153,4 @@ def test_empty_pointer_sections_go_and_own_lines_in_them_stay() -> None:
     assert with_pointers(without_pointers(document), []).text.strip() == "# Memory"
     mine = Document("MEMORY.md", document.text + "- my own line\n")
     assert with_pointers(without_pointers(mine), []).text == "# Memory\n\n## Projects\n\n- my own line\n"
-    assert marked(row[1]) in with_pointers(without_pointers(mine), [row]).text
+    assert marked_row(row[1]) in with_pointers(without_pointers(mine), [row]).text

@@ -1,0 +1,246 @@
+"""What the memory thinks of the lines of its logs: which item rests on a line, and what overruled it.
+
+An item names the lines that it rests on. While it is believed, it stands for them. Once it was superseded, corrected or
+retracted, or is over, they are *overruled*: whoever finds one is told by what. So are the lines of what a person
+rejected, or was never asked to believe. The index keeps these claims beside its units, each as its document makes it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pipelines.search.candidates import fitting_units
+from pipelines.search.schema import SUMMED_CLAIM, row_sum
+from pipelines.store.document import Document
+from pipelines.store.evidence import Quotes
+from pipelines.store.item import STRUCK, Evidence, Status, Trust, fold
+from pipelines.store.layout import LOGS, REVIEW, SESSIONS, TOMBSTONES, day_of_log
+from pipelines.store.review_queue import read_queue
+from pipelines.store.state import Reason, read_tombstones
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from pipelines.search.candidates import Place, Question
+    from pipelines.store.item import Item
+
+
+class Claim(NamedTuple):
+    """What one document says of some lines: the item that rests on them, and why they are overruled, if they are."""
+
+    item: str
+    cited: str
+    why: str = ""
+    successor: str = ""
+    since: str = ""
+
+
+class Overruled(NamedTuple):
+    """Why a line is not believed: by which item, if by one, since which day, and what that item says."""
+
+    by: str
+    why: str
+    since: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        """Return it as a part of a sentence: `superseded on 2026-03-05 by k56e0a1: Fact: …`."""
+        on = f" on {self.since}" if self.since else ""
+        return f"{self.why}{on}" + (f" by {self.by}: {fold(self.text)}" if self.by else "")
+
+
+REJECTED, HELD_BACK = "rejected", "held back"
+"""Why lines are not even shown, unless asked for: a person said no, or was not asked yet."""
+_QUARANTINE: Final = "quarantine"
+_WORDS: Final = {Status.NEVER_HELD: "retracted", Status.RETRACTED: "retracted"}
+
+
+def claims_in(path: str, text: str) -> tuple[Claim, ...]:
+    """Return what a document, Review.md or the list of tombstones says of lines of logs.
+
+    Args:
+        path: relative to the memory.
+        text: the whole file.
+    """
+    if path.startswith((f"{LOGS}/", f"{SESSIONS}/")):
+        return ()
+    if path == TOMBSTONES:
+        rejected = (one for one in sorted(read_tombstones(text.encode())) if one.reason is Reason.DELETED)
+        return tuple(Claim(one.id, cited, REJECTED, "", one.day) for one in rejected for cited in one.places)
+    document = Document(path, text)
+    if path == REVIEW:
+        held = (
+            (entry.day, item) for entry in read_queue(document) if entry.kind == _QUARANTINE for item in entry.items
+        )
+        return tuple(Claim(item.id, at.render(), HELD_BACK, "", day) for day, item in held for at in item.evidence)
+    return tuple(claim for placed in document.items for claim in _claims_of(placed.item))
+
+
+def _claims_of(item: Item) -> Iterator[Claim]:
+    reworded = item.trust is Trust.OWNER and not item.by  # a run wrote it, or it would name no line
+    for number, at in enumerate(item.evidence):
+        if item.status in {Status.FORGOTTEN, Status.WAITING}:
+            continue
+        if item.status is Status.MERGED:
+            yield Claim(item.merged_into, at.render())
+        elif item.status in STRUCK:
+            # What came when it was over already is the line that says so, and is as true as ever.
+            if not number or not item.until or day_of_log(at.path) < item.until:
+                why = _WORDS.get(item.status, str(item.status))
+                yield Claim(item.id, at.render(), why, item.superseded_by, item.until)
+        elif reworded:
+            yield Claim(item.id, at.render(), "corrected", item.id)
+        else:
+            yield Claim(item.id, at.render())
+
+
+_PUT: Final = (
+    f"INSERT INTO claims(file, {', '.join(SUMMED_CLAIM)}, crc) VALUES (?, {', '.join('?' * len(SUMMED_CLAIM))}, ?)"  # noqa: S608  our own columns
+)
+_MOVE: Final = "UPDATE claims SET start_line = ?, end_line = ?, crc = ? WHERE id = ?"
+_UNPLACED: Final = -1
+
+
+def put_claims(connection: sqlite3.Connection, file: int, claims: Iterable[Claim]) -> None:
+    """Put what a file claims in the place of what it claimed; `place_claims` finds the lines.
+
+    Args:
+        connection: the index, in a transaction.
+        file: the file's number.
+        claims: what it says now.
+    """
+    connection.execute("DELETE FROM claims WHERE file = ?", (file,))
+    for claim in claims:
+        if at := Evidence.parse(claim.cited):
+            row = (*claim, at.path, _UNPLACED, _UNPLACED)
+            connection.execute(_PUT, (file, *row, row_sum(row)))
+
+
+def place_claims(connection: sqlite3.Connection, root: Path, changed: Collection[str]) -> None:
+    """Find the lines of claims that are new, or whose log changed: words move when somebody writes above them.
+
+    Args:
+        connection: the index, in a transaction.
+        root: the memory.
+        changed: the logs whose lines may have moved.
+    """
+    columns, quotes = ", ".join(SUMMED_CLAIM), Quotes(root)
+    rows = connection.execute(
+        f"SELECT id, {columns} FROM claims WHERE start_line = ? OR path IN (SELECT value FROM json_each(?))",  # noqa: S608  ours
+        (_UNPLACED, json.dumps(list(changed))),
+    ).fetchall()
+    for number, *row in rows:
+        *said, path, start, end = row
+        at = Evidence.parse(said[1])
+        found = quotes.found(at) if at else None
+        lines = (found.start_line, found.end_line) if found and found.quote is not None else (0, 0)
+        if lines != (start, end):
+            connection.execute(_MOVE, (*lines, row_sum((*said, path, *lines)), number))
+
+
+_ABOUT: Final = """
+    SELECT units.id, claims.item, claims.why, claims.successor, claims.since
+    FROM json_each(?) AS wanted JOIN units INDEXED BY idx_units_placed ON units.id = wanted.value
+    JOIN files ON files.id = units.file
+    JOIN claims ON claims.path = files.path AND claims.start_line <= units.end_line
+        AND claims.end_line >= units.start_line
+"""
+_NEXT: Final = "SELECT successor FROM claims WHERE item = ? AND why = 'superseded' AND successor != '' LIMIT 1"
+_ITEMS: Final = "SELECT id, item, text FROM units WHERE item IN (SELECT value FROM json_each(?))"
+_EVIDENCE: Final = """
+    SELECT claims.item, units.id FROM json_each(?) AS wanted JOIN claims ON claims.item = wanted.value
+    JOIN files ON files.path = claims.path
+    JOIN units ON units.file = files.id AND units.start_line <= claims.end_line AND units.end_line >= claims.start_line
+    ORDER BY files.path, units.start_line, units.id
+"""
+
+
+class Governed(NamedTuple):
+    """What was found, as the memory thinks of it: the scores of what may be a hit, and which of it is overruled."""
+
+    scores: dict[int, float]
+    places: dict[int, Place]
+    overruled: dict[int, Overruled]
+
+
+def govern(
+    connection: sqlite3.Connection, scores: Mapping[int, float], question: Question, *, flat: bool, all_lines: bool
+) -> Governed:
+    """Let beliefs govern what was found.
+
+    An item that is believed stands for its lines that were found, and has the best of their scores; so has what
+    overruled a line. Lines that were rejected or held back are no hits.
+
+    Args:
+        connection: the index.
+        scores: the units that were found.
+        question: what is looked for.
+        flat: whether lines stay hits beside their items.
+        all_lines: whether what was rejected or held back is a hit, too.
+    """
+    governed = Governed(dict(scores), {}, {})
+    claims = _claims_about(connection, scores, question)
+    if not claims:
+        return governed
+    ends = {one: _last(connection, one) for found in claims.values() for *_, one, _ in found if one}
+    named = {item for found in claims.values() for item, *_ in found} | set(ends.values())
+    rows = connection.execute(_ITEMS, (json.dumps(sorted(named)),)).fetchall()
+    texts = {item: text for _, item, text in rows}
+    fitting = fitting_units(connection, [unit for unit, *_ in rows], question)
+    units = {item: unit for unit, item, _ in rows if unit in fitting}
+    for line, found in claims.items():
+        against = [claim for claim in found if claim[1]]
+        if any(why in {REJECTED, HELD_BACK} for _, why, *_ in against) and not all_lines:
+            del governed.scores[line]
+        elif against:
+            _, why, successor, since = against[0]
+            last = ends.get(successor, "")
+            governed.overruled[line] = Overruled(last, why, since, texts.get(last, ""))
+            _lend(governed, scores[line], units.get(last), fitting)
+        elif not flat:
+            standing = [units[item] for item, *_ in found if item in units]
+            if best := max((unit for unit in standing if unit in scores), key=lambda one: scores[one], default=None):
+                _lend(governed, scores[line], best, fitting)
+                governed.scores.pop(line)
+    return governed
+
+
+def _lend(governed: Governed, score: float, unit: int | None, places: Mapping[int, Place]) -> None:
+    if unit is not None:
+        governed.scores[unit] = max(score, governed.scores.get(unit, 0.0))
+        governed.places[unit] = places[unit]
+
+
+def _claims_about(
+    connection: sqlite3.Connection, units: Collection[int], question: Question
+) -> dict[int, list[tuple[str, str, str, str]]]:
+    """Return by line what is claimed of it: item, why it is overruled on the day that is asked for, by what, since."""
+    if connection.execute("SELECT 1 FROM claims LIMIT 1").fetchone() is None:
+        return {}
+    claims: dict[int, list[tuple[str, str, str, str]]] = {}
+    day = question.filters.as_of
+    for unit, item, *against in connection.execute(_ABOUT, (json.dumps(list(units)),)):
+        not_yet = day and against[-1] > day
+        why, successor, since = ("", "", "") if not_yet else against
+        claims.setdefault(unit, []).append((item, why, successor, since))
+    return claims
+
+
+def _last(connection: sqlite3.Connection, item: str) -> str:
+    """Return what stands at the end of a chain of items that superseded each other."""
+    seen = {item}
+    while (found := connection.execute(_NEXT, (item,)).fetchone()) and found[0] not in seen:
+        item = found[0]
+        seen.add(item)
+    return item
+
+
+def evidence_of(connection: sqlite3.Connection, items: Collection[str]) -> dict[str, list[int]]:
+    """Return by item the units of the log that it rests on, in order."""
+    units: dict[str, list[int]] = {}
+    for item, unit in connection.execute(_EVIDENCE, (json.dumps(sorted(items)),)):
+        units.setdefault(item, []).append(unit)
+    return {item: list(dict.fromkeys(found)) for item, found in units.items()}
